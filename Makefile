@@ -1,0 +1,48 @@
+# Every command makes its own environment: uv is found, or installed into .uv/.
+# Python 3.11 or newer and make are all that is needed.
+
+PYTHON ?= python3
+UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
+RUN := $(UV) run --frozen
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test soak lint format bench docs clean
+
+help:  ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+.uv/bin/uv:
+	$(PYTHON) -m venv .uv
+	.uv/bin/python -m pip install --quiet uv
+
+ifeq ($(UV),.uv/bin/uv)
+demo test soak lint format bench docs: .uv/bin/uv
+endif
+
+demo:  ## the main job on embedded data, offline
+	@$(RUN) --no-dev crucible demo
+
+test:  ## all tests but the slow ones
+	$(RUN) pytest -n auto -m "not slow"
+
+soak:  ## the slow tests: large data, long runs
+	$(RUN) pytest -n auto -m slow
+
+lint:  ## ruff, import-linter and mypy
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) lint-imports
+	$(RUN) mypy
+
+format:  ## rewrite the code as ruff wants it
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+
+bench:  ## this library and Hugging Face datasets side by side
+	$(RUN) python -m benchmarks
+
+docs:  ## run every example in README and docs/, and check that every public name is documented
+	$(RUN) pytest -q tests/test_docs.py
+
+clean:  ## remove what the other commands made
+	rm -rf .venv .uv .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache benchmarks/data

@@ -1,0 +1,81 @@
+"""Crucible Datasets: load, reshape, split and score datasets for language models.
+
+Names are loaded when they are first used (PEP 562), so importing the package costs
+milliseconds and brings in no other library.
+"""
+
+from importlib import import_module as _import_module
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "arrow_dataset": ("Column", "Dataset"),
+    "combine": ("concatenate_datasets", "interleave_datasets"),
+    "dataset_dict": ("DatasetDict",),
+    "features": (
+        "Array2D",
+        "Array3D",
+        "Array4D",
+        "Array5D",
+        "Audio",
+        "BioSequence",
+        "BioStructure",
+        "ClassLabel",
+        "Features",
+        "Image",
+        "Json",
+        "LargeList",
+        "List",
+        "Mesh",
+        "Nifti",
+        "Pdf",
+        "Sequence",
+        "Translation",
+        "TranslationVariableLanguages",
+        "Value",
+        "Video",
+    ),
+    "fingerprint": ("disable_caching", "enable_caching", "is_caching_enabled"),
+    "info": ("DatasetInfo",),
+    "progress": (
+        "are_progress_bars_disabled",
+        "disable_progress_bar",
+        "disable_progress_bars",
+        "enable_progress_bar",
+        "enable_progress_bars",
+        "is_progress_bar_enabled",
+        "tqdm",
+    ),
+    "splits": (
+        "NamedSplit",
+        "NamedSplitAll",
+        "ReadInstruction",
+        "Split",
+        "SplitBase",
+        "SplitDict",
+        "SplitGenerator",
+        "SplitInfo",
+        "SubSplitInfo",
+        "percent",
+    ),
+    "version": ("Version",),
+}
+_MODULES = ("logging",)
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(["__version__", *_HOME_OF, *_MODULES])
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME_OF:
+        value = getattr(_import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    elif name in _MODULES:
+        value = _import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,707 @@
+"""`Dataset` and `Column`: what users hold. The facade over `View`; the work is in `ops`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
+from crucible_datasets.ops import (
+    build,
+    columns,
+    convert,
+    folds,
+    generate,
+    groups,
+    html,
+    join,
+    rows,
+    splitting,
+)
+from crucible_datasets.ops.read import Reader, preview, rows_of
+from crucible_datasets.outputs.base import Format
+from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
+from crucible_datasets.splits import NamedSplit, Split
+from crucible_datasets.tables.table import Table
+from crucible_datasets.tables.view import View
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+    import polars as pl
+
+    from crucible_datasets.dataset_dict import DatasetDict
+
+    Path = str | os.PathLike[str]
+    Row = dict[str, Any]
+    Seed = int | None
+    Generator = np.random.Generator | None
+
+
+class Dataset(DatasetInfoMixin, IndexableMixin):
+    """A table of rows with typed columns.
+
+    >>> Dataset.from_dict({"text": ["a", "b"]})[1]
+    {'text': 'b'}
+    """
+
+    _view: View
+    _indexes: dict[str, BaseIndex]
+
+    def __init__(
+        self,
+        arrow_table: pa.Table | Table,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        indices_table: pa.Table | Table | None = None,
+        fingerprint: str | None = None,
+    ) -> None:
+        self._view = build.from_arrow(arrow_table, info, split, indices_table, fingerprint)
+        self._indexes = {}
+
+    @classmethod
+    def _of(cls, view: View, indexes: Mapping[str, BaseIndex] | None = None) -> Dataset:
+        dataset = cls.__new__(cls)
+        dataset._view, dataset._indexes = view, dict(indexes or {})
+        return dataset
+
+    def _shown(self, view: View) -> Dataset:
+        """The same rows, changed in another way: search indexes stay."""
+        return self._of(view, self._indexes)
+
+    def _moved(self, operation: Callable[..., View], *args: Any, **kwargs: Any) -> Dataset:
+        """Other rows, or another order: refused while search indexes point at the rows."""
+        refuse_if_indexed(self._indexes, operation.__name__)
+        return self._of(operation(self._view, *args, **kwargs))
+
+    def _set_view(self, view: View) -> None:
+        self._view = view
+        self.__dict__.pop("_reader", None)
+        self.__dict__.pop("info", None)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return Reader(self._view)
+
+    # Making
+
+    @classmethod
+    def from_dict(
+        cls,
+        mapping: Mapping[str, Any],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        on_mixed_types: Literal["use_json"] | None = None,
+    ) -> Dataset:
+        """Make a dataset of columns: lists, numpy arrays, tensors, Arrow arrays."""
+        return cls._of(build.from_columns(mapping, features, info, split, on_mixed_types))
+
+    @classmethod
+    def from_list(
+        cls,
+        mapping: list[Row],
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        on_mixed_types: Literal["use_json"] | None = None,
+    ) -> Dataset:
+        """Make a dataset of rows. The first row names the columns."""
+        return cls._of(build.from_rows(mapping, features, info, split, on_mixed_types))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Iterable[Row]],
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        gen_kwargs: dict[str, Any] | None = None,
+        num_proc: int | None = None,
+        split: NamedSplit | str = Split.TRAIN,
+        fingerprint: str | None = None,
+        **kwargs: Any,
+    ) -> Dataset:
+        """Make a dataset of the rows that a function yields.
+
+        Rows are written to the cache and found there by the next run, unless they are kept
+        in memory. List-valued `gen_kwargs` are dealt out to `num_proc` processes.
+        """
+        where = {"cache_dir": cache_dir, "keep_in_memory": keep_in_memory, "num_proc": num_proc, **kwargs}
+        return Dataset._of(generate.from_generator(generator, features, gen_kwargs, split, fingerprint, **where))
+
+    @classmethod
+    def from_pandas(
+        cls,
+        df: pd.DataFrame,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        preserve_index: bool | None = None,
+    ) -> Dataset:
+        """Make a dataset of a pandas data frame. An index that is not just numbers becomes a column."""
+        table = pa.Table.from_pandas(df, preserve_index=preserve_index)
+        return cls._of(build.from_frame(table, features, info, split))
+
+    @classmethod
+    def from_polars(
+        cls,
+        df: pl.DataFrame | pl.LazyFrame,
+        features: Features | None = None,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+    ) -> Dataset:
+        """Make a dataset of a polars data frame, sharing its memory; a lazy frame is collected."""
+        frame: Any = df.collect() if hasattr(df, "collect") else df
+        return cls._of(build.from_frame(frame.to_arrow(), features, info, split))
+
+    @classmethod
+    def from_file(
+        cls,
+        filename: Path,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        indices_filename: Path | None = None,
+        in_memory: bool = False,
+    ) -> Dataset:
+        """Open an Arrow IPC stream or file, memory-mapped unless `in_memory`."""
+        return cls._of(build.from_file(filename, info, split, indices_filename, in_memory))
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: pa.Buffer,
+        info: DatasetInfo | None = None,
+        split: NamedSplit | str | None = None,
+        indices_buffer: pa.Buffer | None = None,
+    ) -> Dataset:
+        """Open an Arrow IPC stream or file that is in memory."""
+        return cls._of(build.from_buffer(buffer, info, split, indices_buffer))
+
+    # Looking
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._reader.rows()
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    @overload
+    def __getitem__(self, key: slice | Iterable[int]) -> dict[str, list[Any]]: ...
+    def __getitem__(self, key: Any) -> Any:
+        """A row by its number, a column by its name, a batch by a slice or several numbers."""
+        return self._column(key) if isinstance(key, str) else self._reader.item(key)
+
+    def _column(self, name: str) -> Any:
+        return Column(self, name) if self._reader.output.lazy_column else self._reader.column(name)
+
+    def __getitems__(self, keys: list[int]) -> list[Any]:
+        """Several rows, each by itself: what torch's `DataLoader` asks for."""
+        return list(self._reader.rows(rows_of(keys, len(self))))
+
+    def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
+        """Every row, in batches of columns."""
+        return self._reader.batches(batch_size, drop_last_batch)
+
+    def __repr__(self) -> str:
+        return f"Dataset({{\n    features: {self.column_names},\n    num_rows: {self.num_rows}\n}})"
+
+    def _repr_html_(self) -> str:
+        return html.table(self._view)
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    def __copy__(self) -> Dataset:
+        return self._shown(self._view)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Dataset:
+        return self._shown(replace(self._view, info=self._view.info.copy()))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_view": self._view, "_indexes": self._indexes}
+
+    @cached_property
+    def info(self) -> DatasetInfo:
+        """What is known about the dataset; may be edited."""
+        self._view = replace(self._view, info=replace(self._view.info, features=self._view.features.copy()))
+        return self._view.info
+
+    @property
+    def split(self) -> NamedSplit | None:
+        """The name of the split these rows come from."""
+        return self._view.split
+
+    @property
+    def features(self) -> Features:
+        """The type of each column; a copy."""
+        return self._view.features.copy()
+
+    @property
+    def column_names(self) -> list[str]:
+        return self._view.column_names
+
+    @property
+    def num_rows(self) -> int:
+        return len(self._view)
+
+    @property
+    def num_columns(self) -> int:
+        return len(self._view.features)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.num_rows, self.num_columns
+
+    @property
+    def data(self) -> Table:
+        """The Arrow table under the dataset, before its row indices."""
+        return self._view.table
+
+    @property
+    def cache_files(self) -> list[dict[str, str]]:
+        """The files that hold the data."""
+        return [{"filename": file} for file in self._view.table.files]
+
+    @property
+    def _fingerprint(self) -> str:
+        return str(self._view.fingerprint)
+
+    @property
+    def _indices(self) -> pa.Table | None:
+        return rows.indices_table(self._view)
+
+    # Rows
+
+    def select(
+        self,
+        indices: Iterable[int],
+        keep_in_memory: bool = False,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Dataset:
+        """Keep the rows at `indices`, in that order. Rows are not copied."""
+        selected = self._moved(rows.select, indices, new_fingerprint)
+        return selected._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+
+    def take(self, n: int) -> Dataset:
+        """Keep the first `n` rows."""
+        return self._moved(rows.take, n)
+
+    def skip(self, n: int) -> Dataset:
+        """Leave out the first `n` rows."""
+        return self._moved(rows.skip, n)
+
+    def repeat(self, num_times: int) -> Dataset:
+        """All rows, `num_times` over."""
+        return self._moved(rows.repeat, num_times)
+
+    def shard(
+        self,
+        num_shards: int,
+        index: int,
+        contiguous: bool = True,
+        keep_in_memory: bool = False,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+    ) -> Dataset:
+        """One of `num_shards` parts: a run of rows, or every `num_shards`-th row."""
+        part = self._moved(rows.shard, num_shards, index, contiguous)
+        return part._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+
+    def shuffle(
+        self,
+        seed: Seed = None,
+        generator: Generator = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Dataset:
+        """All rows in a random order that the seed decides. The order is drawn anew, never read from a cache."""
+        shuffled = self._moved(rows.shuffle, seed, generator, new_fingerprint)
+        return shuffled._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+
+    def sort(
+        self,
+        column_names: str | Sequence[str],
+        reverse: bool | Sequence[bool] = False,
+        null_placement: str = "at_end",
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        new_fingerprint: str | None = None,
+    ) -> Dataset:
+        """All rows in the order of one or several columns. The order is worked out anew, never read from a cache."""
+        ordered = self._moved(rows.sort, column_names, reverse, null_placement, new_fingerprint)
+        return ordered._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+
+    def train_test_split(
+        self,
+        test_size: float | None = None,
+        train_size: float | None = None,
+        shuffle: bool = True,
+        stratify_by_column: str | None = None,
+        seed: Seed = None,
+        generator: Generator = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        train_indices_cache_file_name: str | None = None,
+        test_indices_cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        train_new_fingerprint: str | None = None,
+        test_new_fingerprint: str | None = None,
+    ) -> DatasetDict:
+        """Two parts, `"train"` and `"test"`. A float is a fraction of the rows, an int a number of them.
+
+        `stratify_by_column` keeps the shares of the values of any column.
+        """
+        chosen = (test_size, train_size, shuffle, stratify_by_column, seed, generator)
+        parts = self._parted(splitting.train_test_split, *chosen, train_new_fingerprint, test_new_fingerprint)
+        return _pair(
+            parts[0]._kept(train_indices_cache_file_name, writer_batch_size, keep_in_memory),
+            parts[1]._kept(test_indices_cache_file_name, writer_batch_size, keep_in_memory),
+        )
+
+    def k_fold(
+        self,
+        k: int,
+        shuffle: bool = True,
+        seed: Seed = None,
+        stratify_by_column: str | None = None,
+        group_by_column: str | None = None,
+    ) -> list[DatasetDict]:
+        """`k` pairs of `"train"` and `"test"` in which every row is tested exactly once.
+
+        Stratified, each fold has its share of every value; rows of one group stay together.
+        """
+        refuse_if_indexed(self._indexes, "k_fold")
+        pairs = folds.k_fold(self._view, k, shuffle, seed, stratify_by_column, group_by_column)
+        return [_pair(self._of(train), self._of(test)) for train, test in pairs]
+
+    def sample(
+        self,
+        n: float,
+        seed: Seed = None,
+        generator: Generator = None,
+        stratify_by_column: str | None = None,
+        replace: bool = False,
+    ) -> Dataset:
+        """`n` rows drawn at random; a float is a fraction of them.
+
+        Stratified, each value of the column gets its exact share of `n`.
+        """
+        return self._moved(splitting.sample, n, seed, generator, stratify_by_column, replace)
+
+    def _parted(self, operation: Callable[..., tuple[View, View]], *args: Any) -> tuple[Dataset, Dataset]:
+        refuse_if_indexed(self._indexes, operation.__name__)
+        first, second = operation(self._view, *args)
+        return self._of(first), self._of(second)
+
+    def _kept(self, path: str | None, batch_size: int | None, keep_in_memory: bool) -> Dataset:
+        """This dataset, once its row indices are also written to `path`, if one is given."""
+        rows.write_indices(self._view, path, batch_size, keep_in_memory)
+        return self
+
+    # Columns
+
+    def select_columns(self, column_names: str | list[str], new_fingerprint: str | None = None) -> Dataset:
+        """Keep only these columns, in this order."""
+        return self._shown(columns.select(self._view, column_names, new_fingerprint))
+
+    def remove_columns(self, column_names: str | list[str], new_fingerprint: str | None = None) -> Dataset:
+        """Leave out these columns."""
+        return self._shown(columns.remove(self._view, column_names, new_fingerprint))
+
+    def rename_column(
+        self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None
+    ) -> Dataset:
+        """The same column under another name."""
+        return self._shown(columns.rename(self._view, {original_column_name: new_column_name}, new_fingerprint))
+
+    def rename_columns(self, column_mapping: dict[str, str], new_fingerprint: str | None = None) -> Dataset:
+        """Columns under other names, given as old name → new name."""
+        return self._shown(columns.rename(self._view, column_mapping, new_fingerprint))
+
+    def add_column(self, name: str, column: Any, new_fingerprint: str | None = None, feature: Any = None) -> Dataset:
+        """One more column, at the end. The others are shared, not copied."""
+        return self._shown(columns.add(self._view, name, column, feature, new_fingerprint))
+
+    def add_item(self, item: Row, new_fingerprint: str | None = None) -> Dataset:
+        """One more row, at the end. Columns it lacks are null there."""
+        return self._moved(build.with_item, item, new_fingerprint)
+
+    def cast(
+        self,
+        features: Features,
+        batch_size: int | None = 1000,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        num_proc: int | None = None,
+    ) -> Dataset:
+        """Every column as the type that `features` gives it. Columns whose type stays are shared."""
+        return self._shown(columns.cast(self._view, features))
+
+    def cast_column(self, column: str, feature: Any, new_fingerprint: str | None = None) -> Dataset:
+        """One column as another type. The others are shared."""
+        return self._shown(columns.cast_column(self._view, column, feature, new_fingerprint))
+
+    def flatten(self, new_fingerprint: str | None = None, max_depth: int = 16) -> Dataset:
+        """Struct fields as columns of their own, named `struct.field`."""
+        return self._shown(columns.flatten(self._view, max_depth, new_fingerprint))
+
+    def class_encode_column(self, column: str, include_nulls: bool = False) -> Dataset:
+        """A column of values as `ClassLabel`, whose names are the values in sorted order."""
+        return self._shown(columns.class_encode(self._view, column, include_nulls))
+
+    def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> Dataset:
+        """Labels renumbered as `label2id` says, whatever the case of their names."""
+        return self._shown(columns.align_labels(self._view, label2id, label_column))
+
+    def unique(self, column: str) -> list[Any]:
+        """The different values of a column, in the order of their first appearance."""
+        return columns.unique(self._view, column)
+
+    # Groups
+
+    def group_by(self, *keys: str) -> Grouped:
+        """The rows in groups of equal keys: iterate over them, or aggregate them with `agg`."""
+        return Grouped(self, list(keys))
+
+    def join(
+        self,
+        other: Dataset,
+        on: str | Sequence[str],
+        right_on: str | Sequence[str] | None = None,
+        how: str = "inner",
+        suffix: str = "_right",
+    ) -> Dataset:
+        """Rows of this and another dataset whose key columns are equal; null equals nothing.
+
+        `how` is inner, left, right, outer, semi or anti. Columns of `other` whose names are
+        taken get the suffix.
+        """
+        return self._moved(join.join, other._view, on, right_on, how, suffix)
+
+    # Formats
+
+    def set_format(
+        self,
+        type: str | None = None,
+        columns: list[str] | str | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> None:
+        """Show rows as objects of another library from now on: numpy, torch, pandas, …
+
+        `columns` are the ones shown; `output_all_columns` shows the others too, as Python
+        objects. Other arguments go to the constructor of tensors.
+        """
+        chosen = Format.of(type, columns, output_all_columns, format_kwargs, self.column_names)
+        self._set_view(replace(self._view, format=chosen))
+
+    def with_format(
+        self,
+        type: str | None = None,
+        columns: list[str] | str | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> Dataset:
+        """A dataset of the same rows, shown as `set_format` says."""
+        chosen = Format.of(type, columns, output_all_columns, format_kwargs, self.column_names)
+        return self._shown(replace(self._view, format=chosen))
+
+    def reset_format(self) -> None:
+        """Show rows as Python objects from now on."""
+        self.set_format()
+
+    @contextmanager
+    def formatted_as(
+        self,
+        type: str | None = None,
+        columns: list[str] | str | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> Iterator[None]:
+        """Show rows in another format for the length of a `with` block."""
+        with self._format_kept():
+            self.set_format(type, columns, output_all_columns, **format_kwargs)
+            yield
+
+    @contextmanager
+    def _format_kept(self) -> Iterator[None]:
+        before = self._view.format
+        try:
+            yield
+        finally:
+            self._set_view(replace(self._view, format=before))
+
+    def set_transform(
+        self,
+        transform: Callable[..., Any] | None,
+        columns: list[str] | None = None,
+        output_all_columns: bool = False,
+    ) -> None:
+        """Pass rows through a function when they are looked at. It gets and returns batches of columns."""
+        self.set_format("custom", columns, output_all_columns, transform=transform)
+
+    def with_transform(
+        self,
+        transform: Callable[..., Any] | None,
+        columns: list[str] | None = None,
+        output_all_columns: bool = False,
+    ) -> Dataset:
+        """A dataset of the same rows, passed through a function when they are looked at."""
+        return self.with_format("custom", columns, output_all_columns, transform=transform)
+
+    @property
+    def format(self) -> dict[str, Any]:
+        """How rows are shown: type, format_kwargs, columns, output_all_columns."""
+        return self._view.format.as_dict(self.column_names)
+
+    # Handing over
+
+    def to_dict(self, batch_size: int | None = None, batched: bool = False) -> Any:
+        """All columns as Python lists; `batched` gives an iterator over batches of rows."""
+        return convert.to_dict(self._view, batch_size, batched)
+
+    def to_list(self) -> list[Row]:
+        """All rows as dicts."""
+        return convert.to_list(self._view)
+
+    def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
+        """All rows as a pandas data frame; `batched` gives an iterator over frames."""
+        return convert.to_pandas(self._view, batch_size, batched)
+
+    def to_polars(
+        self,
+        batch_size: int | None = None,
+        batched: bool = False,
+        schema_overrides: dict[str, Any] | None = None,
+        rechunk: bool = True,
+    ) -> pl.DataFrame | Iterator[pl.DataFrame]:
+        """All rows as a polars data frame; `batched` gives an iterator over frames."""
+        return convert.to_polars(self._view, batch_size, batched, schema_overrides, rechunk)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The Arrow PyCapsule protocol: pandas, polars, DuckDB and others read a dataset directly."""
+        return convert.to_arrow(self._view).__arrow_c_stream__(requested_schema)
+
+
+class Column(Sequence[Any]):
+    """One column, read when it is looked at. It behaves as a list and converts to numpy and Arrow at once."""
+
+    def __init__(self, source: Dataset | Column, column_name: str) -> None:
+        self.source, self.column_name = source, column_name
+        self._reader, self._name = _column_reader(source, column_name)
+
+    def __len__(self) -> int:
+        return len(self._reader.view)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._reader.values(self._name)
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Any]: ...
+    def __getitem__(self, key: Any) -> Any:
+        """A value by its number, values by a slice or several numbers, a field of a struct by its name."""
+        return Column(self, key) if isinstance(key, str) else self._reader.cells(self._name, key)
+
+    def __repr__(self) -> str:
+        return f"Column({preview(self)})"
+
+    def __eq__(self, value: object) -> Any:
+        return list(self) == (list(value) if isinstance(value, Column) else value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __contains__(self, value: object) -> bool:
+        return any(value == item for item in self)
+
+    def __add__(self, other: Iterable[Any]) -> list[Any]:
+        return [*self, *other]
+
+    def __radd__(self, other: Iterable[Any]) -> list[Any]:
+        return [*other, *self]
+
+    def tolist(self) -> list[Any]:
+        """All values, as a list."""
+        return list(self)
+
+    def to_arrow(self) -> pa.ChunkedArray:
+        """All values, as Arrow has them."""
+        return convert.to_arrow(self._reader.view, [self._name]).column(0)
+
+    def to_numpy(self) -> np.ndarray:
+        """All values as a numpy array; without a copy where Arrow's memory allows it."""
+        return convert.to_numpy(self._reader, self._name)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.to_numpy(), dtype=dtype, copy=copy)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+class Grouped:
+    """The rows of a dataset in groups of equal keys, in the order in which the keys first appear."""
+
+    def __init__(self, dataset: Dataset, keys: list[str]) -> None:
+        self.dataset, self.keys = dataset, keys
+        columns.require(dataset._view, keys)
+
+    def __iter__(self) -> Iterator[tuple[Any, Dataset]]:
+        """Each key (a tuple when there are several) with its rows, which are not copied."""
+        return ((_unpacked(key), Dataset._of(view)) for key, view in groups.groups(self.dataset._view, self.keys))
+
+    def agg(self, aggregations: Mapping[str, str | Sequence[str]] | None = None, **named: tuple[str, str]) -> Dataset:
+        """One row per group: `agg({"score": "mean"})` or `agg(best=("score", "max"))`."""
+        view = self.dataset._view
+        return Dataset._of(groups.aggregate(view, self.keys, groups.parse_aggregations(aggregations, named, view)))
+
+    def count(self) -> Dataset:
+        """The number of rows in each group, as a column `count`."""
+        return self.agg(count=(self.keys[0], "size"))
+
+    def __repr__(self) -> str:
+        return f"Grouped(by={self.keys}, num_rows={len(self.dataset)})"
+
+
+def _unpacked(key: tuple[Any, ...]) -> Any:
+    return key[0] if len(key) == 1 else key
+
+
+def _pair(train: Dataset, test: Dataset) -> DatasetDict:
+    from crucible_datasets.dataset_dict import DatasetDict
+
+    return DatasetDict({"train": train, "test": test})
+
+
+def _column_reader(source: Dataset | Column, name: str) -> tuple[Reader, str]:
+    if isinstance(source, Column):
+        return Reader(columns.field(source._reader.view, source._name, name)), name
+    columns.require(source._view, [name])
+    return source._reader, name

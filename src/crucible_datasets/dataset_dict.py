@@ -1,0 +1,274 @@
+"""`DatasetDict`: datasets by split name, and every `Dataset` method on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from crucible_datasets.arrow_dataset import Dataset, Grouped
+from crucible_datasets.exceptions import ArgumentError, SplitNotFoundError
+from crucible_datasets.features import Features
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.tables.table import Table
+
+
+class DatasetDict(dict[str | NamedSplit, Dataset]):
+    """A dict of split name → `Dataset`. A method of `Dataset` called on it is called on every split."""
+
+    def _each(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[Any, Any]:
+        """What the method gives for each split."""
+        return {name: method(dataset, *args, **kwargs) for name, dataset in self._checked().items()}
+
+    def _mapped(self, method: Callable[..., Dataset], *args: Any, **kwargs: Any) -> DatasetDict:
+        """The datasets the method gives for each split."""
+        return DatasetDict(self._each(method, *args, **kwargs))
+
+    def _checked(self) -> DatasetDict:
+        wrong = [type(value).__name__ for value in self.values() if not isinstance(value, Dataset)]
+        if wrong:
+            raise TypeError(f"The values of a DatasetDict must be datasets, not {wrong[0]}.")
+        return self
+
+    def _per_split(self, given: Mapping[str, Any] | None, argument: str) -> dict[Any, Any]:
+        """One value per split from a dict that must name them all, or None for each."""
+        found = dict.fromkeys(self) if given is None else dict(given)
+        require_splits(self, found, argument)
+        return found
+
+    def __getitem__(self, k: Any) -> Dataset:
+        if not isinstance(k, (str, NamedSplit)) or (k not in self and len(self)):
+            raise SplitNotFoundError(k, self)
+        return super().__getitem__(k)
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"{name}: {dataset}" for name, dataset in self.items())
+        return "DatasetDict({\n" + "\n".join(f"    {line}" for line in (lines or "").split("\n")) + "\n})"
+
+    def __enter__(self) -> DatasetDict:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    # Looking
+
+    @property
+    def data(self) -> dict[str, Table]:
+        """The Arrow tables under the splits."""
+        return {str(name): dataset.data for name, dataset in self._checked().items()}
+
+    @property
+    def cache_files(self) -> dict[str, list[dict[str, str]]]:
+        """The files that hold the data of each split."""
+        return {str(name): dataset.cache_files for name, dataset in self._checked().items()}
+
+    @property
+    def num_columns(self) -> dict[str, int]:
+        return {str(name): dataset.num_columns for name, dataset in self._checked().items()}
+
+    @property
+    def num_rows(self) -> dict[str, int]:
+        return {str(name): dataset.num_rows for name, dataset in self._checked().items()}
+
+    @property
+    def column_names(self) -> dict[str, list[str]]:
+        return {str(name): dataset.column_names for name, dataset in self._checked().items()}
+
+    @property
+    def shape(self) -> dict[str, tuple[int, int]]:
+        return {str(name): dataset.shape for name, dataset in self._checked().items()}
+
+    def unique(self, column: str) -> dict[str, list[Any]]:
+        """The different values of a column, in each split."""
+        return self._each(Dataset.unique, column)
+
+    # Rows
+
+    def select(self, indices: Any) -> DatasetDict:
+        """Keep the rows at `indices` in each split."""
+        return self._mapped(Dataset.select, list(indices))
+
+    def take(self, n: int) -> DatasetDict:
+        """Keep the first `n` rows of each split."""
+        return self._mapped(Dataset.take, n)
+
+    def skip(self, n: int) -> DatasetDict:
+        """Leave out the first `n` rows of each split."""
+        return self._mapped(Dataset.skip, n)
+
+    def repeat(self, num_times: int) -> DatasetDict:
+        """The rows of each split, `num_times` over."""
+        return self._mapped(Dataset.repeat, num_times)
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> DatasetDict:
+        """One of `num_shards` parts of each split."""
+        return self._mapped(Dataset.shard, num_shards, index, contiguous)
+
+    def sample(
+        self,
+        n: float,
+        seed: int | None = None,
+        generator: np.random.Generator | None = None,
+        stratify_by_column: str | None = None,
+        replace: bool = False,
+    ) -> DatasetDict:
+        """`n` rows of each split, drawn at random."""
+        return self._mapped(Dataset.sample, n, seed, generator, stratify_by_column, replace)
+
+    def sort(
+        self,
+        column_names: str | Sequence[str],
+        reverse: bool | Sequence[bool] = False,
+        null_placement: str = "at_end",
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_names: dict[str, str | None] | None = None,
+        writer_batch_size: int | None = 1000,
+    ) -> DatasetDict:
+        """The rows of each split in the order of one or several columns."""
+        own = {"indices_cache_file_name": self._per_split(indices_cache_file_names, "indices_cache_file_names")}
+        kept = {"keep_in_memory": keep_in_memory, "writer_batch_size": writer_batch_size}
+        return self._mapped_with(own, Dataset.sort, column_names, reverse, null_placement, **kept)
+
+    def shuffle(
+        self,
+        seeds: int | dict[str, int | None] | None = None,
+        seed: int | None = None,
+        generators: dict[str, np.random.Generator] | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        indices_cache_file_names: dict[str, str | None] | None = None,
+        writer_batch_size: int | None = 1000,
+    ) -> DatasetDict:
+        """The rows of each split in a random order; one seed for all, or one for each by name."""
+        own = {
+            "seed": self._seeds(seeds, seed),
+            "generator": self._per_split(generators, "generators"),
+            "indices_cache_file_name": self._per_split(indices_cache_file_names, "indices_cache_file_names"),
+        }
+        kept = {"keep_in_memory": keep_in_memory, "writer_batch_size": writer_batch_size}
+        return self._mapped_with(own, Dataset.shuffle, **kept)
+
+    def _seeds(self, seeds: Any, seed: int | None) -> dict[Any, Any]:
+        if seeds is not None and seed is not None:
+            raise ArgumentError("seeds", seeds, "give either seed or seeds, not both.")
+        one = seed if seeds is None else seeds
+        return self._per_split(one, "seeds") if isinstance(one, Mapping) else dict.fromkeys(self, one)
+
+    def _mapped_with(
+        self, own: Mapping[str, Mapping[Any, Any]], method: Callable[..., Dataset], *args: Any, **kwargs: Any
+    ) -> DatasetDict:
+        """The method on each split, with arguments that each has for itself."""
+        return DatasetDict(
+            {
+                name: method(dataset, *args, **{key: values[name] for key, values in own.items()}, **kwargs)
+                for name, dataset in self._checked().items()
+            }
+        )
+
+    # Columns
+
+    def select_columns(self, column_names: str | list[str]) -> DatasetDict:
+        """Keep only these columns, in this order."""
+        return self._mapped(Dataset.select_columns, column_names)
+
+    def remove_columns(self, column_names: str | list[str]) -> DatasetDict:
+        """Leave out these columns."""
+        return self._mapped(Dataset.remove_columns, column_names)
+
+    def rename_column(self, original_column_name: str, new_column_name: str) -> DatasetDict:
+        """The same column under another name."""
+        return self._mapped(Dataset.rename_column, original_column_name, new_column_name)
+
+    def rename_columns(self, column_mapping: dict[str, str]) -> DatasetDict:
+        """Columns under other names, given as old name → new name."""
+        return self._mapped(Dataset.rename_columns, column_mapping)
+
+    def flatten(self, max_depth: int = 16) -> DatasetDict:
+        """Struct fields as columns of their own, named `struct.field`."""
+        return self._mapped(Dataset.flatten, max_depth=max_depth)
+
+    def cast(self, features: Features) -> DatasetDict:
+        """Every column as the type that `features` gives it."""
+        return self._mapped(Dataset.cast, features)
+
+    def cast_column(self, column: str, feature: Any) -> DatasetDict:
+        """One column as another type."""
+        return self._mapped(Dataset.cast_column, column, feature)
+
+    def class_encode_column(self, column: str, include_nulls: bool = False) -> DatasetDict:
+        """A column of values as `ClassLabel`, whose names are each split's values in sorted order."""
+        return self._mapped(Dataset.class_encode_column, column, include_nulls)
+
+    def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> DatasetDict:
+        """Labels renumbered as `label2id` says, whatever the case of their names."""
+        return self._mapped(Dataset.align_labels_with_mapping, label2id, label_column)
+
+    def group_by(self, *keys: str) -> dict[str, Grouped]:
+        """The rows of each split in groups of equal keys."""
+        return self._each(Dataset.group_by, *keys)
+
+    # Formats
+
+    def set_format(
+        self,
+        type: str | None = None,
+        columns: list[str] | str | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> None:
+        """Show rows as objects of another library from now on: numpy, torch, pandas, …"""
+        self._each(Dataset.set_format, type, columns, output_all_columns, **format_kwargs)
+
+    def with_format(
+        self,
+        type: str | None = None,
+        columns: list[str] | str | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> DatasetDict:
+        """Datasets of the same rows, shown as `set_format` says."""
+        return self._mapped(Dataset.with_format, type, columns, output_all_columns, **format_kwargs)
+
+    def reset_format(self) -> None:
+        """Show rows as Python objects from now on."""
+        self._each(Dataset.reset_format)
+
+    @contextmanager
+    def formatted_as(
+        self,
+        type: str | None = None,
+        columns: list[str] | str | None = None,
+        output_all_columns: bool = False,
+        **format_kwargs: Any,
+    ) -> Iterator[None]:
+        """Show rows in another format for the length of a `with` block."""
+        with ExitStack() as stack:
+            entered = self._each(Dataset.formatted_as, type, columns, output_all_columns, **format_kwargs)
+            list(map(stack.enter_context, entered.values()))
+            yield
+
+    def set_transform(
+        self, transform: Callable[..., Any] | None, columns: list[str] | None = None, output_all_columns: bool = False
+    ) -> None:
+        """Pass rows through a function when they are looked at."""
+        self._each(Dataset.set_transform, transform, columns, output_all_columns)
+
+    def with_transform(
+        self, transform: Callable[..., Any] | None, columns: list[str] | None = None, output_all_columns: bool = False
+    ) -> DatasetDict:
+        """Datasets of the same rows, passed through a function when they are looked at."""
+        return self._mapped(Dataset.with_transform, transform, columns, output_all_columns)
+
+    def _repr_html_(self) -> str:
+        return "".join(dataset._repr_html_() for dataset in self._checked().values())
+
+
+def require_splits(splits: Mapping[Any, Dataset], given: Mapping[Any, Any], argument: str) -> None:
+    """A dict of arguments has one for every split."""
+    for name in splits:
+        if name not in given:
+            raise SplitNotFoundError(f"{argument} for {name!s}", given)

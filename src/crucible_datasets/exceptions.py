@@ -1,0 +1,306 @@
+"""Every error of the library, built from facts.
+
+An error says what was asked, what exists and what to do. It is raised with those
+facts, composes its own message, keeps the facts as attributes, survives pickling,
+and inherits the standard type that existing `except` clauses look for.
+
+    DatasetsError
+    ├── ColumnNotFoundError (KeyError, ValueError)
+    ├── ColumnNamesError (ValueError)
+    ├── ColumnLengthError (ValueError)
+    ├── RowIndexError (IndexError, OverflowError)
+    ├── MixedTypesError (ValueError, TypeError)
+    ├── ValueTypeError (ValueError, TypeError, AttributeError, OverflowError)
+    ├── CastError (ValueError, TypeError, NotImplementedError)
+    ├── ShapeError (ValueError)
+    ├── FeaturesMismatchError (ValueError, KeyError)
+    ├── UnknownTypeError (ValueError, TypeError)
+    ├── UnknownEntryError (ValueError)
+    ├── MissingPackageError (ImportError)
+    ├── SplitSizeError (ValueError)
+    ├── StratificationError (ValueError)
+    ├── ArgumentError (ValueError)
+    ├── AlignmentError (ValueError, TypeError)
+    ├── ProbabilitiesError (ValueError, IndexError)
+    ├── AggregationError (ValueError, TypeError)
+    │   └── ArgumentTypeError (TypeError)
+    ├── DecodingDisabledError (RuntimeError)
+    ├── SplitNotFoundError (KeyError)
+    ├── DatasetTransformationNotAllowedError
+    ├── MissingIndexError (KeyError)
+    ├── DatasetBuildError
+    │   └── DatasetGenerationError
+    ├── WorkerDiedError (RuntimeError)
+    └── ArrowFileError (ValueError, OSError)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class DatasetsError(Exception):
+    """Base of every error this library raises on purpose."""
+
+    def __init__(self, *facts: Any) -> None:
+        self.facts = facts
+        super().__init__(self.message(*facts))
+
+    def message(self, *facts: Any) -> str:
+        return " ".join(str(fact) for fact in facts)
+
+    def __str__(self) -> str:
+        # KeyError would show the message between quotes.
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.facts
+
+
+def _closest(asked: object, available: Iterable[object]) -> str:
+    matches = get_close_matches(str(asked), [str(name) for name in available], n=1)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def _listed(names: Iterable[object], limit: int = 20) -> str:
+    shown = [str(name) for name in names]
+    rest = len(shown) - limit
+    return (", ".join(shown[:limit]) + (f", … ({rest} more)" if rest > 0 else "")) or "none"
+
+
+class ColumnNotFoundError(DatasetsError, KeyError, ValueError):
+    """A column was named that the dataset does not have."""
+
+    def message(self, column: object, available: Iterable[str]) -> str:
+        self.column, self.available = column, list(available)
+        hint = _closest(column, self.available)
+        return f"Column {column!r} does not exist.{hint} Available: {_listed(self.available)}."
+
+
+class ColumnNamesError(DatasetsError, ValueError):
+    """New column names are empty, repeated or already taken."""
+
+    def message(self, names: Iterable[str], available: Iterable[str], reason: str) -> str:
+        self.names, self.available = list(names), list(available)
+        return f"Column names {_listed(self.names)}: {reason}. Existing columns: {_listed(self.available)}."
+
+
+class ColumnLengthError(DatasetsError, ValueError):
+    """Columns of one dataset differ in length."""
+
+    def message(self, column: str, length: int, expected: int) -> str:
+        self.column, self.length, self.expected = column, length, expected
+        return f"Column {column!r} has {length} values, but {expected} are needed: all columns must be equally long."
+
+
+class RowIndexError(DatasetsError, IndexError, OverflowError):
+    """A row was asked for that lies outside the dataset."""
+
+    def message(self, index: int, num_rows: int) -> str:
+        self.index, self.num_rows = index, num_rows
+        return f"Row {index} does not exist: the dataset has {num_rows} rows."
+
+
+class MixedTypesError(DatasetsError, ValueError, TypeError):
+    """One column holds values that share no Arrow type."""
+
+    def message(self, column: str | None, row: int | None, found: str, before: str) -> str:
+        self.column, self.row, self.found, self.before = column, row, found, before
+        place = f"Column {column!r}" if column is not None else "A column"
+        where = f", row {row}" if row is not None else ""
+        return (
+            f"{place}{where} holds {found}, but the values before it are {before}. "
+            "Make the values alike, pass `features`, or pass on_mixed_types='use_json'."
+        )
+
+
+class DatasetBuildError(DatasetsError):
+    """A dataset could not be made from its source."""
+
+
+class DatasetGenerationError(DatasetBuildError):
+    """The code that yields a dataset's rows failed, or yielded something else than rows."""
+
+    def message(self, source: str, row: int | None, reason: str) -> str:
+        self.source, self.row = source, row
+        return f"{source} failed{f' at row {row}' if row is not None else ''}: {reason}"
+
+
+class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, OverflowError):
+    """A value cannot be stored as the type its column was given."""
+
+    def message(self, column: str | None, row: int | None, value: str, wanted: str, reason: str) -> str:
+        self.column, self.row, self.value, self.wanted = column, row, value, wanted
+        place = f"Column {column!r}" if column is not None else "A column"
+        where = f", row {row}" if row is not None else ""
+        return f"{place}{where}: {value} cannot be stored as {wanted}: {reason}"
+
+
+class CastError(DatasetsError, ValueError, TypeError, NotImplementedError):
+    """A column cannot become the type it was asked to become."""
+
+    def message(self, column: str | None, source: str, target: str, reason: str = "") -> str:
+        self.column, self.source, self.target = column, source, target
+        place = f"column {column!r}" if column is not None else "an array"
+        return f"Cannot cast {place} from {source} to {target}{': ' + reason if reason else '.'}"
+
+
+class ShapeError(DatasetsError, ValueError):
+    """An array has another shape than its feature."""
+
+    def message(self, shape: tuple[int | None, ...], dimension: int, found: int) -> str:
+        self.shape, self.dimension, self.found = shape, dimension, found
+        return f"Expected arrays of shape {shape}, but dimension {dimension} of one of them has size {found}."
+
+
+class FeaturesMismatchError(DatasetsError, ValueError, KeyError):
+    """Two sets of features that must agree do not."""
+
+    def message(self, wanted: Iterable[str], found: Iterable[str], reason: str = "") -> str:
+        self.wanted, self.found = list(wanted), list(found)
+        missing = [name for name in self.wanted if name not in self.found]
+        extra = [name for name in self.found if name not in self.wanted]
+        parts = [f"missing: {_listed(missing)}"] if missing else []
+        parts += [f"not in the features: {_listed(extra)}"] if extra else []
+        return f"{reason or 'The columns do not match the features'} ({'; '.join(parts) or 'types differ'})."
+
+
+class UnknownTypeError(DatasetsError, ValueError, TypeError):
+    """A type was named that has no counterpart on the other side."""
+
+    def message(self, name: object, reason: str) -> str:
+        self.name = name
+        return f"{name!s} is not a usable type: {reason}"
+
+
+class UnknownEntryError(DatasetsError, ValueError):
+    """A registered thing (format, output, source, …) was asked for by an unknown name."""
+
+    def message(self, kind: str, name: object, available: Iterable[str]) -> str:
+        self.kind, self.name, self.available = kind, name, list(available)
+        return f"There is no {kind} {name!r}.{_closest(name, self.available)} Available: {_listed(self.available)}."
+
+
+class MissingPackageError(DatasetsError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def message(self, package: str, extra: str) -> str:
+        self.package, self.extra = package, extra
+        return f"{package!r} is not installed. Run: pip install 'crucible-datasets[{extra}]'"
+
+
+class SplitSizeError(DatasetsError, ValueError):
+    """A train/test split was asked for that the rows cannot give."""
+
+    def message(self, test_size: object, train_size: object, num_rows: int, reason: str) -> str:
+        self.test_size, self.train_size, self.num_rows = test_size, train_size, num_rows
+        return f"Cannot split {num_rows} rows with test_size={test_size} and train_size={train_size}: {reason}"
+
+
+class StratificationError(DatasetsError, ValueError):
+    """The groups of a column cannot be spread over the parts asked for."""
+
+    def message(self, column: str, reason: str) -> str:
+        self.column = column
+        return f"Cannot stratify by column {column!r}: {reason}"
+
+
+class ArgumentError(DatasetsError, ValueError):
+    """An argument is outside what the call can do."""
+
+    def message(self, name: str, value: object, reason: str) -> str:
+        self.name, self.value = name, value
+        return f"{name}={value!r}: {reason}"
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument is of a kind the call cannot use."""
+
+
+class DecodingDisabledError(DatasetsError, RuntimeError):
+    """A value was to be decoded whose feature says not to."""
+
+    def message(self, feature: str) -> str:
+        self.feature = feature
+        return f"{feature} keeps its values as they are stored. To decode them use {feature}(decode=True)."
+
+
+class AlignmentError(DatasetsError, ValueError, TypeError):
+    """Datasets that are to be put under each other have different types in one column."""
+
+    def message(self, column: str, left: str, right: str) -> str:
+        self.column, self.left, self.right = column, left, right
+        return (
+            f"Column {column!r} is {left} in one dataset and {right} in another. "
+            f"Cast one of them first, as in dataset.cast_column({column.split('.')[0]!r}, …)."
+        )
+
+
+class ProbabilitiesError(DatasetsError, ValueError, IndexError):
+    """Probabilities do not fit the datasets that are drawn from."""
+
+    def message(self, probabilities: list[float], reason: str) -> str:
+        self.probabilities = probabilities
+        return f"probabilities={probabilities}: {reason}"
+
+
+class AggregationError(DatasetsError, ValueError, TypeError):
+    """A function cannot sum up the values of a column."""
+
+    def message(self, function: str, column: str, feature: str, available: Iterable[str]) -> str:
+        self.function, self.column, self.feature, self.available = function, column, feature, list(available)
+        return f"{function!r} cannot be computed of column {column!r}, {feature}. Functions: {_listed(self.available)}."
+
+
+class SplitNotFoundError(DatasetsError, KeyError):
+    """A split was named that the dict does not have."""
+
+    def message(self, asked: object, available: Iterable[object]) -> str:
+        self.asked, self.available = asked, [str(name) for name in available]
+        hint = _closest(asked, self.available)
+        example = (
+            f" A row is found through its split, as in dataset[{self.available[0]!r}][0]." if self.available else ""
+        )
+        return f"There is no split {asked!r}.{hint}{example} Available: {_listed(self.available)}."
+
+
+class DatasetTransformationNotAllowedError(DatasetsError):
+    """Rows cannot move while a search index points at them."""
+
+    def message(self, operation: str, indexes: Iterable[str]) -> str:
+        self.operation, self.indexes = operation, list(indexes)
+        return (
+            f"{operation} would change the rows that these search indexes point at: {_listed(self.indexes)}. "
+            "Drop them with drop_index(name), then add them again."
+        )
+
+
+class MissingIndexError(DatasetsError, KeyError):
+    """A search index was named that is not attached."""
+
+    def message(self, name: object, available: Iterable[str]) -> str:
+        self.name, self.available = name, list(available)
+        return (
+            f"There is no search index {name!r}.{_closest(name, self.available)} Attached: {_listed(self.available)}."
+        )
+
+
+class ArrowFileError(DatasetsError, ValueError, OSError):
+    """A file is not a readable Arrow stream or file."""
+
+    def message(self, path: object, reason: str) -> str:
+        self.path = path
+        return f"{path!s} is not a readable Arrow file: {reason}"
+
+
+class WorkerDiedError(DatasetsError, RuntimeError):
+    """A process that worked on a part of the data was killed."""
+
+    def message(self, task: int, tasks: int) -> str:
+        self.task, self.tasks = task, tasks
+        return (
+            f"The process working on part {task + 1} of {tasks} died, perhaps for lack of memory. "
+            "Try a smaller num_proc."
+        )

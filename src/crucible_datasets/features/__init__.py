@@ -1,0 +1,45 @@
+"""The type system: what columns mean, how Arrow stores them, how they change."""
+
+from crucible_datasets.features.audio import Audio
+from crucible_datasets.features.features import Features, register_feature
+from crucible_datasets.features.image import Image
+from crucible_datasets.features.media import BioSequence, BioStructure, Mesh, Nifti, Pdf, Video
+from crucible_datasets.features.types import (
+    Array2D,
+    Array3D,
+    Array4D,
+    Array5D,
+    ClassLabel,
+    Json,
+    LargeList,
+    List,
+    Sequence,
+    Translation,
+    TranslationVariableLanguages,
+    Value,
+)
+
+__all__ = [
+    "Array2D",
+    "Array3D",
+    "Array4D",
+    "Array5D",
+    "Audio",
+    "BioSequence",
+    "BioStructure",
+    "ClassLabel",
+    "Features",
+    "Image",
+    "Json",
+    "LargeList",
+    "List",
+    "Mesh",
+    "Nifti",
+    "Pdf",
+    "Sequence",
+    "Translation",
+    "TranslationVariableLanguages",
+    "Value",
+    "Video",
+    "register_feature",
+]

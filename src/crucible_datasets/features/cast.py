@@ -1,0 +1,132 @@
+"""Columns of one feature → columns of another.
+
+`cast_column` follows what users expect of a cast: null becomes anything, numbers and
+times convert as Arrow converts them, anything primitive becomes text, structs match
+by field name, lists change kind. `features.unite` is the other direction: the smallest
+feature that holds the values of two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from crucible_datasets.exceptions import CastError
+from crucible_datasets.features.dtypes import is_list, is_text
+from crucible_datasets.features.extension import check_shape
+from crucible_datasets.features.storage import feature_of, storage_type
+from crucible_datasets.features.types import ClassLabel, Json, LargeList, List, Translation, _ArrayXD
+from crucible_datasets.features.unite import unite
+
+__all__ = ["cast_column", "unite"]
+
+
+def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) -> pa.ChunkedArray:
+    """A stored column as storage of `feature`."""
+    target = storage_type(feature)
+    if column.type == target and not any_leaf(feature, (ClassLabel, Json, _ArrayXD)):
+        return column
+    chunks = _one_chunk(column) if any_leaf(feature, (Json,)) else column.chunks
+    try:
+        return pa.chunked_array([_cast(chunk, feature) for chunk in chunks], type=target)
+    except (pa.ArrowException, CastError) as error:
+        raise CastError(name, str(column.type), str(feature), str(error)) from error
+
+
+def _one_chunk(column: pa.ChunkedArray) -> list[pa.Array]:
+    """All rows together, so that whether text is JSON is decided for the column; beyond 2 GiB chunk by chunk."""
+    try:
+        joined = column.combine_chunks()
+    except pa.ArrowInvalid:
+        return list(column.chunks)
+    return list(joined.chunks) if isinstance(joined, pa.ChunkedArray) else [joined]
+
+
+def any_leaf(feature: Any, kinds: tuple[type, ...]) -> bool:
+    if isinstance(feature, dict):
+        return any(any_leaf(value, kinds) for value in feature.values())
+    if isinstance(feature, (List, LargeList)):
+        return any_leaf(feature.feature, kinds)
+    return isinstance(feature, kinds)
+
+
+def _cast(array: pa.Array, feature: Any) -> pa.Array:
+    target = storage_type(feature)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), target)
+    if isinstance(feature, dict):
+        return _cast_struct(array, feature, target)
+    if isinstance(feature, (List, LargeList)):
+        return _cast_list(array, feature, target)
+    if isinstance(feature, Json):
+        return feature.cast_storage(array).storage
+    if hasattr(feature, "cast_storage"):
+        return feature.cast_storage(array)
+    if isinstance(feature, _ArrayXD):
+        lists = _cast(array, feature_of(target))
+        check_shape(lists, feature.shape)
+        return lists
+    if array.type == target:
+        return array
+    if isinstance(feature, Translation) and {field.name for field in array.type} != set(feature.languages):
+        raise CastError(None, str(array.type), str(feature), "the languages differ")
+    if pa.types.is_nested(target):
+        return _cast(array, feature_of(target))
+    return _cast_primitive(array, target)
+
+
+def _cast_primitive(array: pa.Array, target: pa.DataType) -> pa.Array:
+    if pa.types.is_nested(array.type):
+        raise CastError(None, str(array.type), str(target))
+    if pa.types.is_decimal(array.type) and is_text(target):
+        return pa.array([None if value is None else str(value) for value in array.to_pylist()], target)
+    return array.cast(target)
+
+
+def _cast_struct(array: pa.Array, feature: dict[str, Any], target: pa.DataType) -> pa.Array:
+    if not pa.types.is_struct(array.type):
+        raise CastError(None, str(array.type), str(feature))
+    present = {field.name for field in array.type}
+    if not present <= set(feature):
+        raise CastError(None, str(array.type), str(feature), f"fields {sorted(present - set(feature))} would be lost")
+    if not feature:
+        return array
+    # `struct_field` hides what lies under null structs, which need not be castable.
+    kids = [
+        _cast(pc.struct_field(array, name), kind) if name in present else pa.nulls(len(array), storage_type(kind))
+        for name, kind in feature.items()
+    ]
+    return pa.StructArray.from_arrays(kids, fields=list(target), mask=array.is_null() if array.null_count else None)
+
+
+def _cast_list(array: pa.Array, feature: List | LargeList, target: pa.DataType) -> pa.Array:
+    if not is_list(array.type):
+        raise CastError(None, str(array.type), str(feature))
+    # `flatten` leaves out what lies outside the slice and under null lists, so lengths are counted anew.
+    values = _cast(array.flatten(), feature.feature)
+    lengths = pc.list_value_length(array)
+    missing = array.is_null() if array.null_count else None
+    if pa.types.is_fixed_size_list(target):
+        return _fixed_lists(values, lengths, missing, target)
+    ends = pc.cumulative_sum(pc.fill_null(lengths, 0).cast(pa.int64()))
+    large = pa.types.is_large_list(target)
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends]).cast(pa.int64() if large else pa.int32())
+    kind = pa.LargeListArray if large else pa.ListArray
+    return kind.from_arrays(offsets, values, type=target, mask=missing)
+
+
+def _fixed_lists(values: pa.Array, lengths: pa.Array, missing: pa.Array | None, target: pa.DataType) -> pa.Array:
+    size = target.list_size
+    if pc.any(pc.not_equal(lengths, size)).as_py():
+        raise CastError(None, "lists of other lengths", str(target), f"not every list has {size} items")
+    if missing is None:
+        return pa.FixedSizeListArray.from_arrays(values, type=target)
+    # A null list of fixed length still takes room for its items.
+    valid = lengths.is_valid().to_numpy(zero_copy_only=False)
+    places = np.zeros((len(lengths), size), dtype=np.int64)
+    places[valid] = np.arange(len(values)).reshape(-1, size)
+    padded = values.take(pa.array(places.reshape(-1), mask=np.repeat(~valid, size)))
+    return pa.FixedSizeListArray.from_arrays(padded, type=target, mask=missing)

@@ -1,0 +1,145 @@
+"""Python values → Arrow columns of a known feature.
+
+Arrow converts plain values by itself, so that is tried first for the whole column.
+Only a feature with a form of its own (a label's name, a picture, JSON), or values
+that Arrow refuses, are encoded one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError, ValueTypeError
+from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
+from crucible_datasets.features.types import ClassLabel, LargeList, List, Translation, Value, _ArrayXD
+
+__all__ = ["as_arrow", "chunked", "column_of", "encode", "is_pandas", "is_plain"]
+
+_REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
+# Arrow cuts finer times down to these units without a word; a cast says so.
+_COARSE = re.compile(r"(timestamp|duration|time32)\[m?s\b.*")
+
+
+def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
+    """Values as a column of `feature`."""
+    array = as_arrow(values)
+    if array is not None:
+        return cast_column(chunked(array), feature, name)
+    if not hasattr(values, "__len__"):
+        values = list(values)
+    if is_plain(feature):
+        try:
+            return chunked(pa.array(values, type=storage_type(feature)))
+        except _REFUSALS:
+            pass  # Values such as "3" for int64 still have an encoding of their own.
+    elif isinstance(_innermost(feature), ClassLabel):
+        try:
+            return cast_column(chunked(pa.array(values)), feature, name)  # labels are looked up once per name
+        except _REFUSALS:
+            pass  # Names and integers may be mixed.
+    try:
+        return _tensors(values, feature) or _encoded([encode(feature, value) for value in values], feature)
+    except _REFUSALS as error:
+        raise _located(values, feature, name) or error from error
+
+
+def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:
+    """Values that already are an Arrow column, of any library that shares Arrow memory."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values
+    if is_pandas(values):
+        return None  # its missing values need a look
+    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+        return pa.chunked_array(values)
+    return None
+
+
+def is_pandas(values: Any) -> bool:
+    """Whether values are a pandas series, index or array; without importing pandas."""
+    return type(values).__module__.split(".")[0] == "pandas"
+
+
+def _tensors(values: Any, feature: Any) -> pa.ChunkedArray | None:
+    if not isinstance(feature, _ArrayXD):
+        return None
+    column = rows_of(as_numpy(values)) if is_tensor(values) else column_of_tensors(values)
+    return None if column is None else cast_column(column, feature)
+
+
+def _encoded(values: list[Any], feature: Any) -> pa.ChunkedArray:
+    target = storage_type(feature)
+    if is_exact(feature):
+        try:
+            column = chunked(pa.array(values, type=target))
+        except _REFUSALS:
+            pass  # Arrow converts less when it makes an array than when it casts one: "2020-01-01" to a date.
+        else:
+            return cast_column(column, feature) if any_leaf(feature, (_ArrayXD,)) else column  # which checks shapes
+    return cast_column(chunked(pa.array(values)), feature)
+
+
+def _innermost(feature: Any) -> Any:
+    while isinstance(feature, (List, LargeList)):
+        feature = feature.feature
+    return feature
+
+
+def _located(values: Any, feature: Any, name: str | None) -> ValueTypeError | None:
+    """The error that names the first row at fault."""
+    for row, value in enumerate(values):
+        try:
+            _encoded([encode(feature, value)], feature)
+        except _REFUSALS as cause:
+            return ValueTypeError(name, row, _short(value), str(feature), str(cause))
+    return None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def is_plain(feature: Any) -> bool:
+    """Whether Arrow's own conversion of Python values is what the feature means."""
+    if isinstance(feature, dict):
+        return all(is_plain(value) for value in feature.values())
+    if isinstance(feature, (List, LargeList)):
+        return is_plain(feature.feature)
+    return isinstance(feature, Value) and is_exact(feature)
+
+
+def is_exact(feature: Any) -> bool:
+    """Whether Arrow makes arrays of this feature from Python values without cutting them down."""
+    if isinstance(feature, dict):
+        return all(is_exact(value) for value in feature.values())
+    if isinstance(feature, (List, LargeList)):
+        return is_exact(feature.feature)
+    if isinstance(feature, Value):
+        return not _COARSE.fullmatch(feature.dtype)
+    return not isinstance(feature, Translation)
+
+
+def encode(feature: Any, value: Any) -> Any:
+    """One value of a feature, nested as the feature is, in the form that Arrow stores."""
+    if value is None:
+        return None
+    if isinstance(feature, dict):
+        return {name: encode(kind, value.get(name)) for name, kind in feature.items()}
+    if isinstance(feature, (list, tuple)):
+        return [encode(feature[0], item) for item in value]
+    if isinstance(feature, (List, LargeList)):
+        return _items(feature, value)
+    encoded = feature.encode_example(value) if hasattr(feature, "encode_example") else value
+    return encoded.tolist() if isinstance(feature, _ArrayXD) and hasattr(encoded, "tolist") else encoded
+
+
+def _items(feature: List | LargeList, value: Any) -> list[Any]:
+    if isinstance(value, (str, bytes)):
+        raise ArgumentError("value", _short(value), f"expected a list for {feature}.")
+    items = value.tolist() if hasattr(value, "tolist") else value
+    return [encode(feature.feature, item) for item in items]

@@ -1,0 +1,257 @@
+"""`Features`: the columns of a dataset by name, each with its type."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError
+from crucible_datasets.features import media, types
+from crucible_datasets.features.audio import Audio
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.encode import encode
+from crucible_datasets.features.image import Image
+from crucible_datasets.features.storage import arrow_type, feature_of, plain
+from crucible_datasets.features.types import LargeList, List, Sequence
+from crucible_datasets.features.yaml import from_yaml, to_yaml
+
+METADATA_KEY = b"huggingface"
+
+
+class Features(dict[str, Any]):
+    """A dict of column name → feature.
+
+    >>> Features({"text": Value("string"), "tags": [Value("string")]})
+    {'text': Value('string'), 'tags': List(Value('string'))}
+    """
+
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        if len(args) < 1:
+            raise TypeError("Features needs a mapping or keyword arguments.")
+        self, *rest = args
+        super(Features, self).__init__(*rest, **kwargs)
+        for name, value in super(Features, self).items():
+            super(Features, self).__setitem__(name, normal(value))
+
+    def __setitem__(self, name: str, feature: Any) -> None:
+        super().__setitem__(name, normal(feature))
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for name, feature in dict(*args, **kwargs).items():
+            self[name] = feature
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Features, (dict(self),)
+
+    @property
+    def type(self) -> pa.StructType:
+        """All columns as one Arrow struct type."""
+        return arrow_type(dict(self))
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The Arrow schema, with the features as `huggingface` metadata."""
+        return pa.schema(list(self.type)).with_metadata(self.metadata())
+
+    def metadata(self) -> dict[bytes, bytes]:
+        """The schema metadata that carries these features in Arrow and Parquet files."""
+        return {METADATA_KEY: json.dumps({"info": {"features": self.to_dict()}}).encode()}
+
+    @classmethod
+    def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
+        """The features of a schema: its metadata where the types agree with it, otherwise the types."""
+        stated = cls._stated(pa_schema)
+        return cls({field.name: _understood(field, stated.get(field.name)) for field in pa_schema})
+
+    @classmethod
+    def _stated(cls, schema: pa.Schema) -> dict[str, Any]:
+        metadata = schema.metadata or {}
+        if METADATA_KEY not in metadata:
+            return {}
+        info = json.loads(metadata[METADATA_KEY]).get("info") or {}
+        return cls.from_dict(info["features"]) if info.get("features") else {}
+
+    @classmethod
+    def from_dict(cls, dic: Mapping[str, Any]) -> Features:
+        """The inverse of `to_dict`."""
+        if not isinstance(dic, Mapping):
+            raise UnknownTypeError(dic, "expected the dict form of features.")
+        return cls({name: _from_tagged(value) for name, value in dic.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-able form, each type tagged with `_type`."""
+        return {name: _tagged(value) for name, value in self.items()}
+
+    def _to_yaml_list(self) -> list[dict[str, Any]]:
+        return to_yaml(self.to_dict())
+
+    @classmethod
+    def _from_yaml_list(cls, yaml_data: list[dict[str, Any]]) -> Features:
+        return cls.from_dict(from_yaml(yaml_data))
+
+    def encode_example(self, example: Mapping[str, Any]) -> dict[str, Any]:
+        """One row in the form that Arrow stores."""
+        return {name: encode(kind, example.get(name)) for name, kind in self.items()}
+
+    def encode_column(self, column: Iterable[Any], column_name: str) -> list[Any]:
+        """One column in the form that Arrow stores."""
+        return [encode(self[column_name], value) for value in column]
+
+    def encode_batch(self, batch: Mapping[str, Any]) -> dict[str, list[Any]]:
+        """Columns in the form that Arrow stores."""
+        if set(batch) != set(self):
+            raise FeaturesMismatchError(self, batch)
+        return {name: self.encode_column(column, name) for name, column in batch.items()}
+
+    def decode_example(self, example: Mapping[str, Any], token_per_repo_id: Any = None) -> dict[str, Any]:
+        """One stored row as the user sees it."""
+        return {name: _decoded([value], self[name], token_per_repo_id)[0] for name, value in example.items()}
+
+    def decode_column(self, column: list[Any], column_name: str, token_per_repo_id: Any = None) -> list[Any]:
+        """One stored column as the user sees it."""
+        return _decoded(column, self[column_name], token_per_repo_id)
+
+    def decode_batch(self, batch: Mapping[str, Any], token_per_repo_id: Any = None) -> dict[str, list[Any]]:
+        """Stored columns as the user sees them."""
+        return {name: _decoded(column, self[name], token_per_repo_id) for name, column in batch.items()}
+
+    def copy(self) -> Features:
+        """A deep copy."""
+        return copy.deepcopy(self)
+
+    def reorder_fields_as(self, other: Features) -> Features:
+        """The same features with columns and struct fields in the order of `other`."""
+        return Features(_reordered(dict(self), dict(other), ""))
+
+    def flatten(self, max_depth: int = 16) -> Features:
+        """Struct fields as columns of their own, named `struct.field`."""
+        flat = dict(self)
+        for _ in range(1, max_depth):
+            flat = {key: part for name, feature in flat.items() for key, part in _parts(name, feature).items()}
+        return Features(flat)
+
+
+def normal(feature: Any) -> Any:
+    """A feature with the shorthands written out: `[x]` is `List(x)`."""
+    if isinstance(feature, dict):
+        return feature if type(feature) is Features else {name: normal(value) for name, value in feature.items()}
+    if isinstance(feature, (list, tuple)):
+        if len(feature) != 1:
+            raise ArgumentError("feature", feature, "a list of one feature is expected, as in [Value('string')].")
+        return List(normal(feature[0]))
+    if isinstance(feature, List):
+        return List(normal(feature.feature), length=feature.length, id=feature.id)
+    if isinstance(feature, LargeList):
+        return LargeList(normal(feature.feature), id=feature.id)
+    return feature
+
+
+def _understood(field: pa.Field, stated: Any) -> Any:
+    if stated is not None and plain(arrow_type(stated)) == plain(field.type):
+        return stated
+    return feature_of(field.type, field.metadata)
+
+
+def _decoded(column: Iterable[Any], feature: Any, tokens: Any) -> list[Any]:
+    decode = decoder(feature, tokens)
+    return [decode(value) for value in column] if decode else list(column)
+
+
+def _tagged(feature: Any) -> Any:
+    if isinstance(feature, dict):
+        return {name: _tagged(value) for name, value in feature.items()}
+    if isinstance(feature, (list, tuple)):
+        return [_tagged(value) for value in feature]
+    if not is_dataclass(feature) or isinstance(feature, type):
+        return feature
+    tagged = {}
+    for item in fields(feature):
+        value = getattr(feature, item.name)
+        if item.name != "_type" and value != item.default and value is not None:
+            tagged[item.name] = _tagged(value)
+    return {**tagged, "_type": getattr(feature, "_type", type(feature).__name__)}
+
+
+def _from_tagged(tagged: Any) -> Any:
+    if isinstance(tagged, (list, tuple)):
+        return List(_from_tagged(tagged[0]))
+    if not isinstance(tagged, dict):
+        raise UnknownTypeError(tagged, "expected a feature in its dict form.")
+    kind = tagged.get("_type")
+    if not isinstance(kind, str):
+        return {name: _from_tagged(value) for name, value in tagged.items()}
+    given = {name: value for name, value in tagged.items() if name != "_type"}
+    if "feature" in given:
+        given["feature"] = _from_tagged(given["feature"])
+    if kind == "Sequence":  # as older files spell it
+        return Sequence(given["feature"], length=given.get("length", -1))
+    make = FEATURE_TYPES.get(kind)
+    if make is None:
+        raise UnknownTypeError(kind, f"known feature types are {', '.join(sorted(FEATURE_TYPES))}.")
+    known = {item.name for item in fields(make)} | ({"num_classes", "names_file"} if kind == "ClassLabel" else set())
+    return make(**{name: value for name, value in given.items() if name in known})
+
+
+def _reordered(mine: Any, other: Any, place: str) -> Any:
+    if isinstance(mine, dict):
+        if not isinstance(other, dict) or set(mine) != set(other):
+            raise FeaturesMismatchError(other if isinstance(other, dict) else [], mine, f"The fields{place} differ")
+        return {name: _reordered(mine[name], other[name], f"{place}.{name}") for name in other}
+    if isinstance(mine, (List, LargeList)):
+        if type(mine) is not type(other):
+            raise ArgumentError("other", str(other), f"{mine}{place} is of another kind.")
+        return _with_item(mine, _reordered(mine.feature, other.feature, place + ".<list>"))
+    return mine
+
+
+def _with_item(feature: Any, item: Any) -> Any:
+    changed = copy.copy(feature)
+    changed.feature = item
+    return changed
+
+
+def _parts(name: str, feature: Any) -> dict[str, Any]:
+    """The columns that a feature falls apart into: those of a struct, or itself."""
+    parts = feature.flatten() if hasattr(feature, "flatten") else feature
+    return {f"{name}.{key}": part for key, part in parts.items()} if isinstance(parts, dict) else {name: feature}
+
+
+FEATURE_TYPES: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        types.Value,
+        types.ClassLabel,
+        types.List,
+        types.LargeList,
+        types.Array2D,
+        types.Array3D,
+        types.Array4D,
+        types.Array5D,
+        types.Json,
+        types.Translation,
+        types.TranslationVariableLanguages,
+        Image,
+        Audio,
+        media.Video,
+        media.Pdf,
+        media.Nifti,
+        media.Mesh,
+        media.BioSequence,
+        media.BioStructure,
+    )
+}
+
+
+def register_feature(feature_cls: Any, feature_type: str) -> None:
+    """Make a feature type of your own readable from schema metadata."""
+    FEATURE_TYPES[feature_type] = feature_cls

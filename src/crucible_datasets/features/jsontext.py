@@ -1,0 +1,87 @@
+"""JSON text as the `Json` feature stores it: strict, without the NaN and Infinity that Python would write."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+_CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def dumps(value: Any) -> str:
+    """The value as JSON text: NaN and infinities become null, times milliseconds since 1970."""
+    try:
+        return _encode(value)
+    except ValueError:
+        return _encode(_finite(value))
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda value: _jsonable(value)
+).encode
+_decode = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__).decode
+
+
+def loads(text: str) -> Any:
+    """The value of a JSON text, the words NaN and Infinity included."""
+    return _decode(text)
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is JSON.
+
+    >>> is_json("[1]"), is_json("x"), is_json("NaN")
+    (True, False, False)
+    """
+    try:
+        _strict(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+_strict = json.JSONDecoder(parse_constant=_refuse).decode
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if value is None or isinstance(value, (str, int)):
+        return value
+    return _finite(_jsonable(value))
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).decode()
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    if isinstance(value, dt.datetime):
+        zone = value.tzinfo or dt.UTC
+        return round(value.replace(tzinfo=zone).timestamp() * 1000)
+    if isinstance(value, dt.date):
+        return _jsonable(dt.datetime(value.year, value.month, value.day))
+    if isinstance(value, dt.timedelta):
+        return round(value.total_seconds() * 1000)
+    if isinstance(value, dt.time):
+        return value.isoformat()
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return _jsonable(value.astype("M8[us]" if isinstance(value, np.datetime64) else "m8[us]").item())
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,203 @@
+"""Make a view from Python objects, data frames and Arrow files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError, ColumnLengthError, FeaturesMismatchError
+from crucible_datasets.features import Features, Value
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.encode import column_of, is_plain
+from crucible_datasets.features.infer import infer_column
+from crucible_datasets.features.storage import chunked, plain, storage_type
+from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops import rows
+from crucible_datasets.ops.combine import concatenate
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.tables.files import open_table, read_ipc
+from crucible_datasets.tables.table import ArrowTable, Table
+from crucible_datasets.tables.view import View
+
+
+def view_of(
+    table: pa.Table,
+    features: Features,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    files: tuple[str, ...] = (),
+    fingerprint: Fingerprint | None = None,
+) -> View:
+    """A view over a whole Arrow table."""
+    info = replace(info, features=features) if info is not None else DatasetInfo(features=features)
+    named = None if split is None else split if isinstance(split, NamedSplit) else NamedSplit(str(split))
+    return View.of(table, features, files, info=info, split=named, fingerprint=fingerprint)
+
+
+def agreed_features(features: Mapping[str, Any] | None, info: DatasetInfo | None) -> Features | None:
+    """The features that the caller gave, in either of the two places."""
+    stated = info.features if info is not None else None
+    if features is None:
+        return stated
+    features = Features(features)
+    if stated is not None and stated != features:
+        raise ArgumentError("features", features, f"info.features says otherwise: {stated}.")
+    return features
+
+
+def from_table(
+    table: pa.Table,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    files: tuple[str, ...] = (),
+    fingerprint: Fingerprint | None = None,
+) -> View:
+    """An Arrow table, with the features of `info`, or of its schema's metadata, or of its types."""
+    found = Features.from_arrow_schema(table.schema)
+    wanted = info.features if info is not None and info.features is not None else found
+    if set(wanted) != set(found):
+        raise FeaturesMismatchError(wanted, found)
+    if any(wanted[name] != found[name] for name in wanted):
+        _same_storage(table, wanted, found)
+    return view_of(table.select(list(wanted)), wanted, info, split, files, fingerprint)
+
+
+def _same_storage(table: pa.Table, wanted: Features, found: Features) -> None:
+    for name, feature in wanted.items():
+        if plain(table.schema.field(name).type) != storage_type(feature):
+            raise FeaturesMismatchError(
+                wanted, found, f"Column {name!r} is {found[name]}, but the features say {feature}"
+            )
+
+
+def from_columns(
+    mapping: Mapping[str, Any],
+    features: Mapping[str, Any] | None = None,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    on_mixed_types: str | None = None,
+) -> View:
+    """Columns by name: lists, arrays, tensors, Arrow arrays."""
+    wanted = agreed_features(features, info)
+    if on_mixed_types not in (None, "use_json"):
+        raise ArgumentError("on_mixed_types", on_mixed_types, "expected None or 'use_json'.")
+    if wanted is not None and set(mapping) != set(wanted):
+        raise FeaturesMismatchError(wanted, mapping)
+    columns: dict[str, pa.ChunkedArray] = {}
+    found: dict[str, Any] = {}
+    for name in wanted if wanted is not None else mapping:
+        if wanted is None:
+            columns[name], found[name] = infer_column(mapping[name], name, on_mixed_types)
+        else:
+            columns[name], found[name] = _typed(mapping[name], wanted[name], name), wanted[name]
+    for name, column in columns.items():
+        expected = len(next(iter(columns.values())))
+        if len(column) != expected:
+            raise ColumnLengthError(name, len(column), expected)
+    return view_of(pa.table(columns), Features(found), info, split)
+
+
+def _typed(values: Any, feature: Any, name: str) -> pa.ChunkedArray:
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return cast_column(chunked(values), feature, name)
+    return column_of(values, feature, name)
+
+
+def from_rows(
+    items: Sequence[Mapping[str, Any]],
+    features: Mapping[str, Any] | None = None,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    on_mixed_types: str | None = None,
+) -> View:
+    """Rows as mappings; the first one (or `features`) names the columns."""
+    wanted = agreed_features(features, info)
+    names: Iterable[str] = wanted if wanted is not None else items[0] if items else ()
+    columns = {name: [item.get(name) for item in items] for name in names}
+    return from_columns(columns, features, info, split, on_mixed_types)
+
+
+def from_frame(
+    table: pa.Table,
+    features: Mapping[str, Any] | None = None,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+) -> View:
+    """The Arrow table of a data frame, cast to the features if any are given."""
+    wanted = agreed_features(features, info)
+    if wanted is None:
+        return view_of(table, Features.from_arrow_schema(table.schema), info, split)
+    if set(wanted) != set(table.column_names):
+        raise FeaturesMismatchError(wanted, table.column_names)
+    columns = {name: cast_column(chunked(table[name]), kind, name) for name, kind in wanted.items()}
+    return view_of(pa.table(columns), wanted, info, split)
+
+
+def from_arrow(
+    table: pa.Table | Table,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    indices: pa.Table | Table | None = None,
+    fingerprint: str | None = None,
+) -> View:
+    """An Arrow table seen through a table of row indices, if one is given."""
+    arrow = _arrow_table(table)
+    files = table.files if isinstance(table, ArrowTable) else ()
+    view = from_table(arrow, info, split, files, Fingerprint.fixed(fingerprint) if fingerprint else None)
+    return view if indices is None else rows.select(view, _arrow_table(indices).column(0), fingerprint)
+
+
+def _arrow_table(table: Any) -> pa.Table:
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(getattr(table, "table", None), pa.Table):
+        return table.table
+    raise TypeError(f"Expected a pyarrow.Table, not {type(table).__name__}. Dataset.from_dict takes columns.")
+
+
+def from_file(
+    path: str | os.PathLike[str],
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    indices_path: str | os.PathLike[str] | None = None,
+    in_memory: bool = False,
+) -> View:
+    """An Arrow file seen through a file of row indices, if one is given."""
+    name = os.fspath(path)
+    table = open_table(name, in_memory)
+    view = from_table(table, info, split, () if in_memory else (name,), Fingerprint.of_file(name))
+    return view if indices_path is None else rows.select(view, open_table(indices_path).column(0))
+
+
+def from_buffer(
+    buffer: Any, info: DatasetInfo | None = None, split: str | NamedSplit | None = None, indices: Any = None
+) -> View:
+    """Arrow data in memory, seen through a buffer of row indices, if one is given."""
+    view = from_table(read_ipc(buffer), info, split)
+    return view if indices is None else rows.select(view, read_ipc(indices).column(0))
+
+
+def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = None) -> View:
+    """One more row at the end; columns it lacks are null, columns it brings are null before it."""
+    if not item:
+        return view
+    columns: dict[str, pa.ChunkedArray] = {}
+    kinds: dict[str, Any] = {}
+    for name, value in item.items():
+        column, found = infer_column([value], name)
+        kinds[name] = view.features.get(name, found)
+        if kinds[name] == Value("null"):
+            kinds[name] = found
+        columns[name] = (
+            column_of([value], kinds[name], name)
+            if not is_plain(kinds[name])
+            else cast_column(column, kinds[name], name)
+        )
+    added = concatenate([view, view_of(pa.table(columns), Features(kinds))], info=view.info, split=view.split)
+    after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("add_item", item=dict(item))
+    return replace(added, format=view.format, fingerprint=after)

@@ -1,0 +1,197 @@
+"""Several views as one: under each other, beside each other, or row by row in turns.
+
+Data is shared. Arrow tables are put under each other by reference, and the row indices
+are moved to where each table then begins; only columns that must change their type are
+made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.exceptions import (
+    AlignmentError,
+    ArgumentError,
+    ColumnLengthError,
+    ColumnNamesError,
+    FeaturesMismatchError,
+)
+from crucible_datasets.features import Features, LargeList, List, Value
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.storage import storage_type
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.turns import turns_taken
+from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.tables.rows import Rows, as_array, tightest
+from crucible_datasets.tables.stack import stacked
+from crucible_datasets.tables.table import ArrowTable, Table, beside
+from crucible_datasets.tables.view import View
+
+_NULL = Value("null")
+
+
+def concatenate(
+    views: Sequence[View], axis: int = 0, info: DatasetInfo | None = None, split: NamedSplit | str | None = None
+) -> View:
+    """The rows (axis 0) or the columns (axis 1) of several views; those without rows are left out.
+
+    On axis 0 a column that some views lack is null there, columns of nulls adopt the type
+    the others have, and struct fields are united.
+    """
+    if not views:
+        raise ArgumentError("datasets", list(views), "there is nothing to concatenate.")
+    if axis not in (0, 1):
+        raise ArgumentError("axis", axis, "expected 0 (rows) or 1 (columns).")
+    filled = [view for view in views if len(view)]
+    if not filled:
+        return views[0]
+    features = _beside_features(filled) if axis else _aligned([view.features for view in filled])
+    table, rows = _columns(filled, features) if axis else _rows(filled, features)
+    others = [view.fingerprint for view in filled[1:]]
+    return View(
+        table,
+        rows,
+        features,
+        fingerprint=filled[0].fingerprint.derive("concatenate", axis=int(axis), others=others),
+        info=_info(filled, features, info),
+        split=NamedSplit(split) if isinstance(split, str) else split,
+        format=_common_format(filled),
+    )
+
+
+def interleave(
+    views: Sequence[View],
+    probabilities: Sequence[float] | None = None,
+    seed: int | None = None,
+    info: DatasetInfo | None = None,
+    split: NamedSplit | str | None = None,
+    stopping_strategy: str = "first_exhausted",
+) -> View:
+    """Rows of several views in turns, or from a view drawn by its probability each time.
+
+    It stops when the first view is used up (`first_exhausted`), when all are, starting
+    again with those that are used up before (`all_exhausted`), or when all are, passing
+    over those (`all_exhausted_without_replacement`).
+    """
+    if not views:
+        raise ArgumentError("datasets", list(views), "there is nothing to interleave.")
+    rows = turns_taken([len(view) for view in views], probabilities, seed, stopping_strategy)
+    return concatenate(views, info=info, split=split).moved(tightest(rows), "interleave")
+
+
+def _info(views: Sequence[View], features: Features, given: DatasetInfo | None) -> DatasetInfo:
+    if given is None:
+        # Datasets that differ in their columns are not the same, and only the texts of both are kept.
+        given = DatasetInfo.from_merge([replace(view.info, features=view.features) for view in views])
+    elif given.features is not None and set(given.features) != set(features):
+        raise FeaturesMismatchError(given.features, features, "The features of `info` have other columns")
+    return replace(given, features=None)
+
+
+def _common_format(views: Sequence[View]) -> Format:
+    first, *others = [view.format.as_dict(view.column_names) for view in views]
+    return views[0].format if all(other == first for other in others) else PYTHON
+
+
+def _aligned(several: Sequence[Features]) -> Features:
+    """The columns of all, each with the one feature that holds it everywhere."""
+    features: dict[str, Any] = {}
+    for more in several:
+        for name, feature in more.items():
+            features[name] = _adopted(features[name], feature, name) if name in features else feature
+    return Features(features)
+
+
+def _adopted(left: Any, right: Any, place: str) -> Any:
+    if left == right or right == _NULL:
+        return left
+    if left == _NULL:
+        return right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return {
+            name: _adopted(left.get(name, _NULL), right.get(name, _NULL), f"{place}.{name}")
+            for name in dict.fromkeys([*left, *right])
+        }
+    if isinstance(left, List) and isinstance(right, List) and left.length == right.length:
+        return List(_adopted(left.feature, right.feature, place), length=left.length)
+    if isinstance(left, LargeList) and isinstance(right, LargeList):
+        return LargeList(_adopted(left.feature, right.feature, place))
+    raise AlignmentError(place, str(left), str(right))
+
+
+def _rows(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
+    """One table under the other, and the rows to show of them."""
+    first = views[0]
+    if all(view.table is first.table and view.features == features for view in views):
+        return first.table, tightest(np.concatenate([as_array(view.rows) for view in views]))
+    tables: list[Table] = []
+    shown: list[Rows] = []
+    starts: dict[int, int] = {}  # of the tables whose rows are scattered, so that none is there twice
+    end = 0
+    for view in views:
+        table, rows = _piece(view, features)
+        start = starts.get(id(view.table)) if isinstance(rows, np.ndarray) else None
+        if start is None:
+            start, end = end, end + table.num_rows
+            tables.append(table)
+        if isinstance(rows, np.ndarray):
+            starts[id(view.table)] = start
+        shown.append(range(start, start + len(rows)) if isinstance(rows, range) else rows + start)
+    whole = all(isinstance(rows, range) for rows in shown)
+    return stacked(tables), range(end) if whole else np.concatenate([as_array(rows) for rows in shown])
+
+
+def _piece(view: View, features: Features) -> tuple[Table, Rows]:
+    """A table with the columns of `features`, and which of its rows the view shows.
+
+    Scattered rows stay scattered over the whole table, unless values have to be cast: then only they are.
+    """
+    files = view.table.files
+    if isinstance(view.table, ArrowTable) and isinstance(view.rows, np.ndarray) and not _needs_cast(view, features):
+        return ArrowTable(_with_features(view.table.table, features), files), view.rows
+    return ArrowTable(_with_features(view.read(), features), files), range(len(view))
+
+
+def _needs_cast(view: View, features: Features) -> bool:
+    types = {field.name: field.type for field in view.table.schema}
+    return any(
+        name in types and not pa.types.is_null(types[name]) and types[name] != storage_type(feature)
+        for name, feature in features.items()
+    )
+
+
+def _with_features(table: pa.Table, features: Features) -> pa.Table:
+    return pa.table({name: _column(table, name, feature) for name, feature in features.items()})
+
+
+def _column(table: pa.Table, name: str, feature: Any) -> pa.ChunkedArray:
+    target = storage_type(feature)
+    if name not in table.column_names:
+        return pa.chunked_array([pa.nulls(table.num_rows, target)])
+    column = table.column(name)
+    # Equal types need no cast, and labels that were checked once need no second check.
+    return column if column.type == target else cast_column(column, feature, name)
+
+
+def _beside_features(views: Sequence[View]) -> Features:
+    features: dict[str, Any] = {}
+    for view in views:
+        if len(view) != len(views[0]):
+            raise ColumnLengthError(next(iter(view.features), ""), len(view), len(views[0]))
+        repeated = [name for name in view.features if name in features]
+        if repeated:
+            raise ColumnNamesError(repeated, features, "more than one dataset has them; rename or remove them first")
+        features.update(view.features)
+    return Features(features)
+
+
+def _columns(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
+    """All columns beside each other, each table seen through rows of its own."""
+    parts = tuple(part for view in views for part in view.parts(view.column_names))
+    return beside(parts, tuple(features)), range(len(views[0]))

@@ -1,0 +1,220 @@
+"""Rows that a function yields → Arrow, in bounded memory.
+
+Rows become Arrow batches of a few thousand, written one after the other. A batch of a
+type that the ones before cannot hold opens another segment, and at the end all segments
+are read as the one type that holds them all: the type of a column does not depend on
+which rows came first.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice, pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
+from crucible_datasets.executors import processes
+from crucible_datasets.features import Features, Value
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.infer import infer_column
+from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.features.unite import unite
+from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.build import view_of
+from crucible_datasets.outputs.arrow import ArrowFormatter
+from crucible_datasets.progress import tqdm
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.view import View
+
+Generator = Callable[..., Iterable[Mapping[str, Any]]]
+Batch = tuple[pa.Table, Features]
+_ROWS_PER_BATCH = 2000
+
+
+def from_generator(
+    generator: Generator,
+    features: Mapping[str, Any] | None,
+    gen_kwargs: Mapping[str, Any] | None,
+    split: str | NamedSplit | None,
+    fingerprint: str | None,
+    cache_dir: str | None = None,
+    keep_in_memory: bool = False,
+    num_proc: int | None = None,
+) -> View:
+    """The rows as a view: in memory, or memory-mapped from the cache, where the next run finds them."""
+    if not callable(generator):
+        raise TypeError(f"generator must be a function that yields rows, not {type(generator).__name__}.")
+    kinds = Features(features) if features is not None else None
+    arguments = dict(gen_kwargs or {})
+    info = DatasetInfo(builder_name="generator", dataset_name="generator", config_name="default", version="0.0.0")
+    if keep_in_memory or not is_caching_enabled():
+        table, found = in_memory(generator, arguments, kinds)
+        return view_of(table, found, info, split)
+    key = fingerprint or str(Fingerprint.fixed("generator").derive("rows", of=generator, given=arguments, kinds=kinds))
+    folder = os.path.join(cache_dir or config.HF_DATASETS_CACHE, "generator", key)
+    if not os.path.isdir(folder):
+        into_folder(folder, generator, arguments, kinds, num_proc)
+    table, found, files = from_folder(folder)
+    return view_of(table, found, info, split, files, Fingerprint.fixed(key))
+
+
+def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Batch:
+    """All rows as one table in memory."""
+    batches = list(_batches(generator, gen_kwargs, features))
+    final = _final((kinds for _, kinds in batches), features, generator)
+    empty = _cast(pa.table({}), Features(), final)
+    return pa.concat_tables([empty, *(_cast(table, kinds, final) for table, kinds in batches)]), final
+
+
+def into_folder(
+    folder: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, num_proc: int | None
+) -> None:
+    """All rows as Arrow files `data-00000-of-0000N.arrow` of one type in `folder`, which appears when it is whole."""
+    beside = f"{folder}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    os.makedirs(beside)
+    try:
+        tasks = [
+            partial(_write_segments, os.path.join(beside, f"shard-{index}"), generator, part, features)
+            for index, part in enumerate(shards(gen_kwargs, num_proc or 1))
+        ]
+        found = list(processes.run(tasks, len(tasks)) if num_proc and len(tasks) > 1 else (task() for task in tasks))
+        segments = [segment for segments in found for segment in segments]
+        final = _final((kinds for _, kinds in segments), features, generator)
+        segments = segments or [_empty_segment(os.path.join(beside, "empty"), final)]
+        for index, (path, kinds) in enumerate(segments):
+            _settle(path, kinds, final, os.path.join(beside, f"data-{index:05d}-of-{len(segments):05d}.arrow"))
+        if not os.path.exists(folder):
+            os.rename(beside, folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def from_folder(folder: str) -> tuple[pa.Table, Features, tuple[str, ...]]:
+    """The files of a folder as one memory-mapped table."""
+    files = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder)))
+    tables = [open_table(file) for file in files]
+    features = Features.from_arrow_schema(tables[0].schema)
+    return pa.concat_tables(tables), features, files
+
+
+def shards(gen_kwargs: Mapping[str, Any], num_proc: int) -> list[dict[str, Any]]:
+    """The arguments of each process: lists are dealt out in runs, the rest goes to all."""
+    lists = {name: value for name, value in gen_kwargs.items() if isinstance(value, list)}
+    lengths = {len(value) for value in lists.values()}
+    if num_proc <= 1 or not lists:
+        return [dict(gen_kwargs)]
+    if len(lengths) > 1:
+        raise ArgumentError("gen_kwargs", sorted(lists), "lists must be equally long to be dealt out to processes.")
+    total = lengths.pop()
+    parts = max(1, min(num_proc, total))
+    bounds = [total * index // parts for index in range(parts + 1)]
+    return [
+        {**gen_kwargs, **{name: value[start:stop] for name, value in lists.items()}} for start, stop in pairwise(bounds)
+    ]
+
+
+def _batches(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Iterator[Batch]:
+    with tqdm(desc="Generating rows", unit=" rows") as bar:
+        rows = _checked(generator, gen_kwargs)
+        while batch := list(islice(rows, _ROWS_PER_BATCH)):
+            yield _table(batch, features)
+            bar.update(len(batch))
+
+
+def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    name, count = getattr(generator, "__name__", "The generator"), 0
+    try:
+        for row in generator(**gen_kwargs):
+            if not isinstance(row, Mapping):
+                raise DatasetGenerationError(name, count, f"it yielded {type(row).__name__} instead of a dict.")
+            yield row
+            count += 1
+    except DatasetGenerationError:
+        raise
+    except Exception as error:
+        raise DatasetGenerationError(name, count, f"{type(error).__name__}: {error}") from error
+
+
+def _table(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
+    names = features or dict.fromkeys(name for row in rows for name in row)
+    columns: dict[str, pa.ChunkedArray] = {}
+    kinds: dict[str, Any] = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        if features is None:
+            columns[name], kinds[name] = infer_column(values, name, "use_json")
+        else:
+            columns[name], kinds[name] = column_of(values, features[name], name), features[name]
+    return pa.table(columns), Features(kinds)
+
+
+def _write_segments(
+    prefix: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None
+) -> list[tuple[str, Features]]:
+    """Write the rows to files; a new one whenever the type must grow."""
+    segments: list[tuple[str, Features]] = []
+    writer: pa.ipc.RecordBatchStreamWriter | None = None
+    known = Features()
+    for table, kinds in _batches(generator, gen_kwargs, features):
+        united = _united(known, kinds)
+        if writer is None or united != known:
+            known = united
+            if writer is not None:
+                writer.close()
+            segments.append((f"{prefix}-{len(segments)}.segment", known))
+            writer = pa.ipc.new_stream(segments[-1][0], known.arrow_schema)
+        writer.write_table(ArrowFormatter().batch(_cast(table, kinds, known), known))
+    if writer is not None:
+        writer.close()
+    return segments
+
+
+def _empty_segment(path: str, features: Features) -> tuple[str, Features]:
+    with pa.ipc.new_stream(path, features.arrow_schema):
+        return path, features
+
+
+def _settle(path: str, kinds: Features, final: Features, target: str) -> None:
+    """Give a segment its final name, and its final type if that grew later."""
+    if kinds == final:
+        os.rename(path, target)
+        return
+    with pa.ipc.new_stream(target, final.arrow_schema) as writer:
+        for batch in open_table(path).to_batches():
+            table = _cast(pa.Table.from_batches([batch]), kinds, final)
+            writer.write_table(ArrowFormatter().batch(table, final))
+    os.unlink(path)
+
+
+def _final(several: Iterable[Features], features: Features | None, generator: Generator) -> Features:
+    final = features or Features()
+    for kinds in several:
+        final = _united(final, kinds)
+    if not final:
+        name = getattr(generator, "__name__", "The generator")
+        raise DatasetGenerationError(name, None, "it yielded no values, so the types are unknown: pass features.")
+    return final
+
+
+def _united(left: Features, right: Features) -> Features:
+    return Features(unite(dict(left), dict(right), "use_json")) if left else right
+
+
+def _cast(table: pa.Table, kinds: Features, final: Features) -> pa.Table:
+    return pa.table(
+        {
+            name: cast_column(chunked(table[name]), kind, name)
+            if name in kinds and kinds[name] != Value("null")
+            else pa.chunked_array([pa.nulls(len(table), storage_type(kind))])
+            for name, kind in final.items()
+        }
+    )

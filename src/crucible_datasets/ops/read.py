@@ -1,0 +1,231 @@
+"""Rows, batches and columns of a view, through the output it is shown with.
+
+A `Reader` prepares once per view what every access needs (formatter, shown columns,
+decoders), so that one row costs little more than its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, RowIndexError
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import Decoder, decoder
+from crucible_datasets.outputs.base import OUTPUTS, Formatter, Output
+from crucible_datasets.outputs.python import PythonFormatter
+from crucible_datasets.tables.rows import Rows, compose, tightest
+from crucible_datasets.tables.view import View
+
+# The first rows come from small blocks, so that looking at one row stays cheap. Later blocks
+# are as large as pays off: decoding is fastest while a few hundred rows are alive, gathering
+# gains up to some thousands.
+_FIRST_BLOCK = 16
+_DECODE_BLOCK = 256
+_GATHER_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Reads one view through its format."""
+
+    view: View
+
+    @cached_property
+    def output(self) -> Output:
+        return OUTPUTS[self.view.format.type or "python"]
+
+    @cached_property
+    def formatter(self) -> Formatter:
+        return self.output.make(**self.view.format.kwargs)
+
+    @cached_property
+    def shown(self) -> Features:
+        """The features of the columns that are formatted."""
+        names = self.view.format.shown(self.view.column_names)
+        return Features({name: self.view.features[name] for name in names})
+
+    @cached_property
+    def hidden(self) -> Features:
+        """The features of the columns that come along unformatted."""
+        if not self.view.format.output_all_columns:
+            return Features()
+        return Features({name: kind for name, kind in self.view.features.items() if name not in self.shown})
+
+    @cached_property
+    def _shown_names(self) -> list[str] | None:
+        names = list(self.shown)
+        return None if names == self.view.column_names else names
+
+    @cached_property
+    def _row_decoders(self) -> dict[str, Decoder] | None:
+        """The decoders of plain Python rows; None when rows are not plain Python."""
+        if self.output.name != "python" or self.hidden:
+            return None
+        return {name: decode for name, kind in self.shown.items() if (decode := decoder(kind))}
+
+    def item(self, key: Any) -> Any:
+        """One row by its number, or a batch by a slice or several numbers."""
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return self.row(int(key))
+        if isinstance(key, (bool, bytes)) or not (isinstance(key, slice) or hasattr(key, "__iter__")):
+            kind = type(key).__name__
+            raise TypeError(f"Rows are named by ints or a slice, columns by a str, not by {kind}: {key!r}.")
+        return self.batch(rows_of(key, len(self.view)))
+
+    def row(self, index: int) -> Any:
+        """One row."""
+        view = self.view
+        place = checked(index, len(view))
+        decoders = self._row_decoders
+        if decoders is None:
+            return self._formatted_row(view.read(range(place, place + 1), self._read_names))
+        row = view.table.row(int(view.rows[place]), self._shown_names)
+        for name, decode in decoders.items():
+            row[name] = decode(row[name])
+        return row
+
+    def _formatted_row(self, table: pa.Table) -> Any:
+        if not self.hidden:
+            return self._with_hidden(self.formatter.row(table, self.shown), dict)
+        row = self.formatter.row(table.select(list(self.shown)), self.shown)
+        return self._with_hidden(row, lambda: PythonFormatter().row(table.select(list(self.hidden)), self.hidden))
+
+    def _with_hidden(self, shown: Any, hidden: Callable[[], dict[str, Any]]) -> Any:
+        if not self.view.format.output_all_columns:
+            return shown
+        if not isinstance(shown, dict):
+            kind = type(shown).__name__
+            raise TypeError(f"output_all_columns=True needs rows and batches that are dicts, not {kind}.")
+        return {**shown, **hidden()}
+
+    def batch(self, rows: Rows) -> Any:
+        """Some rows as a batch of columns."""
+        return self.formatted(self.view.read(rows, self._read_names))
+
+    @cached_property
+    def _read_names(self) -> list[str] | None:
+        return None if self.hidden else self._shown_names
+
+    def formatted(self, table: pa.Table) -> Any:
+        """A table of the columns that are read, as a batch."""
+        if not self.hidden:
+            return self._with_hidden(self.formatter.batch(table, self.shown), dict)
+        batch = self.formatter.batch(table.select(list(self.shown)), self.shown)
+        return self._with_hidden(batch, lambda: PythonFormatter().batch(table.select(list(self.hidden)), self.hidden))
+
+    def rows(self, chosen: Rows | None = None, first: int = _FIRST_BLOCK) -> Iterator[Any]:
+        """Every row, or the chosen ones, in blocks that grow from `first` rows."""
+        for table in self._blocks(self._read_names, chosen, first):
+            yield from self._rows_of(table)
+
+    def all_rows(self) -> list[Any]:
+        """Every row, when all of them are wanted at once."""
+        return list(self.rows(first=_GATHER_BLOCK))
+
+    def _blocks(
+        self, names: list[str] | None, chosen: Rows | None = None, first: int = _FIRST_BLOCK
+    ) -> Iterator[pa.Table]:
+        rows = self.view.rows if chosen is None else compose(self.view.rows, chosen)
+        most = _DECODE_BLOCK if isinstance(rows, range) else _GATHER_BLOCK
+        start, size = 0, min(first, most)
+        while start < len(rows):
+            yield self.view.table.read(rows[start : start + size], names)
+            start, size = start + size, min(size * 4, most)
+
+    def _rows_of(self, table: pa.Table) -> Iterator[Any]:
+        if not self.hidden:
+            return self.formatter.rows(table, self.shown)
+        return (self._formatted_row(table.slice(index, 1)) for index in range(table.num_rows))
+
+    def batches(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
+        """Every row, in batches of `batch_size`."""
+        if batch_size < 1:
+            raise ArgumentError("batch_size", batch_size, "expected at least 1.")
+        for start in range(0, len(self.view), batch_size):
+            stop = min(start + batch_size, len(self.view))
+            if stop - start == batch_size or not drop_last_batch:
+                yield self.batch(range(start, stop))
+
+    def column(self, name: str, rows: Rows | None = None) -> Any:
+        """One column of some rows (all by default)."""
+        if self.output.name == "custom":
+            return self._transformed(self.batch(range(len(self.view)) if rows is None else rows), name)
+        return self.formatter.column(self.view.read(rows, [name]).column(0), self._feature(name))
+
+    def cells(self, name: str, key: Any) -> Any:
+        """One value of a column by its number, or several."""
+        if isinstance(key, bool) or not isinstance(key, (int, np.integer)):
+            return self.column(name, rows_of(key, len(self.view)))
+        place = checked(int(key), len(self.view))
+        if self.output.name == "custom":
+            return self._transformed(self.row(place), name)
+        if self.output.name == "python":
+            decode = decoder(self._feature(name))
+            value = self.view.table.row(int(self.view.rows[place]), [name])[name]
+            return decode(value) if decode else value
+        return self.formatter.row(self.view.read(range(place, place + 1), [name]), self._only(name))[name]
+
+    def values(self, name: str) -> Iterator[Any]:
+        """Every value of a column, as a row would show it."""
+        if self.output.name == "custom":
+            yield from (self._transformed(row, name) for row in self.rows())
+        elif self.output.name == "python":
+            feature = self._feature(name)
+            for table in self._blocks([name]):
+                yield from self.formatter.column(table.column(0), feature)
+        else:
+            only = self._only(name)
+            for table in self._blocks([name]):
+                yield from (row[name] for row in self.formatter.rows(table, only))
+
+    def _feature(self, name: str) -> Any:
+        if name not in self.shown and not self.hidden:
+            raise ColumnNotFoundError(name, list(self.shown))
+        return self.view.features[name]
+
+    def _only(self, name: str) -> Features:
+        return Features({name: self._feature(name)})
+
+    def _transformed(self, made: Any, name: str) -> Any:
+        if name not in made:
+            raise ColumnNotFoundError(name, list(made))
+        return made[name]
+
+
+def checked(index: int, num_rows: int) -> int:
+    """A row's number from the start; a negative one counts from the end."""
+    place = index + num_rows if index < 0 else index
+    if not 0 <= place < num_rows:
+        raise RowIndexError(index, num_rows)
+    return place
+
+
+def rows_of(key: Any, num_rows: int) -> Rows:
+    """The rows that a key between brackets names; negative indices count from the end."""
+    if isinstance(key, slice):
+        key = range(*key.indices(num_rows))
+        if key.step == 1:
+            return range(key.start, max(key.start, key.stop))
+    indices = np.asarray(key if hasattr(key, "__len__") else list(key))
+    if indices.size == 0:
+        return range(0)
+    if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        raise TypeError(f"Rows are named by integers, not {indices.dtype} with {indices.ndim} dimensions.")
+    indices = indices.astype(np.int64)
+    outside = indices[(indices < -num_rows) | (indices >= num_rows)]
+    if len(outside):
+        raise RowIndexError(int(outside[0]), num_rows)
+    return tightest(np.where(indices < 0, indices + num_rows, indices))
+
+
+def preview(values: Iterable[Any], limit: int = 5) -> str:
+    """The first few values, as a list is shown."""
+    first = list(islice(values, limit + 1))
+    return "[" + ", ".join([repr(value) for value in first[:limit]] + ["..."] * (len(first) > limit)) + "]"

@@ -1,0 +1,131 @@
+"""Which rows, in which order: every function here changes only the indices of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.tables.rows import as_array, chosen, is_whole, tightest
+from crucible_datasets.tables.view import View
+
+_NULL_PLACEMENTS = {"at_start": "at_start", "first": "at_start", "at_end": "at_end", "last": "at_end"}
+
+
+def select(view: View, indices: Iterable[Any], fingerprint: str | None = None) -> View:
+    """The rows at `indices`, in that order."""
+    return view.moved(chosen(indices, len(view)), "select", fingerprint)
+
+
+def take(view: View, n: int) -> View:
+    """The first `n` rows."""
+    return view.moved(range(min(max(n, 0), len(view))), "select")
+
+
+def skip(view: View, n: int) -> View:
+    """All rows but the first `n`."""
+    return view.moved(range(min(max(n, 0), len(view)), len(view)), "select")
+
+
+def repeat(view: View, num_times: int) -> View:
+    """All rows, `num_times` over."""
+    if num_times is None:
+        raise ArgumentError(
+            "num_times", num_times, "a dataset in memory can only be repeated a finite number of times."
+        )
+    return view.moved(tightest(np.tile(np.arange(len(view), dtype=np.int64), max(num_times, 0))), "repeat")
+
+
+def shard(view: View, num_shards: int, index: int, contiguous: bool = True) -> View:
+    """One of `num_shards` parts: a run of rows, or every `num_shards`-th row."""
+    if not 0 <= index < num_shards:
+        raise ArgumentError("index", index, f"expected 0 to {num_shards - 1}, for num_shards={num_shards}.")
+    if not contiguous:
+        return view.moved(tightest(np.arange(index, len(view), num_shards, dtype=np.int64)), "shard")
+    size, extra = divmod(len(view), num_shards)
+    start = size * index + min(index, extra)
+    return view.moved(range(start, start + size + (index < extra)), "shard")
+
+
+def random_generator(seed: int | None, generator: np.random.Generator | None) -> np.random.Generator:
+    """The generator a call draws from: the given one, or one made from the seed."""
+    if seed is not None and generator is not None:
+        raise ArgumentError("seed", seed, "give either seed or generator, not both.")
+    if generator is not None and not isinstance(generator, np.random.Generator):
+        raise ArgumentError("generator", generator, "expected a numpy.random.Generator.")
+    if generator is not None:
+        return generator
+    if seed is None:
+        # `np.random.seed(k)` must make later calls repeatable, and each call must differ from the last.
+        state: Any = np.random.get_state()
+        words, position = state[1], state[2]
+        seed = int(words[position] if position < len(words) else words[0])
+        np.random.random()
+    return np.random.default_rng(seed)
+
+
+def shuffle(
+    view: View, seed: int | None, generator: np.random.Generator | None, fingerprint: str | None = None
+) -> View:
+    """The rows in a random order that the seed decides."""
+    permutation = random_generator(seed, generator).permutation(len(view))
+    return view.moved(tightest(permutation), "shuffle", fingerprint)
+
+
+def sort(
+    view: View,
+    column_names: str | Sequence[str],
+    reverse: bool | Sequence[bool] = False,
+    null_placement: str = "at_end",
+    fingerprint: str | None = None,
+) -> View:
+    """The rows in the order of one or several columns."""
+    names = [column_names] if isinstance(column_names, str) else list(column_names)
+    directions = [reverse] * len(names) if isinstance(reverse, bool) else list(reverse)
+    if len(directions) != len(names):
+        raise ArgumentError("reverse", reverse, f"expected one bool, or one for each of {len(names)} columns.")
+    for name in names:
+        if name not in view.features:
+            raise ColumnNotFoundError(name, view.column_names)
+    if null_placement not in _NULL_PLACEMENTS:
+        raise ArgumentError("null_placement", null_placement, "expected 'at_start' or 'at_end'.")
+    orders = ["descending" if down else "ascending" for down in directions]
+    indices = _sorted(view.read(columns=names), names, orders, _NULL_PLACEMENTS[null_placement])
+    return view.moved(tightest(as_integers(indices)), "sort", fingerprint)
+
+
+def _sorted(table: pa.Table, names: list[str], orders: list[str], nulls: str) -> pa.UInt64Array:
+    # pyarrow 25 moved the placement of nulls into the keys.
+    if int(pa.__version__.split(".")[0]) >= 25:
+        keys = [(name, order, nulls) for name, order in zip(names, orders, strict=True)]
+        return pc.sort_indices(table, sort_keys=keys)
+    return pc.sort_indices(table, sort_keys=list(zip(names, orders, strict=True)), null_placement=nulls)
+
+
+def as_integers(indices: pa.UInt64Array) -> npt.NDArray[np.int64]:
+    """Arrow's unsigned indices as the signed ones that views keep."""
+    return indices.to_numpy().astype(np.int64)
+
+
+def write_indices(view: View, path: str | None, batch_size: int | None, keep_in_memory: bool) -> None:
+    """Write the row indices of a view to an Arrow file, for other programs to read."""
+    if path is None:
+        return
+    if keep_in_memory:
+        raise ArgumentError("indices_cache_file_name", path, "it contradicts keep_in_memory=True.")
+    table = pa.table({"indices": pa.array(as_array(view.rows), pa.uint64())})
+    with written_whole(path) as beside, pa.ipc.new_stream(beside, table.schema) as writer:
+        writer.write_table(table, max_chunksize=batch_size)
+
+
+def indices_table(view: View) -> pa.Table | None:
+    """The rows as the one-column table in which other libraries keep them; None when they are all in place."""
+    if is_whole(view.rows, view.table.num_rows):
+        return None
+    return pa.table({"indices": pa.array(as_array(view.rows), pa.uint64())})

@@ -1,0 +1,1 @@
+"""Search indexes: vectors by exact comparison or by faiss, text by Elasticsearch."""

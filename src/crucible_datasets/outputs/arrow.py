@@ -1,0 +1,36 @@
+"""Arrow tables, with the features' own types and their description in the schema's metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import to_extension
+from crucible_datasets.outputs.base import Output
+
+
+class ArrowFormatter:
+    """A row is a table of one row, a column a `ChunkedArray`."""
+
+    def row(self, table: pa.Table, features: Features) -> pa.Table:
+        return self.batch(table, features)
+
+    def rows(self, table: pa.Table, features: Features) -> Iterator[pa.Table]:
+        shown = self.batch(table, features)
+        return (shown.slice(index, 1) for index in range(len(shown)))
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> pa.ChunkedArray:
+        return to_extension(column, feature)
+
+    def batch(self, table: pa.Table, features: Features) -> pa.Table:
+        schema = features.arrow_schema
+        if table.schema.types == schema.types:
+            return table.replace_schema_metadata(schema.metadata)
+        pairs = zip(table.columns, features.values(), strict=True)
+        return pa.Table.from_arrays([to_extension(column, feature) for column, feature in pairs], schema=schema)
+
+
+OUTPUT = Output("arrow", ArrowFormatter, aliases=("pa", "pyarrow"), lazy_column=False, mapping=False)

@@ -1,0 +1,101 @@
+"""What an output is, which one a view uses, and where they are found.
+
+An output turns stored Arrow rows into the objects of one library. It is one file with
+one `OUTPUT`; `OUTPUTS` finds it by name or alias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ColumnNotFoundError
+from crucible_datasets.features import Features
+from crucible_datasets.registry import Registry
+
+
+class Formatter(Protocol):
+    """Turns tables of storage types, whose columns are described by `features`, into objects.
+
+    `features` has exactly the table's columns, in order.
+    """
+
+    def row(self, table: pa.Table, features: Features) -> Any:
+        """A table of one row as one row."""
+
+    def rows(self, table: pa.Table, features: Features) -> Iterator[Any]:
+        """Each row of a table, as `row` would give it."""
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
+        """One column as a sequence of values."""
+
+    def batch(self, table: pa.Table, features: Features) -> Any:
+        """A table as a batch of columns."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One kind of object that rows can become; `make(**format_kwargs)` gives its formatter."""
+
+    name: str
+    make: Callable[..., Formatter]
+    aliases: tuple[str, ...] = ()
+    lazy_column: bool = True  # whether `ds["c"]` is a lazy Column, or at once the column of a batch, `batch(...)["c"]`
+    mapping: bool = True  # whether rows and batches are dicts, to which unformatted columns can be added
+
+
+OUTPUTS: Registry[Output] = Registry("output format", "crucible_datasets.outputs", "OUTPUT")
+
+
+@dataclass(frozen=True)
+class Format:
+    """The output a view is read through: its kind, its options, and the columns it shows."""
+
+    type: str | None = None
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None
+    output_all_columns: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        type: str | None,
+        columns: Sequence[str] | str | None,
+        output_all_columns: bool,
+        kwargs: Mapping[str, Any],
+        available: list[str],
+    ) -> Format:
+        """The format that a user asked for, by any alias, of columns that exist."""
+        name = None if type is None else OUTPUTS[type].name
+        shown = None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
+        chosen = cls(None if name == "python" else name, dict(kwargs), shown, output_all_columns)
+        return chosen.checked(available)
+
+    def shown(self, available: list[str]) -> list[str]:
+        """The columns that are formatted."""
+        return available if self.columns is None else list(self.columns)
+
+    def checked(self, available: list[str]) -> Format:
+        """The format itself, once its columns are known to exist."""
+        for column in self.columns or ():
+            if column not in available:
+                raise ColumnNotFoundError(column, available)
+        return self
+
+    def renamed(self, names: Mapping[str, str]) -> Format:
+        columns = self.columns and tuple(names.get(name, name) for name in self.columns)
+        return replace(self, columns=columns)
+
+    def as_dict(self, available: list[str]) -> dict[str, Any]:
+        return {
+            "type": self.type,
+            "format_kwargs": dict(self.kwargs),
+            "columns": self.shown(available),
+            "output_all_columns": self.output_all_columns,
+        }
+
+
+PYTHON = Format()

@@ -1,0 +1,52 @@
+"""pandas frames: a row is a frame of one row, a column a series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.outputs import arrays
+from crucible_datasets.outputs.base import Output
+from crucible_datasets.outputs.tensors import MATRICES
+from crucible_datasets.registry import need
+
+
+class PandasFormatter:
+    """Types are those `pyarrow` chooses; decoded values are objects, matrices are numpy arrays."""
+
+    def __init__(self) -> None:
+        self.pandas = need("pandas", extra="pandas")
+
+    def row(self, table: pa.Table, features: Features) -> Any:
+        return self.batch(table, features)
+
+    def rows(self, table: pa.Table, features: Features) -> Iterator[Any]:
+        return (self.batch(table.slice(index, 1), features) for index in range(table.num_rows))
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
+        # A column remembers the name it was taken from its table by; `to_pandas` uses it too.
+        if decode := decoder(feature):
+            return self.pandas.Series([decode(value) for value in column.to_pylist()], name=column._name)
+        if isinstance(feature, MATRICES):
+            rows = arrays.matrices(arrays.whole(column), feature.shape)
+            return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
+        return column.to_pandas()
+
+    def batch(self, table: pa.Table, features: Features) -> Any:
+        special = {name for name, feature in features.items() if decoder(feature) or isinstance(feature, MATRICES)}
+        if not special:
+            return table.to_pandas()
+        plain = table.drop_columns(list(special)).to_pandas()
+        columns = {
+            name: self.column(column, features[name]) if name in special else plain[name]
+            for name, column in zip(features, table.columns, strict=True)
+        }
+        return self.pandas.DataFrame(columns)
+
+
+OUTPUT = Output("pandas", PandasFormatter, aliases=("pd",), lazy_column=False, mapping=False)

@@ -1,0 +1,51 @@
+"""Polars frames: a row is a frame of one row, a column a series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.storage import to_extension
+from crucible_datasets.outputs.base import Output
+from crucible_datasets.registry import need
+
+
+class PolarsFormatter:
+    """Types are those Polars gives to Arrow's; decoded values are typed where they agree, otherwise objects."""
+
+    def __init__(self) -> None:
+        self.polars = need("polars", extra="polars")
+
+    def row(self, table: pa.Table, features: Features) -> Any:
+        return self.batch(table, features)
+
+    def rows(self, table: pa.Table, features: Features) -> Iterator[Any]:
+        shown = self.batch(table, features)
+        return (shown[index : index + 1] for index in range(len(shown)))
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
+        # A column remembers the name it was taken from its table by.
+        name = column._name or ""
+        if decode := decoder(feature):
+            return self._series(name, [decode(value) for value in column.to_pylist()])
+        return self.polars.from_arrow(to_extension(column, feature)).alias(name)
+
+    def batch(self, table: pa.Table, features: Features) -> Any:
+        pairs = zip(table.columns, features.values(), strict=True)
+        return self.polars.DataFrame([self.column(column, feature) for column, feature in pairs])
+
+    def _series(self, name: str, values: list[Any]) -> Any:
+        objects = self.polars.Series(name, values, dtype=self.polars.Object)
+        try:
+            series = self.polars.Series(name, values, strict=True)
+        except (TypeError, self.polars.exceptions.PolarsError):
+            return objects
+        # A type that fits only some of the values would change the others.
+        return series if series.to_list() == values else objects
+
+
+OUTPUT = Output("polars", PolarsFormatter, aliases=("pl",), lazy_column=False, mapping=False)

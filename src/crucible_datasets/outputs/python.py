@@ -1,0 +1,43 @@
+"""Plain Python objects: a row is a dict, a batch a dict of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import Decoder, decoder
+from crucible_datasets.outputs.base import Output
+
+
+class PythonFormatter:
+    """Values as Arrow gives them, decoded where the feature asks for it."""
+
+    def row(self, table: pa.Table, features: Features) -> dict[str, Any]:
+        return next(self.rows(table, features))
+
+    def rows(self, table: pa.Table, features: Features) -> Iterator[dict[str, Any]]:
+        rows = chain.from_iterable(batch.to_pylist() for batch in table.to_batches())
+        decoders = {name: decode for name, feature in features.items() if (decode := decoder(feature))}
+        return (_decoded(row, decoders) for row in rows) if decoders else rows
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> list[Any]:
+        decode = decoder(feature)
+        values = column.to_pylist()
+        return [decode(value) for value in values] if decode else values
+
+    def batch(self, table: pa.Table, features: Features) -> dict[str, list[Any]]:
+        pairs = zip(features.items(), table.columns, strict=True)
+        return {name: self.column(column, feature) for (name, feature), column in pairs}
+
+
+def _decoded(row: dict[str, Any], decoders: dict[str, Decoder]) -> dict[str, Any]:
+    for name, decode in decoders.items():
+        row[name] = decode(row[name])
+    return row
+
+
+OUTPUT = Output("python", PythonFormatter)

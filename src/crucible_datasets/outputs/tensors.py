@@ -1,0 +1,158 @@
+"""What the outputs of array libraries share: how columns, rows and nested values become tensors.
+
+A library says how it makes one tensor of a numpy array (`tensor`), what a list of
+values becomes (`gathered`) and how text is shown (`text`). The rest follows from the
+shape of the data: equal shapes are converted in one go, everything else value by value.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.features import Array2D, Array3D, Array4D, Array5D, Features, dtypes
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.outputs import arrays
+from crucible_datasets.outputs.arrays import AnyArray
+
+MATRICES = (Array2D, Array3D, Array4D, Array5D)
+NUMBERS = (np.ndarray, np.generic, bool, int, float, decimal.Decimal, dt.date, dt.time, dt.timedelta)
+
+
+class TensorFormatter(ABC):
+    """Rows are dicts of tensors; batches are dicts of stacked tensors, or of lists where shapes differ."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        self.kwargs = kwargs
+
+    @abstractmethod
+    def tensor(self, value: Any) -> Any:
+        """A numpy array, a numpy scalar or a Python number as one tensor."""
+
+    @abstractmethod
+    def gathered(self, values: list[Any]) -> Any:
+        """Converted values as one tensor when their shapes and dtypes agree, otherwise as a list."""
+
+    def row(self, table: pa.Table, features: Features) -> dict[str, Any]:
+        return next(self.rows(table, features))
+
+    def rows(self, table: pa.Table, features: Features) -> Iterator[dict[str, Any]]:
+        if not features:
+            return ({} for _ in range(table.num_rows))
+        columns = [
+            self.items(arrays.whole(column), feature)
+            for column, feature in zip(table.columns, features.values(), strict=True)
+        ]
+        return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
+
+    def batch(self, table: pa.Table, features: Features) -> dict[str, Any]:
+        pairs = zip(features.items(), table.columns, strict=True)
+        return {name: self.column(column, feature) for (name, feature), column in pairs}
+
+    def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
+        if decode := decoder(feature):
+            return self.gathered([self.nested(decode(value)) for value in column.to_pylist()])
+        if not len(column):
+            # Nothing says what the values would have been.
+            return self.tensor(np.empty(0))
+        if arrays.is_only_text(column.type):
+            return self.text_column(column)
+        array = arrays.whole(column)
+        stacked = arrays.matrices(array, feature.shape) if isinstance(feature, MATRICES) else arrays.block(array)
+        if stacked is not None and stacked.dtype != object:
+            return self.tensor(stacked)
+        if stacked is None and (ragged := arrays.pieces(array)) is not None:
+            return self.ragged(*ragged)
+        return self.gathered(self.items_at_once(array, feature))
+
+    def items(self, array: pa.Array, feature: Any) -> list[Any]:
+        """The values of a column as they are shown in a row."""
+        if decode := decoder(feature):
+            return [self.nested(decode(value)) for value in array.to_pylist()]
+        if arrays.is_text(array.type):
+            return self.text_items(array)
+        # A null changes the dtype of its neighbours when they are converted together.
+        if len(array) > 1 and arrays.has_nulls(array):
+            return self.items_one_by_one(array, feature)
+        if not dtypes.is_list(array.type) and (flat := arrays.block(array)) is not None:
+            return self.scalars(flat)
+        return self.items_at_once(array, feature)
+
+    def items_at_once(self, array: pa.Array, feature: Any) -> list[Any]:
+        if isinstance(feature, MATRICES):
+            stacked = arrays.matrices(array, feature.shape)
+            return self.split(stacked) if stacked.dtype != object else [self.nested(value) for value in stacked]
+        if (block := arrays.block(array)) is not None:
+            return self.split(block)
+        if (ragged := arrays.pieces(array)) is not None:
+            return self.split(*ragged)
+        return [self.nested(value) for value in arrays.objects(array)]
+
+    def items_one_by_one(self, array: pa.Array, feature: Any) -> list[Any]:
+        if not pa.types.is_integer(array.type):
+            return [self.items(array.slice(index, 1), feature)[0] for index in range(len(array))]
+        items = self.items(array.fill_null(0), feature)
+        for index in np.flatnonzero(array.is_null()).tolist():
+            items[index] = self.items(array.slice(index, 1), feature)[0]
+        return items
+
+    def nested(self, value: Any) -> Any:
+        """One value of any kind, with tensors made of the numbers in it."""
+        if value is None or isinstance(value, (str, bytes)):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {name: self.nested(item) for name, item in value.items()}
+        if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.dtype == object and value.ndim):
+            return self.gathered([self.nested(item) for item in value])
+        if isinstance(value, NUMBERS):
+            return self.tensor(value)
+        return self.image(np.asarray(value)) if _is_image(value) else value
+
+    def text(self, value: Any) -> Any:
+        """A string, bytes or None."""
+        return value
+
+    def text_items(self, array: pa.Array) -> list[Any]:
+        """A column of text as it is shown in rows."""
+        return [self.text(value) for value in array.to_pylist()]
+
+    def text_column(self, column: pa.ChunkedArray) -> Any:
+        """A column that holds nothing but text, at any depth."""
+        return column.to_pylist()
+
+    def ragged(self, flat: AnyArray, sizes: list[int]) -> Any:
+        """A column of lists of unequal length, given as one flat array and the sizes of its lists."""
+        return self.split(flat, sizes)
+
+    def image(self, pixels: AnyArray) -> Any:
+        """A decoded image, as height × width (× channels)."""
+        return self.tensor(pixels)
+
+    def scalars(self, flat: AnyArray) -> list[Any]:
+        """The values of a flat array, as they are shown in rows."""
+        return self.split(flat)
+
+    def split(self, array: AnyArray, sizes: list[int] | None = None) -> list[Any]:
+        """One tensor per row of `array`, or per run of `sizes` rows."""
+        if sizes is None:
+            return [self.tensor(row) for row in array]
+        ends = np.cumsum(sizes).tolist()
+        return [self.tensor(array[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+
+def alike(values: list[Any], kind: type) -> bool:
+    """Whether values are tensors of one shape and dtype."""
+    tensors = bool(values) and all(isinstance(value, kind) for value in values)
+    return tensors and len({(tuple(value.shape), value.dtype) for value in values}) == 1
+
+
+def _is_image(value: Any) -> bool:
+    pillow = sys.modules.get("PIL.Image")
+    return pillow is not None and isinstance(value, pillow.Image)

@@ -1,0 +1,85 @@
+"""Progress bars: on a terminal only, and only while they are enabled.
+
+`tqdm` is made on first use, so a program without bars never imports it, and the
+notebook widgets are imported only inside a notebook.
+"""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from crucible_datasets import config
+
+if TYPE_CHECKING:
+    tqdm: type[Any]
+
+__all__ = [
+    "are_progress_bars_disabled",
+    "disable_progress_bar",
+    "disable_progress_bars",
+    "enable_progress_bar",
+    "enable_progress_bars",
+    "is_progress_bar_enabled",
+    "tqdm",
+]
+
+_disabled = bool(config.HF_DATASETS_DISABLE_PROGRESS_BARS)
+
+
+def disable_progress_bars() -> None:
+    """Show no progress bars from now on, unless the environment insists on them."""
+    _set_disabled(True)
+
+
+def enable_progress_bars() -> None:
+    """Show progress bars from now on, unless the environment forbids them."""
+    _set_disabled(False)
+
+
+def are_progress_bars_disabled() -> bool:
+    """Whether progress bars are switched off."""
+    return _disabled
+
+
+def is_progress_bar_enabled() -> bool:
+    """Whether progress bars are switched on."""
+    return not _disabled
+
+
+disable_progress_bar = disable_progress_bars
+enable_progress_bar = enable_progress_bars
+
+
+def _set_disabled(disabled: bool) -> None:
+    global _disabled
+    decided = config.HF_DATASETS_DISABLE_PROGRESS_BARS
+    if decided is not None and decided is not disabled:
+        warnings.warn(
+            f"HF_DATASETS_DISABLE_PROGRESS_BARS={int(decided)} in the environment decides; unset it to choose here.",
+            stacklevel=3,
+        )
+        return
+    _disabled = disabled
+
+
+def _make_tqdm() -> type[Any]:
+    bar: Any = import_module("tqdm.auto").tqdm
+
+    class tqdm(bar):  # type: ignore[misc]  # noqa: N801
+        """A progress bar that is silent when bars are disabled or nobody watches a terminal."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            kwargs["disable"] = True if _disabled else kwargs.get("disable")
+            super().__init__(*args, **kwargs)
+
+    tqdm.__module__, tqdm.__qualname__ = __name__, "tqdm"
+    return tqdm
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tqdm":
+        globals()["tqdm"] = bar = _make_tqdm()
+        return bar
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

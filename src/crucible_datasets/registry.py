@@ -1,0 +1,84 @@
+"""Extension points: one package folder, one file per entry.
+
+A file named after the entry defines one frozen value. `Registry` finds it by name,
+imports only that file, and asks the installed entry points for names it has no file
+for, so a third party adds an entry without touching this package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any, Generic, Protocol, TypeVar
+
+from crucible_datasets.exceptions import MissingPackageError, UnknownEntryError
+
+
+class Entry(Protocol):
+    """What a registry holds: a thing with a name and other names it answers to."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def aliases(self) -> tuple[str, ...]: ...
+
+
+E = TypeVar("E", bound=Entry)
+
+
+@dataclass
+class Registry(Generic[E]):
+    """The entries of `package`: each module there with an attribute `attribute`."""
+
+    kind: str
+    package: str
+    attribute: str
+    entries: dict[str, E] = field(default_factory=dict)
+    _complete: bool = False
+
+    def __getitem__(self, name: str) -> E:
+        for candidate in (self.entries, self._modules, self._with_plugins):
+            entries = candidate if isinstance(candidate, dict) else candidate()
+            for entry in entries.values():
+                if name == entry.name or name in entry.aliases:
+                    return entry
+        raise UnknownEntryError(self.kind, name, self.names())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def names(self) -> list[str]:
+        """Every name, sorted."""
+        return sorted(self._modules() | self._with_plugins())
+
+    def add(self, entry: E) -> E:
+        """Register one more entry for this process."""
+        self.entries[entry.name] = entry
+        return entry
+
+    def _modules(self) -> dict[str, E]:
+        if not self._complete:
+            folder = importlib.import_module(self.package)
+            for module in pkgutil.iter_modules(folder.__path__):
+                entry = getattr(importlib.import_module(f"{self.package}.{module.name}"), self.attribute, None)
+                if entry is not None:
+                    self.entries.setdefault(entry.name, entry)
+            self._complete = True
+        return self.entries
+
+    def _with_plugins(self) -> dict[str, E]:
+        # Reading entry points takes milliseconds, so only an unknown name pays for it.
+        for point in entry_points(group=self.package):
+            self.entries.setdefault(point.name, point.load())
+        return self.entries
+
+
+def need(package: str, extra: str) -> Any:
+    """Import an optional package, or say how to install it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingPackageError(package, extra) from error

@@ -1,0 +1,1 @@
+"""Stage 4 of 6: Arrow tables seen through row indices."""

@@ -1,0 +1,88 @@
+"""Which rows of a table a view shows: a `range` when they lie side by side, else an index array.
+
+Rows compose at once, so a chain of selections costs one array and never a chain of
+look-ups. A `range` here always has step 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crucible_datasets.exceptions import RowIndexError
+
+Rows = range | npt.NDArray[np.int64]
+
+
+def compose(outer: Rows, inner: Rows) -> Rows:
+    """The rows that `inner` picks among `outer`.
+
+    >>> compose(range(10, 20), range(2, 4))
+    range(12, 14)
+    """
+    if isinstance(inner, range):
+        return outer[inner.start : inner.stop]
+    return inner + outer.start if isinstance(outer, range) else outer[inner]
+
+
+def is_whole(rows: Rows, num_rows: int) -> bool:
+    """Whether these are all rows of a table, in place."""
+    return isinstance(rows, range) and rows == range(num_rows)
+
+
+def as_array(rows: Rows) -> npt.NDArray[np.int64]:
+    """The rows as an index array."""
+    return np.arange(rows.start, rows.stop, dtype=np.int64) if isinstance(rows, range) else rows
+
+
+def as_arrow(indices: npt.NDArray[np.int64]) -> pa.Int64Array:
+    """An index array for Arrow, over the same memory."""
+    # `pa.array` would import pandas, which takes longer than many a whole program.
+    held = np.ascontiguousarray(indices, dtype=np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
+
+
+def tightest(indices: npt.NDArray[np.int64]) -> Rows:
+    """A range when the indices lie side by side, else the indices."""
+    if len(indices) == 0:
+        return range(0)
+    first, last = int(indices[0]), int(indices[-1])
+    contiguous = last - first == len(indices) - 1 and bool((np.diff(indices) == 1).all())
+    return range(first, last + 1) if contiguous else indices
+
+
+def chosen(indices: Iterable[Any], num_rows: int) -> Rows:
+    """What a user passed to `select`, checked against the number of rows."""
+    if isinstance(indices, range) and indices.step == 1 and len(indices):
+        _check(indices.start, num_rows)
+        _check(indices.stop - 1, num_rows)
+        return indices
+    array = _integers(indices)
+    if len(array):
+        _check(int(array.min()), num_rows)
+        _check(int(array.max()), num_rows)
+    return tightest(array)
+
+
+def _integers(indices: Iterable[Any]) -> npt.NDArray[np.int64]:
+    if isinstance(indices, range):
+        return np.arange(indices.start, indices.stop, indices.step, dtype=np.int64)
+    if hasattr(indices, "to_numpy"):
+        indices = indices.to_numpy(zero_copy_only=False) if hasattr(indices, "null_count") else indices.to_numpy()
+    elif not hasattr(indices, "__array__") and not isinstance(indices, list):
+        indices = list(indices)
+    array = np.asarray(indices)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise TypeError(f"Row indices must be integers, not {array.dtype} with {array.ndim} dimensions.")
+    return array.astype(np.int64, copy=False)
+
+
+def _check(index: int, num_rows: int) -> None:
+    if not 0 <= index < num_rows:
+        raise RowIndexError(index, num_rows)

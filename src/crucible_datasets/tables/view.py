@@ -1,0 +1,82 @@
+"""`View`: a table seen through row indices. Every operation is a function from view to view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.tables.rows import Rows, compose
+from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Some rows of a table, what its columns mean, and how they are shown.
+
+    `features` names the columns in the table's order. A view is a value: operations
+    make another one and share the table.
+    """
+
+    table: Table
+    rows: Rows
+    features: Features
+    fingerprint: Fingerprint
+    info: DatasetInfo = field(default_factory=DatasetInfo)
+    split: NamedSplit | None = None
+    format: Format = PYTHON
+
+    @classmethod
+    def of(cls, table: pa.Table, features: Features, files: tuple[str, ...] = (), **more: Any) -> View:
+        """A view of all rows of an Arrow table whose columns are those of `features`."""
+        held = ArrowTable.of(table, files)
+        if files:
+            held = replace(held, physical=tuple(table.column_names))
+        fingerprint = more.pop("fingerprint", None) or Fingerprint.of_table(held.table)
+        return cls(held, range(held.num_rows), features, fingerprint, **more)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self.features)
+
+    def read(self, rows: Rows | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """The given rows of this view (all by default), as stored."""
+        wanted = self.rows if rows is None else compose(self.rows, rows)
+        return self.table.read(wanted, columns)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """One column, as stored."""
+        return self.read(columns=[name]).column(0)
+
+    def moved(self, rows: Rows, operation: str, fingerprint: str | None = None) -> View:
+        """The view that shows `rows` of this one."""
+        after = Fingerprint.fixed(fingerprint) if fingerprint else self.fingerprint.derive(operation, rows=rows)
+        return replace(self, rows=compose(self.rows, rows), fingerprint=after)
+
+    def with_columns(self, columns: dict[str, tuple[pa.ChunkedArray, Any]], fingerprint: Fingerprint) -> View:
+        """The view with whole columns set or added; the others are shared, not copied."""
+        features = Features({**self.features, **{name: feature for name, (_, feature) in columns.items()}})
+        new = ArrowTable.of(pa.table({name: values for name, (values, _) in columns.items()}))
+        kept = [name for name in self.features if name not in columns]
+        parts = (*self.parts(kept), (new, range(len(self))))
+        table = beside(parts, tuple(features))
+        return replace(self, table=table, rows=range(len(self)), features=features, fingerprint=fingerprint)
+
+    def parts(self, columns: Sequence[str]) -> tuple[tuple[Table, Rows], ...]:
+        """These columns as tables with the rows this view shows of each; never nested."""
+        if not columns:
+            return ()
+        table = self.table.select(columns)
+        if isinstance(table, SideBySide):
+            return tuple((part, compose(own, self.rows)) for part, own in table.parts)
+        return ((table, self.rows),)

@@ -1,0 +1,35 @@
+"""Before anything is imported: a home of its own for every cache, no network, no progress bars.
+
+The default profile repeats the same examples in every run, so that a failure is the fault
+of the change at hand. `HYPOTHESIS_PROFILE=deep` looks for new counterexamples and makes
+them small.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+_HOME = tempfile.mkdtemp(prefix="crucible-tests-")
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
+os.environ |= {
+    "HF_HOME": _HOME,
+    "HF_DATASETS_CACHE": os.path.join(_HOME, "datasets"),
+    "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+# `--import-mode=importlib` puts no folder on the path; `support` is shared by the tests of all folders.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from hypothesis import HealthCheck, Phase, settings  # noqa: E402
+
+_QUICK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+settings.register_profile("ci", max_examples=25, derandomize=True, phases=[Phase.explicit, Phase.generate], **_QUICK)
+settings.register_profile("deep", max_examples=300, print_blob=True, **_QUICK)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,222 @@
+"""The same expression on Hugging Face `datasets` and here: same value, or the same kind of error.
+
+Each line of features_expressions.txt and features_columns.txt is one case. What differs on purpose stands in `DIFFERENT`, with the reason.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import decimal
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets as hf
+import numpy as np
+import pandas as pd
+import PIL.Image
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crucible_datasets import features as ours
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.infer import infer_column
+from crucible_datasets.features.storage import chunked
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the other library warns where it changes values
+
+NAMES = [name for name in ours.__all__ if name != "register_feature"]
+SHARED = {
+    "np": np, "pa": pa, "pd": pd, "PIL": PIL, "pickle": pickle, "copy": copy, "json": json, "datetime": dt,
+    "decimal": decimal, "D": decimal.Decimal, "dt": dt.datetime, "nan": float("nan"),
+}  # fmt: skip
+
+
+def evaluated(expression: str, library: Any) -> Any:
+    return eval(expression, {**SHARED, **{name: getattr(library.features, name) for name in NAMES}})
+
+
+class Here:
+    features = ours
+
+
+def outcome(call: Any, *arguments: Any) -> Any:
+    try:
+        return comparable(call(*arguments))
+    except Exception as error:
+        return error
+
+
+def comparable(value: Any) -> Any:
+    """A value in a form whose `==` sees types and NaN, but not which library it came from."""
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return "array", str(value.type), comparable(value.to_pylist())
+    if isinstance(value, PIL.Image.Image):
+        return "picture", value.mode, value.size, value.tobytes()
+    if isinstance(value, dict):
+        return "dict", {name: comparable(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [comparable(item) for item in value]
+    return repr(value)
+
+
+def assert_same(theirs: Any, mine: Any) -> None:
+    if isinstance(theirs, Exception):
+        kind = next(kind for kind in type(theirs).__mro__ if kind.__module__ == "builtins")
+        assert isinstance(mine, kind), f"there: {theirs!r}, here: {mine!r}"
+    elif isinstance(mine, Exception):
+        raise mine
+    else:
+        assert mine == theirs
+
+
+def cases(kind: str) -> list[str]:
+    return Path(__file__).with_name(f"features_{kind}.txt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("expression", cases("expressions"))
+def test_an_expression_gives_the_same(expression: str) -> None:
+    assert_same(outcome(evaluated, expression, hf), outcome(evaluated, expression, Here))
+
+
+def theirs(values: str, feature: str, target: str, name: str, mixed: str) -> Any:
+    schema = hf.Features({name: evaluated(feature, hf)}) if feature else None
+    dataset = hf.Dataset.from_dict({name: evaluated(values, hf)}, features=schema, on_mixed_types=mixed or None)
+    if target:
+        dataset = dataset.cast(hf.Features({name: evaluated(target, hf)}))
+    shown = dataset[:][name]
+    return repr(dataset.features[name]), chunked(dataset.data.column(name)), shown
+
+
+def mine(values: str, feature: str, target: str, name: str, mixed: str) -> Any:
+    given = evaluated(values, Here)
+    if feature:
+        kind = ours.Features({name: evaluated(feature, Here)})[name]
+        column = column_of(given, kind, name)
+    else:
+        column, kind = infer_column(given, name, mixed or None)
+    if target:
+        kind = ours.Features({name: evaluated(target, Here)})[name]
+        column = cast_column(column, kind, name)
+    column.validate(full=True)
+    decode = decoder(kind)
+    return repr(kind), column, [decode(value) for value in column.to_pylist()] if decode else column.to_pylist()
+
+
+@pytest.mark.parametrize("case", cases("columns"))
+def test_a_column_comes_out_the_same(case: str) -> None:
+    """values | features= | cast to | column name | on_mixed_types"""
+    values, feature, target, name, mixed = ([part.strip() for part in case.split(" | ")] + [""] * 4)[:5]
+    arguments = (values, feature, target, name or "c", mixed)
+    assert_same(outcome(theirs, *arguments), outcome(mine, *arguments))
+
+
+DIFFERENT = [
+    ("ClassLabel(names=['a']).cast_storage(pa.array([-5]))", "a label below -1 means nothing"),
+    ("Features({'a': [Value('int8'), Value('int16')]})", "two features in a list were a mistake"),
+    ("Features({'a': [Value('string')]}).encode_example({'a': 'abc'})", "a string is not a list of letters"),
+    ("Json().encode_example(1 / 3)", "floats keep all their digits"),
+    ("Json().decode_example(str(2**70))", "integers may be of any size"),
+    ("TranslationVariableLanguages().encode_example({'en': 'a'})", "without a list of languages all are welcome"),
+    ("Image().encode_example(np.full((1, 1, 3), 300))", "a channel above 255 would wrap around"),
+    ("Image().encode_example(np.full((1, 1), 2**40))", "so would a pixel above 32 bits"),
+    ("[f.update(b=[Value('int8')]) or f for f in [Features()]]", "[x] means List(x) wherever it is set"),
+]
+
+
+@pytest.mark.parametrize(("expression", "reason"), DIFFERENT)
+def test_what_differs_on_purpose_still_differs(expression: str, reason: str) -> None:
+    there, here = outcome(evaluated, expression, hf), outcome(evaluated, expression, Here)
+    assert isinstance(there, Exception) != isinstance(here, Exception) or there != here, f"no longer: {reason}"
+
+
+@pytest.mark.parametrize("order", ["datasets, crucible_datasets.features", "crucible_datasets.features, datasets"])
+def test_both_libraries_live_in_one_process(order: str, tmp_path: Any) -> None:
+    program = f"""
+import {order}
+import pyarrow as pa, pyarrow.parquet as pq
+from crucible_datasets.features import Features, Array2D
+from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.storage import to_extension, to_storage, chunked
+feature = Array2D((2, 2), "int8")
+schema = Features({{"a": feature}}).arrow_schema
+column = to_extension(column_of([[[1, 2], [3, 4]], None], feature), feature)
+path = {str(tmp_path / "t.parquet")!r}
+for table in (pa.table([column], schema=schema), pa.table([column], names=["a"])):
+    pq.write_table(table, path)
+    read = pq.read_table(path)
+    assert Features.from_arrow_schema(read.schema) == Features({{"a": feature}}), read.schema
+    assert chunked(read["a"]).to_pylist() == [[[1, 2], [3, 4]], None]
+    assert datasets.Dataset(read).features == datasets.Features({{"a": datasets.Array2D((2, 2), "int8")}})
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, env=dict(os.environ))
+
+
+LEAVES = ["int8", "int64", "float64", "string", "binary", "bool", "timestamp[us]", "decimal128(10, 2)", "null"]
+leaves = st.one_of(
+    st.sampled_from([f"Value({name!r})" for name in LEAVES]),
+    st.sampled_from(["ClassLabel(names=['x', 'y'])", "Json()", "Image(decode=False)", "Array2D((None, 2), 'float32')"]),
+    st.sampled_from(["Translation(['en', 'fr'])", "TranslationVariableLanguages(['en'])", "Audio(8000)", "Video()"]),
+)
+nested = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        inner.map(lambda feature: f"List({feature})"),
+        inner.map(lambda feature: f"List({feature}, length=2)"),
+        inner.map(lambda feature: f"LargeList({feature})"),
+        inner.map(lambda feature: f"[{feature}]"),
+        st.dictionaries(st.sampled_from("abc"), inner, max_size=3).map(
+            lambda fields: "{" + ", ".join(f"{name!r}: {feature}" for name, feature in fields.items()) + "}"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(feature=nested)
+def test_any_nested_feature_means_the_same(feature: str) -> None:
+    for question in (
+        "f",
+        "f.to_dict()",
+        "f.type",
+        "f.arrow_schema.metadata",
+        "f._to_yaml_list()",
+        "Features.from_dict(f.to_dict())",
+        "Features._from_yaml_list(f._to_yaml_list())",
+        "Features.from_arrow_schema(f.arrow_schema)",
+        "Features.from_arrow_schema(f.arrow_schema.remove_metadata())",
+        "f.flatten()",
+        "(f == copy.deepcopy(f), pickle.loads(pickle.dumps(f)) == f)",
+    ):
+        expression = f"(lambda f: {question})(Features({{'c': {feature}}}))"
+        assert_same(outcome(evaluated, expression, hf), outcome(evaluated, expression, Here))
+
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(max_size=3), st.just(b"x")
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from("abc"), inner, min_size=1, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rows=st.lists(values, max_size=4))
+def test_any_values_are_understood_the_same(rows: list[Any]) -> None:
+    expression = repr(rows).replace("inf", "float('inf')")
+    arguments = (expression, "", "", "c", "")
+    assert_same(outcome(theirs, *arguments), outcome(mine, *arguments))
