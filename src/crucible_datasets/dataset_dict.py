@@ -81,6 +81,28 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
     def shape(self) -> dict[str, tuple[int, int]]:
         return {str(name): dataset.shape for name, dataset in self._checked().items()}
 
+    def to_dict(self, batch_size: int | None = None, batched: bool = False) -> dict[str, Any]:
+        """The columns of each split as Python lists."""
+        return self._each(Dataset.to_dict, batch_size, batched)
+
+    def to_list(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of each split as dicts."""
+        return self._each(Dataset.to_list)
+
+    def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> dict[str, Any]:
+        """The rows of each split as a pandas data frame."""
+        return self._each(Dataset.to_pandas, batch_size, batched)
+
+    def to_polars(
+        self,
+        batch_size: int | None = None,
+        batched: bool = False,
+        schema_overrides: dict[str, Any] | None = None,
+        rechunk: bool = True,
+    ) -> dict[str, Any]:
+        """The rows of each split as a polars data frame."""
+        return self._each(Dataset.to_polars, batch_size, batched, schema_overrides, rechunk)
+
     def unique(self, column: str) -> dict[str, list[Any]]:
         """The different values of a column, in each split."""
         return self._each(Dataset.unique, column)
@@ -117,6 +139,17 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
     ) -> DatasetDict:
         """`n` rows of each split, drawn at random."""
         return self._mapped(Dataset.sample, n, seed, generator, stratify_by_column, replace)
+
+    def k_fold(
+        self,
+        k: int,
+        shuffle: bool = True,
+        seed: int | None = None,
+        stratify_by_column: str | None = None,
+        group_by_column: str | None = None,
+    ) -> dict[str, list[DatasetDict]]:
+        """`k` pairs of `"train"` and `"test"` for each split."""
+        return self._each(Dataset.k_fold, k, shuffle, seed, stratify_by_column, group_by_column)
 
     def sort(
         self,

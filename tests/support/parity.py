@@ -65,14 +65,15 @@ def canonical(value: Any) -> Any:
     return value
 
 
-def outcome(call: Callable[[], Any]) -> tuple[str, Any]:
-    """What a call gives, or the error it raises."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+def outcome(call: Callable[[], Any]) -> tuple[str, Any, set[type[Warning]]]:
+    """What a call gives, or the error it raises; and the kinds of warnings it gives."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         try:
-            return "value", canonical(call())
+            kind, result = "value", canonical(call())
         except Exception as error:
-            return "error", error
+            kind, result = "error", error
+    return kind, result, {warning.category for warning in warned}
 
 
 def standard_class(error: BaseException) -> type[BaseException]:
@@ -82,9 +83,11 @@ def standard_class(error: BaseException) -> type[BaseException]:
 
 def same_outcome(theirs: Callable[[], Any], own: Callable[[], Any]) -> Any:
     """Both calls give the same, or both fail with errors that the same `except` clause catches."""
-    kind, expected = outcome(theirs)
+    kind, expected, warned = outcome(theirs)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        for category in warned:
+            warnings.simplefilter("ignore", category)
         try:
             found = "value", canonical(own())
         except Exception as error:

@@ -19,10 +19,14 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.features import ClassLabel, Features, LargeList, List, Value
 from crucible_datasets.features.cast import cast_column as cast_values
+from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.features import normal
 from crucible_datasets.features.infer import infer_column
+from crucible_datasets.features.storage import rebuilt
 from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.ops.codes import codes_of
+from crucible_datasets.tables.rows import as_arrow
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
 
@@ -176,7 +180,18 @@ def field(view: View, column: str, name: str) -> View:
 def unique(view: View, name: str) -> list[Any]:
     """The different values of a column, in the order of their first appearance."""
     require(view, [name])
-    return pc.unique(view.column(name)).to_pylist()
+    column = view.column(name)
+    decode = decoder(view.features[name])
+    values = _different(column).to_pylist()
+    return [decode(value) for value in values] if decode else values
+
+
+def _different(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    if not pa.types.is_nested(column.type):
+        return pc.unique(column)
+    codes, _ = codes_of(column)
+    _, firsts = np.unique(codes, return_index=True)
+    return column.take(as_arrow(np.sort(firsts)))
 
 
 def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
@@ -185,15 +200,21 @@ def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
     feature = view.features[name]
     if not isinstance(feature, Value):
         raise ArgumentError("column", name, f"only a Value column can become labels; this one is {feature}.")
-    codes = view.column(name).combine_chunks().dictionary_encode()
-    texts = [str(value) for value in codes.dictionary.to_pylist()]
-    names = sorted({*texts, "None"} if include_nulls and codes.null_count else set(texts))
+    chunks = [chunk.dictionary_encode() for chunk in view.column(name).chunks]
+    nulls = include_nulls and any(chunk.null_count for chunk in chunks)
+    names = sorted(
+        {str(value) for chunk in chunks for value in chunk.dictionary.to_pylist()} | ({"None"} if nulls else set())
+    )
     place = {text: index for index, text in enumerate(names)}
-    labels = pa.array([place[text] for text in texts], pa.int64()).take(codes.indices)
-    if include_nulls and codes.null_count:
-        labels = labels.fill_null(place["None"])
+    labels = [_placed(chunk, place, place["None"] if nulls else None) for chunk in chunks]
     after = view.fingerprint.derive("class_encode_column", name=name, include_nulls=include_nulls)
-    return view.with_columns({name: (pa.chunked_array([labels]), ClassLabel(names=names))}, after)
+    return view.with_columns({name: (pa.chunked_array(labels, pa.int64()), ClassLabel(names=names))}, after)
+
+
+def _placed(codes: pa.DictionaryArray, place: Mapping[str, int], null: int | None) -> pa.Array:
+    """The labels of dictionary-encoded values."""
+    labels = pa.array([place[str(value)] for value in codes.dictionary.to_pylist()], pa.int64()).take(codes.indices)
+    return labels if null is None else labels.fill_null(null)
 
 
 def align_labels(view: View, label2id: Mapping[str, int], name: str) -> View:
@@ -222,8 +243,6 @@ def align_labels(view: View, label2id: Mapping[str, int], name: str) -> View:
 
 def _relabelled(array: pa.Array, lookup: pa.Array, labels: ClassLabel) -> pa.Array:
     if pa.types.is_nested(array.type):
-        from crucible_datasets.features.storage import rebuilt
-
         return rebuilt(array, [_relabelled(array.values, lookup, labels)], array.type)
     places = np.where(array.fill_null(0).to_numpy() < 0, len(lookup) - 1, array.fill_null(0).to_numpy())
     return labels.cast_storage(pc.if_else(array.is_valid(), lookup.take(pa.array(places)), pa.scalar(None, pa.int64())))

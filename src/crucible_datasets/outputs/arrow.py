@@ -15,6 +15,9 @@ from crucible_datasets.outputs.base import Output
 class ArrowFormatter:
     """A row is a table of one row, a column a `ChunkedArray`."""
 
+    def __init__(self) -> None:
+        self._last: tuple[Features, pa.Schema] | None = None
+
     def row(self, table: pa.Table, features: Features) -> pa.Table:
         return self.batch(table, features)
 
@@ -26,11 +29,17 @@ class ArrowFormatter:
         return to_extension(column, feature)
 
     def batch(self, table: pa.Table, features: Features) -> pa.Table:
-        schema = features.arrow_schema
+        schema = self._schema(features)
         if table.schema.types == schema.types:
             return table.replace_schema_metadata(schema.metadata)
         pairs = zip(table.columns, features.values(), strict=True)
         return pa.Table.from_arrays([to_extension(column, feature) for column, feature in pairs], schema=schema)
+
+    def _schema(self, features: Features) -> pa.Schema:
+        # Writing the metadata costs more than the rest of a batch, and a view asks with the same features each time.
+        if self._last is None or self._last[0] is not features:
+            self._last = features, features.arrow_schema
+        return self._last[1]
 
 
 OUTPUT = Output("arrow", ArrowFormatter, aliases=("pa", "pyarrow"), lazy_column=False, mapping=False)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.storage import to_extension
+from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.registry import need
 
@@ -19,6 +20,7 @@ class PolarsFormatter:
 
     def __init__(self) -> None:
         self.polars = need("polars", extra="polars")
+        self.arrow = ArrowFormatter()
 
     def row(self, table: pa.Table, features: Features) -> Any:
         return self.batch(table, features)
@@ -35,6 +37,8 @@ class PolarsFormatter:
         return self.polars.from_arrow(to_extension(column, feature)).alias(name)
 
     def batch(self, table: pa.Table, features: Features) -> Any:
+        if not any(decoder(feature) for feature in features.values()):
+            return self.polars.from_arrow(self.arrow.batch(table, features))
         pairs = zip(table.columns, features.values(), strict=True)
         return self.polars.DataFrame([self.column(column, feature) for column, feature in pairs])
 

@@ -154,6 +154,11 @@ class SideBySide:
         return pa.schema([fields[name] for name in self.names])
 
     @property
+    def table(self) -> pa.Table:
+        """All rows, read."""
+        return self.read(range(self.num_rows))
+
+    @property
     def num_rows(self) -> int:
         return len(self.parts[0][1])
 
