@@ -27,7 +27,10 @@ os.environ |= {
 # `--import-mode=importlib` puts no folder on the path; `support` is shared by the tests of all folders.
 sys.path.insert(0, str(Path(__file__).parent))
 
+import pytest  # noqa: E402
 from hypothesis import HealthCheck, Phase, settings  # noqa: E402
+
+pytest.register_assert_rewrite("support.parity")
 
 _QUICK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("ci", max_examples=25, derandomize=True, phases=[Phase.explicit, Phase.generate], **_QUICK)

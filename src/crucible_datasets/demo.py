@@ -16,8 +16,7 @@ from string import ascii_lowercase, digits
 from textwrap import indent
 from typing import Any
 
-from crucible_datasets.arrow_dataset import Dataset
-from crucible_datasets.features import ClassLabel
+from crucible_datasets import ClassLabel, Dataset
 
 WIDTH = 80
 ALPHABET = ascii_lowercase + digits

@@ -29,7 +29,14 @@ and inherits the standard type that existing `except` clauses look for.
     ├── DatasetTransformationNotAllowedError
     ├── MissingIndexError (KeyError)
     ├── DatasetBuildError
-    │   └── DatasetGenerationError
+    │   ├── DatasetGenerationError
+    │   │   └── SchemaConflictError (ValueError, TypeError)
+    │   └── FileFormatError (ValueError)
+    ├── FileNotFoundDatasetsError (FileNotFoundError)
+    │   ├── DataFilesNotFoundError
+    │   ├── DatasetNotFoundError
+    │   └── EmptyDatasetError
+    ├── LimitExceededError (ValueError)
     ├── WorkerDiedError (RuntimeError)
     └── ArrowFileError (ValueError, OSError)
 """
@@ -303,4 +310,54 @@ class WorkerDiedError(DatasetsError, RuntimeError):
         return (
             f"The process working on part {task + 1} of {tasks} died, perhaps for lack of memory. "
             "Try a smaller num_proc."
+        )
+
+
+class FileFormatError(DatasetBuildError, ValueError):
+    """A file is not what its format asks for, or breaks off."""
+
+    def message(self, path: object, reason: str, row: int | None = None, offset: int | None = None) -> str:
+        self.path, self.reason, self.row, self.offset = path, reason, row, offset
+        where = "".join(f", {name} {value}" for name, value in (("row", row), ("byte", offset)) if value is not None)
+        return f"{path!s}{where}: {reason}"
+
+
+class LimitExceededError(DatasetsError, ValueError):
+    """Reading on would cost more than a setting allows."""
+
+    def message(self, path: object, what: str, limit: int, setting: str) -> str:
+        self.path, self.limit, self.setting = path, limit, setting
+        return f"{path!s}: {what} exceeds the limit of {limit:,}. If the data is trusted, raise {setting}."
+
+
+class FileNotFoundDatasetsError(DatasetsError, FileNotFoundError):
+    """Something was named that is not there."""
+
+    def message(self, asked: object, reason: str = "it does not exist.") -> str:
+        self.asked = asked
+        return f"{asked!s}: {reason}"
+
+
+class DataFilesNotFoundError(FileNotFoundDatasetsError):
+    """No data file was found where some were expected."""
+
+
+class DatasetNotFoundError(FileNotFoundDatasetsError):
+    """There is no dataset of that name."""
+
+
+class EmptyDatasetError(FileNotFoundDatasetsError):
+    """The place exists and holds no data."""
+
+
+class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
+    """Two files of one split hold a column as types that no type unites."""
+
+    def message(  # type: ignore[override]
+        self, column: str, first: object, first_type: str, second: object, second_type: str
+    ) -> str:
+        self.column, self.first, self.second = column, first, second
+        return (
+            f"Column {column!r} is {first_type} in {first!s}, but {second_type} in {second!s}. "
+            "Pass `features` to say which it is, or on_mixed_types='use_json'."
         )

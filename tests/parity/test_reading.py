@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.parity import same
-from support.tables import BOOL, FLOATS, INTEGERS, SCALARS, TEXTS, Spec, scalar, specs, texts
+from support.tables import BOOL, FLOATS, INTEGERS, SCALARS, TEXTS, Kind, Spec, scalar, specs, texts
 
 places = st.integers(-9, 9)
 slices = st.builds(slice, st.none() | places, st.none() | places, st.none() | st.sampled_from([1, 2, 3, -1, -2]))
@@ -30,12 +30,12 @@ FEW = Spec(
     {
         "n": [1, 2, 3, 4],
         "s": ["x", "y", None, ""],
-        "d": [{"p": 1, "q": {"r": "u"}}, None, {"p": None, "q": None}, {"p": 4, "q": {"r": ""}}],
+        "d": [{"p": p, "q": {"r": r}} for p, r in ((1, "u"), (2, None), (None, "v"), (4, ""))],
     },
     {
         "n": scalar("int64", st.integers()),
         "s": scalar("string", texts),
-        "d": type(SCALARS[0])("d", lambda lib: {"p": lib.Value("int64"), "q": {"r": lib.Value("string")}}, st.none()),
+        "d": Kind("d", lambda lib: {"p": lib.Value("int64"), "q": {"r": lib.Value("string")}}, st.none()),
     },
 )
 
@@ -133,7 +133,7 @@ def test_fields_of_structs():
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@given(spec=specs(st.sampled_from([*INTEGERS, *FLOATS, *TEXTS, BOOL]), nulls=False), key=places | slices | lists)
+@given(spec=specs(st.sampled_from([*INTEGERS, FLOATS[0], *TEXTS, BOOL]), nulls=False), key=places | slices | lists)
 def test_rows_in_any_format(format, spec, key):
     same(spec, lambda library, dataset: dataset.with_format(format)[key])
     same(spec, lambda library, dataset: list(dataset.with_format(format).iter(2)))

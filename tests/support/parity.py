@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -29,9 +30,11 @@ def canonical(value: Any) -> Any:
     if isinstance(value, DATASETS):
         features = value.features
         return {
-            "features": (list(features), features.to_dict()),
+            # Through JSON, as files keep them: a shape is a list there, and here sometimes a tuple.
+            "features": (list(features), json.loads(json.dumps(features.to_dict()))),
             "length": len(value),
-            "format": canonical(value.format),
+            # Hugging Face passes the shown columns through a set.
+            "format": canonical({**value.format, "columns": sorted(value.format["columns"])}),
             "rows": canonical(value.with_format(None)[:]),
         }
     if isinstance(value, Mapping):

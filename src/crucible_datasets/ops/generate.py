@@ -1,10 +1,4 @@
-"""Rows that a function yields → Arrow, in bounded memory.
-
-Rows become Arrow batches of a few thousand, written one after the other. A batch of a
-type that the ones before cannot hold opens another segment, and at the end all segments
-are read as the one type that holds them all: the type of a column does not depend on
-which rows came first.
-"""
+"""Rows that a function yields → Arrow, in bounded memory: batches of a few thousand, written one after the other."""
 
 from __future__ import annotations
 
@@ -20,20 +14,17 @@ import pyarrow as pa
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
 from crucible_datasets.executors import processes
-from crucible_datasets.features import Features, Value
-from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features import Features
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
-from crucible_datasets.features.storage import chunked, storage_type
-from crucible_datasets.features.unite import unite
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import view_of
-from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.progress import tqdm
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
 
 Generator = Callable[..., Iterable[Mapping[str, Any]]]
 Batch = tuple[pa.Table, Features]
@@ -70,28 +61,26 @@ def from_generator(
 def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Batch:
     """All rows as one table in memory."""
     batches = list(_batches(generator, gen_kwargs, features))
-    final = _final((kinds for _, kinds in batches), features, generator)
-    empty = _cast(pa.table({}), Features(), final)
-    return pa.concat_tables([empty, *(_cast(table, kinds, final) for table, kinds in batches)]), final
+    found = united_all((Segment("", kinds) for _, kinds in batches), "use_json")
+    final = _known(features or found, generator)
+    empty = as_features(pa.table({}), Features(), final)
+    return pa.concat_tables([empty, *(as_features(table, kinds, final) for table, kinds in batches)]), final
 
 
 def into_folder(
     folder: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, num_proc: int | None
 ) -> None:
-    """All rows as Arrow files `data-00000-of-0000N.arrow` of one type in `folder`, which appears when it is whole."""
+    """All rows as Arrow files of one type in `folder`, which appears when it is whole."""
     beside = f"{folder}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     os.makedirs(beside)
     try:
         tasks = [
-            partial(_write_segments, os.path.join(beside, f"shard-{index}"), generator, part, features)
+            partial(_write, os.path.join(beside, f"shard-{index}"), generator, part, features)
             for index, part in enumerate(shards(gen_kwargs, num_proc or 1))
         ]
         found = list(processes.run(tasks, len(tasks)) if num_proc and len(tasks) > 1 else (task() for task in tasks))
-        segments = [segment for segments in found for segment in segments]
-        final = _final((kinds for _, kinds in segments), features, generator)
-        segments = segments or [_empty_segment(os.path.join(beside, "empty"), final)]
-        for index, (path, kinds) in enumerate(segments):
-            _settle(path, kinds, final, os.path.join(beside, f"data-{index:05d}-of-{len(segments):05d}.arrow"))
+        segments = [segment for several in found for segment in several]
+        settle(beside, segments, _known(features or united_all(segments, "use_json"), generator))
         if not os.path.exists(folder):
             os.rename(beside, folder)
     finally:
@@ -157,64 +146,17 @@ def _table(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
     return pa.table(columns), Features(kinds)
 
 
-def _write_segments(
+def _write(
     prefix: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None
-) -> list[tuple[str, Features]]:
-    """Write the rows to files; a new one whenever the type must grow."""
-    segments: list[tuple[str, Features]] = []
-    writer: pa.ipc.RecordBatchStreamWriter | None = None
-    known = Features()
+) -> list[Segment]:
+    writer = TypedWriter(prefix, "use_json")
     for table, kinds in _batches(generator, gen_kwargs, features):
-        united = _united(known, kinds)
-        if writer is None or united != known:
-            known = united
-            if writer is not None:
-                writer.close()
-            segments.append((f"{prefix}-{len(segments)}.segment", known))
-            writer = pa.ipc.new_stream(segments[-1][0], known.arrow_schema)
-        writer.write_table(ArrowFormatter().batch(_cast(table, kinds, known), known))
-    if writer is not None:
-        writer.close()
-    return segments
+        writer.write(table, kinds, getattr(generator, "__name__", None))
+    return writer.close()
 
 
-def _empty_segment(path: str, features: Features) -> tuple[str, Features]:
-    with pa.ipc.new_stream(path, features.arrow_schema):
-        return path, features
-
-
-def _settle(path: str, kinds: Features, final: Features, target: str) -> None:
-    """Give a segment its final name, and its final type if that grew later."""
-    if kinds == final:
-        os.rename(path, target)
-        return
-    with pa.ipc.new_stream(target, final.arrow_schema) as writer:
-        for batch in open_table(path).to_batches():
-            table = _cast(pa.Table.from_batches([batch]), kinds, final)
-            writer.write_table(ArrowFormatter().batch(table, final))
-    os.unlink(path)
-
-
-def _final(several: Iterable[Features], features: Features | None, generator: Generator) -> Features:
-    final = features or Features()
-    for kinds in several:
-        final = _united(final, kinds)
-    if not final:
+def _known(features: Features, generator: Generator) -> Features:
+    if not features:
         name = getattr(generator, "__name__", "The generator")
         raise DatasetGenerationError(name, None, "it yielded no values, so the types are unknown: pass features.")
-    return final
-
-
-def _united(left: Features, right: Features) -> Features:
-    return Features(unite(dict(left), dict(right), "use_json")) if left else right
-
-
-def _cast(table: pa.Table, kinds: Features, final: Features) -> pa.Table:
-    return pa.table(
-        {
-            name: cast_column(chunked(table[name]), kind, name)
-            if name in kinds and kinds[name] != Value("null")
-            else pa.chunked_array([pa.nulls(len(table), storage_type(kind))])
-            for name, kind in final.items()
-        }
-    )
+    return features

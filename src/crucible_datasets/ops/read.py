@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, RowIndexError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError, RowIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import Decoder, decoder
 from crucible_datasets.outputs.base import OUTPUTS, Formatter, Output
@@ -213,11 +213,11 @@ def rows_of(key: Any, num_rows: int) -> Rows:
         key = range(*key.indices(num_rows))
         if key.step == 1:
             return range(key.start, max(key.start, key.stop))
-    indices = np.asarray(key if hasattr(key, "__len__") else list(key))
+    indices = np.asarray(key if isinstance(key, (list, tuple, range)) or hasattr(key, "__array__") else list(key))
     if indices.size == 0:
         return range(0)
     if indices.dtype.kind not in "iu" or indices.ndim != 1:
-        raise TypeError(f"Rows are named by integers, not {indices.dtype} with {indices.ndim} dimensions.")
+        raise ArgumentTypeError("key", key, "rows are named by integers.")
     indices = indices.astype(np.int64)
     outside = indices[(indices < -num_rows) | (indices >= num_rows)]
     if len(outside):

@@ -16,7 +16,7 @@ class ArrowFormatter:
     """A row is a table of one row, a column a `ChunkedArray`."""
 
     def __init__(self) -> None:
-        self._last: tuple[Features, pa.Schema] | None = None
+        self._last: tuple[Features, pa.Schema, dict[bytes, bytes]] | None = None
 
     def row(self, table: pa.Table, features: Features) -> pa.Table:
         return self.batch(table, features)
@@ -29,17 +29,18 @@ class ArrowFormatter:
         return to_extension(column, feature)
 
     def batch(self, table: pa.Table, features: Features) -> pa.Table:
-        schema = self._schema(features)
-        if table.schema.types == schema.types:
-            return table.replace_schema_metadata(schema.metadata)
+        schema, metadata = self._described(features)
+        if table.schema.equals(schema):
+            return table.replace_schema_metadata(metadata)
         pairs = zip(table.columns, features.values(), strict=True)
         return pa.Table.from_arrays([to_extension(column, feature) for column, feature in pairs], schema=schema)
 
-    def _schema(self, features: Features) -> pa.Schema:
+    def _described(self, features: Features) -> tuple[pa.Schema, dict[bytes, bytes]]:
         # Writing the metadata costs more than the rest of a batch, and a view asks with the same features each time.
         if self._last is None or self._last[0] is not features:
-            self._last = features, features.arrow_schema
-        return self._last[1]
+            schema = features.arrow_schema
+            self._last = features, schema, schema.metadata
+        return self._last[1:]
 
 
 OUTPUT = Output("arrow", ArrowFormatter, aliases=("pa", "pyarrow"), lazy_column=False, mapping=False)

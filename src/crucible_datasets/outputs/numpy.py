@@ -44,6 +44,8 @@ class NumpyFormatter(TensorFormatter):
         return np.concatenate([_fixed_width(chunk) for chunk in column.chunks])
 
     def text_items(self, array: pa.Array) -> list[Any]:
+        if pa.types.is_nested(array.type):
+            return super().text_items(array)
         scalar = np.str_ if dtypes.is_text(array.type) else np.bytes_
         return [None if value is None else scalar(value) for value in array.to_pylist()]
 

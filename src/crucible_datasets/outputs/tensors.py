@@ -76,7 +76,7 @@ class TensorFormatter(ABC):
         """The values of a column as they are shown in a row."""
         if decode := decoder(feature):
             return [self.nested(decode(value)) for value in array.to_pylist()]
-        if arrays.is_text(array.type):
+        if arrays.is_only_text(array.type):
             return self.text_items(array)
         # A null changes the dtype of its neighbours when they are converted together.
         if len(array) > 1 and arrays.has_nulls(array):
@@ -120,8 +120,8 @@ class TensorFormatter(ABC):
         return value
 
     def text_items(self, array: pa.Array) -> list[Any]:
-        """A column of text as it is shown in rows."""
-        return [self.text(value) for value in array.to_pylist()]
+        """A column that holds nothing but text, as it is shown in rows."""
+        return [self.nested(value) for value in array.to_pylist()]
 
     def text_column(self, column: pa.ChunkedArray) -> Any:
         """A column that holds nothing but text, at any depth."""

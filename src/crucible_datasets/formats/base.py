@@ -1,0 +1,121 @@
+"""What a format is, and where formats are found.
+
+A format is one file with one `FORMAT`. Its `read` turns the bytes of one file into Arrow
+tables, in blocks; options are its keyword parameters. What a format does not do itself
+(choosing columns, filtering rows) is done for it here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_, or_
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.registry import Registry
+
+Filters = Any  # a pyarrow expression, or tuples (column, operator, value) in disjunctive normal form
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": lambda column, value: column == value,
+    "==": lambda column, value: column == value,
+    "!=": lambda column, value: column != value,
+    "<": lambda column, value: column < value,
+    "<=": lambda column, value: column <= value,
+    ">": lambda column, value: column > value,
+    ">=": lambda column, value: column >= value,
+    "in": lambda column, value: column.isin(list(value)),
+    "not in": lambda column, value: ~column.isin(list(value)),
+}
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of file.
+
+    `read(stream, *, columns=None, filters=None, features=None, **options)` yields tables;
+    `write(tables, features, stream, **options)` writes them and returns the number of bytes.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    read: Callable[..., Iterator[pa.Table]]
+    write: Callable[..., int] | None = None
+    aliases: tuple[str, ...] = ()
+    by_extension: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that an extension implies
+    in_place: bool = False  # read where it lies, never converted
+    needs_path: bool = False  # the library behind it wants a file name instead of a stream
+
+    def options(self) -> dict[str, Any]:
+        """The options that `read` takes, with their defaults."""
+        parameters = inspect.signature(self.read).parameters.values()
+        return {
+            parameter.name: parameter.default
+            for parameter in parameters
+            if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in ("columns", "filters", "features")
+        }
+
+    def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options, once each is known to exist."""
+        for name, value in options.items():
+            if name not in self.options():
+                raise ArgumentError(name, value, f"{self.name} takes {', '.join(self.options()) or 'no options'}.")
+        return dict(options)
+
+    def rows(
+        self,
+        stream: BinaryIO,
+        *,
+        columns: list[str] | None = None,
+        filters: Filters = None,
+        features: Any = None,
+        **options: Any,
+    ) -> Iterator[pa.Table]:
+        """Only the columns and rows that are asked for, whatever the format does by itself."""
+        expression = expression_of(filters)
+        for table in self.read(stream, columns=columns, filters=expression, features=features, **options):
+            yield narrowed(table, columns, expression)
+
+
+FORMATS: Registry[Format] = Registry("format", "crucible_datasets.formats", "FORMAT")
+
+
+def expression_of(filters: Filters) -> pc.Expression | None:
+    """Filters as one expression: `[("a", ">", 1), ("b", "in", [2])]` is an and, a list of such lists an or."""
+    if filters is None or isinstance(filters, pc.Expression):
+        return filters
+    groups = filters if filters and isinstance(filters[0], list) else [filters]
+    return reduce(or_, (reduce(and_, (_condition(*condition) for condition in group)) for group in groups))
+
+
+def _condition(column: str, operator: str, value: Any) -> pc.Expression:
+    if operator not in _OPERATORS:
+        raise ArgumentError("filters", operator, f"expected one of {', '.join(_OPERATORS)}.")
+    return _OPERATORS[operator](pc.field(column), value)
+
+
+def columns_of(filters: pc.Expression | None, available: list[str]) -> list[str]:
+    """The columns that an expression looks at."""
+    if filters is None:
+        return []
+    # Expressions do not tell which fields they use; their text does, as a superset.
+    text = str(filters)
+    return [name for name in available if name in text]
+
+
+def narrowed(table: pa.Table, columns: list[str] | None, filters: pc.Expression | None) -> pa.Table:
+    """The rows that match, with only the columns asked for."""
+    if filters is not None:
+        table = table.filter(filters)
+    if columns is None or table.column_names == list(columns):
+        return table
+    for column in columns:
+        if column not in table.column_names:
+            raise ColumnNotFoundError(column, table.column_names)
+    return table.select(columns)

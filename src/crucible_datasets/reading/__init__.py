@@ -1,0 +1,1 @@
+"""Stage 2 of 6: name → files → bytes."""

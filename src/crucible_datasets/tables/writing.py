@@ -1,0 +1,126 @@
+"""Batches whose type may grow → Arrow files of one type.
+
+A batch of a type that the ones before cannot hold opens another segment, and at the end
+all segments become the one type that holds them all: the type of a column does not
+depend on which rows came first. Each segment remembers where its rows came from, so a
+conflict can name both places.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import CastError, SchemaConflictError
+from crucible_datasets.features import Features, Value
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.features.unite import unite
+from crucible_datasets.outputs.arrow import ArrowFormatter
+from crucible_datasets.tables.files import open_table
+
+
+@dataclass
+class Segment:
+    """An Arrow file, the type its rows have, and where they came from."""
+
+    path: str
+    features: Features
+    origin: object = None
+    num_rows: int = 0
+
+
+class TypedWriter:
+    """Writes batches to segment files `{prefix}-0.segment`, …; a new one whenever the type must grow."""
+
+    def __init__(self, prefix: str, on_mixed_types: str | None = None) -> None:
+        self.prefix, self.on_mixed_types = prefix, on_mixed_types
+        self.segments: list[Segment] = []
+        self._writer: Any = None
+
+    def write(self, table: pa.Table, features: Features, origin: object = None) -> None:
+        """Write the rows of a batch of storage types."""
+        known = self.segments[-1] if self.segments else Segment("", Features(), origin)
+        grown = united(known, Segment("", features, origin), self.on_mixed_types)
+        if self._writer is None or grown != known.features:
+            self.close()
+            known = Segment(f"{self.prefix}-{len(self.segments)}.segment", grown, origin)
+            self.segments.append(known)
+            self._writer = pa.ipc.new_stream(known.path, grown.arrow_schema)
+        self._writer.write_table(ArrowFormatter().batch(as_features(table, features, grown), grown))
+        known.num_rows += table.num_rows
+
+    def close(self) -> list[Segment]:
+        """Finish the last segment; all that were written."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        return self.segments
+
+
+def settle(
+    folder: str, segments: Sequence[Segment], features: Features | None = None, on_mixed_types: str | None = None
+) -> tuple[list[str], Features]:
+    """Give all segments one type and their final names `data-00000-of-0000N.arrow` in `folder`."""
+    final = features or united_all(segments, on_mixed_types)
+    if not segments:
+        segments = [_empty(os.path.join(folder, "empty"), final)]
+    files = []
+    for index, segment in enumerate(segments):
+        files.append(os.path.join(folder, f"data-{index:05d}-of-{len(segments):05d}.arrow"))
+        _settle_one(segment, final, files[-1])
+    return files, final
+
+
+def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None) -> Features:
+    """The features that hold the rows of every segment."""
+    whole = Segment("", Features())
+    for segment in segments:
+        whole = Segment("", united(whole, segment, on_mixed_types), segment.origin)
+    return whole.features
+
+
+def united(left: Segment, right: Segment, on_mixed_types: str | None = None) -> Features:
+    """The features that hold the rows of both, or an error that names both origins."""
+    if not left.features:
+        return right.features
+    features = dict(left.features)
+    for name, feature in right.features.items():
+        before = features.get(name, Value("null"))
+        try:
+            features[name] = unite(before, feature, on_mixed_types, name)
+        except CastError as error:
+            raise SchemaConflictError(name, left.origin, str(before), right.origin, str(feature)) from error
+    return Features(features)
+
+
+def as_features(table: pa.Table, found: Features, wanted: Features) -> pa.Table:
+    """A table of the features `found` as storage of the features `wanted`; columns it lacks are null."""
+    return pa.table(
+        {
+            name: cast_column(chunked(table[name]), kind, name)
+            if name in found and found[name] != Value("null")
+            else pa.chunked_array([pa.nulls(len(table), storage_type(kind))])
+            for name, kind in wanted.items()
+        }
+    )
+
+
+def _empty(path: str, features: Features) -> Segment:
+    with pa.ipc.new_stream(path, features.arrow_schema):
+        return Segment(path, features)
+
+
+def _settle_one(segment: Segment, final: Features, target: str) -> None:
+    if segment.features == final:
+        os.rename(segment.path, target)
+        return
+    with pa.ipc.new_stream(target, final.arrow_schema) as writer:
+        for batch in open_table(segment.path).to_batches():
+            table = as_features(pa.Table.from_batches([batch]), segment.features, final)
+            writer.write_table(ArrowFormatter().batch(table, final))
+    os.unlink(segment.path)
