@@ -40,6 +40,11 @@ def address(tensor):
     return tensor.ctypes.data if isinstance(tensor, np.ndarray) else tensor.data_ptr()
 
 
+def sharing(name):
+    """The formatter that does not copy: numpy's is read-only and the default, torch's is asked for."""
+    return OUTPUTS[name].make(copy=False) if name == "torch" else OUTPUTS[name].make()
+
+
 @pytest.fixture(params=["numpy", "torch"])
 def name(request):
     pytest.importorskip(request.param, reason=f"{request.param} is not installed")
@@ -50,7 +55,7 @@ def name(request):
 def test_batches_share_the_memory_of_the_table(name, case):
     feature, rows = SHARED[case]
     column = stored(feature, rows)
-    tensor = OUTPUTS[name].make().column(column, feature)
+    tensor = sharing(name).column(column, feature)
     assert address(tensor) == values_of(column)[0]
     assert tensor.tolist() == rows
 
@@ -59,7 +64,7 @@ def test_batches_share_the_memory_of_the_table(name, case):
 def test_slices_share_it_too(name, case):
     feature, rows = SHARED[case]
     column = stored(feature, rows)
-    tensor = OUTPUTS[name].make().column(column.slice(10, 5), feature)
+    tensor = sharing(name).column(column.slice(10, 5), feature)
     start, size = values_of(column)
     assert start < address(tensor) < start + size
     assert tensor.tolist() == rows[10:15]
@@ -70,7 +75,7 @@ def test_rows_share_it_too(name, case):
     feature, rows = SHARED[case]
     table = pa.table({"c": stored(feature, rows)})
     start, size = values_of(table.column(0))
-    last = list(OUTPUTS[name].make().rows(table, Features({"c": feature})))[-1]["c"]
+    last = list(sharing(name).rows(table, Features({"c": feature})))[-1]["c"]
     assert np.asarray(last).tolist() == rows[-1]
     if not isinstance(last, np.generic):
         assert start < address(last) < start + size
@@ -85,6 +90,15 @@ def test_a_copy_can_be_asked_for(name, case):
     assert column.to_pylist() == rows
 
 
+def test_torch_tensors_are_safe_to_write_into():
+    pytest.importorskip("torch", reason="torch is not installed")
+    for feature, rows in SHARED.values():
+        column = stored(feature, rows)
+        tensor = OUTPUTS["torch"].make().column(column, feature)
+        tensor += 1
+        assert column.to_pylist() == rows
+
+
 def test_numpy_refuses_to_write_into_the_table():
     column = stored(*SHARED["int64"])
     with pytest.raises(ValueError, match="read-only"):
@@ -93,7 +107,7 @@ def test_numpy_refuses_to_write_into_the_table():
 
 def test_torch_does_not_warn_of_memory_it_cannot_write(recwarn):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    formatter = OUTPUTS["torch"].make()
+    formatter = sharing("torch")
     always = torch.is_warn_always_enabled()
     torch.set_warn_always(True)
     try:

@@ -188,7 +188,7 @@ def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = Non
         return view
     columns: dict[str, pa.ChunkedArray] = {}
     kinds: dict[str, Any] = {}
-    for name, value in item.items():
+    for name, value in {**dict.fromkeys(view.features), **item}.items():
         column, found = infer_column([value], name)
         kinds[name] = view.features.get(name, found)
         if kinds[name] == Value("null"):
@@ -198,6 +198,7 @@ def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = Non
             if not is_plain(kinds[name])
             else cast_column(column, kinds[name], name)
         )
-    added = concatenate([view, view_of(pa.table(columns), Features(kinds))], info=view.info, split=view.split)
+    info = replace(view.info, features=None)
+    added = concatenate([view, view_of(pa.table(columns), Features(kinds))], info=info, split=view.split)
     after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("add_item", item=dict(item))
     return replace(added, format=view.format, fingerprint=after)

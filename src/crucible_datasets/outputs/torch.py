@@ -1,7 +1,9 @@
 """PyTorch tensors: integers as int64, floats as float32, images as channels × height × width; text stays text.
 
-Columns that already have those dtypes share the table's memory: do not write into
-them, or ask for `with_format("torch", copy=True)`.
+Columns that already have those dtypes are copied once, in one block: torch has no read-only
+tensors, and writing into the table's own memory would change the dataset, or end the process
+when a file is mapped there. `with_format("torch", copy=False)` hands out that memory itself,
+for code that only reads.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from crucible_datasets.registry import need
 class TorchFormatter(TensorFormatter):
     """Keyword arguments are those of `torch.tensor`, and `copy`."""
 
-    def __init__(self, copy: bool = False, **kwargs: Any) -> None:
+    def __init__(self, copy: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.torch = need("torch", extra="torch")
         self.copy = copy
