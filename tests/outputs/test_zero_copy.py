@@ -122,7 +122,7 @@ def test_memory_lives_as_long_as_its_last_tensor(name):
     memory = np.arange(ROWS)
     column = pa.chunked_array([pa.Array.from_buffers(pa.int64(), ROWS, [None, pa.py_buffer(memory)])])
     alive = weakref.ref(memory)
-    tensor = OUTPUTS[name].make().column(column, Value("int64"))
+    tensor = sharing(name).column(column, Value("int64"))
     assert address(tensor) == memory.ctypes.data
     del memory, column
     gc.collect()
@@ -141,5 +141,5 @@ def test_other_dtypes_are_converted_in_one_go(name):
 def test_torch_dtype_that_is_already_there_is_shared():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     column = stored(*SHARED["float32"])
-    tensor = OUTPUTS["torch"].make(dtype=torch.float32, device="cpu").column(column, Value("float32"))
+    tensor = OUTPUTS["torch"].make(dtype=torch.float32, device="cpu", copy=False).column(column, Value("float32"))
     assert address(tensor) == values_of(column)[0]
