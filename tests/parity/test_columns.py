@@ -107,7 +107,6 @@ def test_add_column_of_an_unnamed_type(spec, kind, seed, data):
         [datetime.date(2020, 1, 1)] * 4,
         [b"a", None, b"", b"\xff"],
     ],
-    ids=repr,
 )
 def test_add_column_of_many_things(values):
     same(SHORT, lambda library, dataset: dataset.add_column("new", values))

@@ -107,7 +107,6 @@ def test_shuffle_without_a_seed_follows_numpy_s_own(seed, draws):
         {"seed": np.int64(3)},
         {"seed": [1, 2]},
     ],
-    ids=str,
 )
 def test_odd_seeds(arguments):
     same(numbered(5), lambda library, dataset: dataset.shuffle(**arguments)["n"][:])

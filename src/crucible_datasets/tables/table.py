@@ -104,6 +104,8 @@ class ArrowTable:
     def _sliced(self, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
         if stop <= start:
             return self._schema(columns).empty_table()
+        if stop - start == self.num_rows:
+            return self.table if columns is None else self.table.select(columns)
         first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, stop - 1)
         batches = self.batches[first:last]
         if columns is not None:
