@@ -20,10 +20,10 @@ and inherits the standard type that existing `except` clauses look for.
     ├── SplitSizeError (ValueError)
     ├── StratificationError (ValueError)
     ├── ArgumentError (ValueError)
+    │   └── ArgumentTypeError (TypeError)
     ├── AlignmentError (ValueError, TypeError)
     ├── ProbabilitiesError (ValueError, IndexError)
     ├── AggregationError (ValueError, TypeError)
-    │   └── ArgumentTypeError (TypeError)
     ├── DecodingDisabledError (RuntimeError)
     ├── SplitNotFoundError (KeyError)
     ├── DatasetTransformationNotAllowedError
@@ -119,7 +119,7 @@ class MixedTypesError(DatasetsError, ValueError, TypeError):
         where = f", row {row}" if row is not None else ""
         return (
             f"{place}{where} holds {found}, but the values before it are {before}. "
-            "Make the values alike, pass `features`, or pass on_mixed_types='use_json'."
+            "Make the values alike, give the column a type, or store it as Json (on_mixed_types='use_json')."
         )
 
 

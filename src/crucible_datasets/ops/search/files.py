@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from crucible_datasets.atomic import written_whole
 from crucible_datasets.ops.search.base import Path
 
 
@@ -19,7 +19,8 @@ def writing(file: Path, storage_options: dict[str, Any] | None) -> Iterator[Bina
 
     filesystem, path = url_to_fs(os.fspath(file), **(storage_options or {}))
     if isinstance(filesystem, LocalFileSystem):
-        with _beside(path) as stream:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with written_whole(path) as beside, open(beside, "xb") as stream:
             yield stream
     else:
         with filesystem.transaction, filesystem.open(path, "wb") as stream:
@@ -33,20 +34,3 @@ def reading(file: Path, storage_options: dict[str, Any] | None) -> Iterator[Bina
 
     with fsspec.open(os.fspath(file), "rb", **(storage_options or {})) as stream:
         yield stream
-
-
-@contextmanager
-def _beside(path: str) -> Iterator[BinaryIO]:
-    folder, name = os.path.split(path)
-    os.makedirs(folder, exist_ok=True)
-    temporary = os.path.join(folder, f".{name}-{uuid.uuid4().hex}")
-    try:
-        with open(temporary, "xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
