@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
 from crucible_datasets.features.types import ClassLabel, LargeList, List, Translation, Value, _ArrayXD
@@ -34,7 +35,7 @@ def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedA
         values = list(values)
     if is_plain(feature):
         try:
-            return chunked(pa.array(values, type=storage_type(feature)))
+            return chunked(array_of(values, storage_type(feature)))
         except _REFUSALS:
             pass  # Values such as "3" for int64 still have an encoding of their own.
     elif isinstance(_innermost(feature), ClassLabel):

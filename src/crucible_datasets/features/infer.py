@@ -21,6 +21,7 @@ from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.encode import as_arrow, column_of, is_pandas
 from crucible_datasets.features.image import Image, is_picture
+from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, feature_of, plain
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
 from crucible_datasets.features.types import Json, LargeList, List
@@ -43,7 +44,7 @@ def infer_column(
     if array is None:
         values = values if isinstance(values, list) else list(values)
         try:
-            array = pa.array(values)
+            array = array_of(values)
         except (*_FAILURES, OverflowError):
             return _translated(values, name, on_mixed_types)
         if on_mixed_types == "use_json" and _has_gaps(array):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -118,8 +119,16 @@ def from_rows(
     """Rows as mappings; the first one (or `features`) names the columns."""
     wanted = agreed_features(features, info)
     names: Iterable[str] = wanted if wanted is not None else items[0] if items else ()
-    columns = {name: [item.get(name) for item in items] for name in names}
+    columns = {name: values_of(items, name) for name in names}
     return from_columns(columns, features, info, split, on_mixed_types)
+
+
+def values_of(items: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    """One column of rows; None where a row lacks it."""
+    try:
+        return list(map(itemgetter(name), items))
+    except KeyError:
+        return [item.get(name) for item in items]
 
 
 def from_frame(

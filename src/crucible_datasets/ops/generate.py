@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice, pairwise
@@ -11,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets import config
+from crucible_datasets.cache import default_cache
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
 from crucible_datasets.executors import processes
 from crucible_datasets.features import Features
@@ -19,7 +18,7 @@ from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.build import view_of
+from crucible_datasets.ops.build import values_of, view_of
 from crucible_datasets.progress import tqdm
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
@@ -51,11 +50,11 @@ def from_generator(
         table, found = in_memory(generator, arguments, kinds)
         return view_of(table, found, info, split)
     key = fingerprint or str(Fingerprint.fixed("generator").derive("rows", of=generator, given=arguments, kinds=kinds))
-    folder = os.path.join(cache_dir or config.HF_DATASETS_CACHE, "generator", key)
-    if not os.path.isdir(folder):
-        into_folder(folder, generator, arguments, kinds, num_proc)
+    identity = Fingerprint.fixed(key)
+    make = partial(into_folder, generator=generator, gen_kwargs=arguments, features=kinds, num_proc=num_proc)
+    folder = default_cache(cache_dir).made(f"generator-{key}", make, {"kind": "generator"})
     table, found, files = from_folder(folder)
-    return view_of(table, found, info, split, files, Fingerprint.fixed(key))
+    return view_of(table, found, info, split, files, identity)
 
 
 def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Batch:
@@ -69,27 +68,21 @@ def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Fea
 
 def into_folder(
     folder: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, num_proc: int | None
-) -> None:
-    """All rows as Arrow files of one type in `folder`, which appears when it is whole."""
-    beside = f"{folder}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    os.makedirs(beside)
-    try:
-        tasks = [
-            partial(_write, os.path.join(beside, f"shard-{index}"), generator, part, features)
-            for index, part in enumerate(shards(gen_kwargs, num_proc or 1))
-        ]
-        found = list(processes.run(tasks, len(tasks)) if num_proc and len(tasks) > 1 else (task() for task in tasks))
-        segments = [segment for several in found for segment in several]
-        settle(beside, segments, _known(features or united_all(segments, "use_json"), generator))
-        if not os.path.exists(folder):
-            os.rename(beside, folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+) -> dict[str, int]:
+    """Write all rows as Arrow files of one type into a folder; how many there are."""
+    tasks = [
+        partial(_write, os.path.join(folder, f"shard-{index}"), generator, part, features)
+        for index, part in enumerate(shards(gen_kwargs, num_proc or 1))
+    ]
+    found = list(processes.run(tasks, len(tasks)) if num_proc and len(tasks) > 1 else (task() for task in tasks))
+    segments = [segment for several in found for segment in several]
+    settle(folder, segments, _known(features or united_all(segments, "use_json"), generator))
+    return {"rows": sum(segment.num_rows for segment in segments)}
 
 
 def from_folder(folder: str) -> tuple[pa.Table, Features, tuple[str, ...]]:
-    """The files of a folder as one memory-mapped table."""
-    files = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder)))
+    """The Arrow files of a folder as one memory-mapped table."""
+    files = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".arrow")))
     tables = [open_table(file) for file in files]
     features = Features.from_arrow_schema(tables[0].schema)
     return pa.concat_tables(tables), features, files
@@ -113,32 +106,44 @@ def shards(gen_kwargs: Mapping[str, Any], num_proc: int) -> list[dict[str, Any]]
 
 def _batches(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Iterator[Batch]:
     with tqdm(desc="Generating rows", unit=" rows") as bar:
-        rows = _checked(generator, gen_kwargs)
-        while batch := list(islice(rows, _ROWS_PER_BATCH)):
-            yield _table(batch, features)
-            bar.update(len(batch))
+        for rows in _checked(generator, gen_kwargs):
+            yield _table(rows, features)
+            bar.update(len(rows))
 
 
-def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    name, count = getattr(generator, "__name__", "The generator"), 0
+def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
+    """The rows in batches; what goes wrong in the generator is told with the number of the row."""
+    name, done = getattr(generator, "__name__", "The generator"), 0
+    rows: list[Mapping[str, Any]] = []
     try:
-        for row in generator(**gen_kwargs):
-            if not isinstance(row, Mapping):
-                raise DatasetGenerationError(name, count, f"it yielded {type(row).__name__} instead of a dict.")
-            yield row
-            count += 1
+        stream = iter(generator(**gen_kwargs))
+        while rows.extend(islice(stream, _ROWS_PER_BATCH)) or rows:
+            _require_rows(rows, name, done)
+            done += len(rows)
+            yield rows
+            rows = []
     except DatasetGenerationError:
         raise
     except Exception as error:
-        raise DatasetGenerationError(name, count, f"{type(error).__name__}: {error}") from error
+        raise DatasetGenerationError(name, done + len(rows), f"{type(error).__name__}: {error}") from error
+
+
+def _require_rows(rows: list[Mapping[str, Any]], name: str, done: int) -> None:
+    if set(map(type, rows)) == {dict}:
+        return
+    for index, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise DatasetGenerationError(name, done + index, f"it yielded {type(row).__name__} instead of a dict.")
 
 
 def _table(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
-    names = features or dict.fromkeys(name for row in rows for name in row)
+    first = rows[0].keys()
+    alike = all(row.keys() == first for row in rows)
+    names = features or (first if alike else dict.fromkeys(name for row in rows for name in row))
     columns: dict[str, pa.ChunkedArray] = {}
     kinds: dict[str, Any] = {}
     for name in names:
-        values = [row.get(name) for row in rows]
+        values = values_of(rows, name)
         if features is None:
             columns[name], kinds[name] = infer_column(values, name, "use_json")
         else:
