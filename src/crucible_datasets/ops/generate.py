@@ -117,7 +117,10 @@ def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[li
     rows: list[Mapping[str, Any]] = []
     try:
         stream = iter(generator(**gen_kwargs))
-        while rows.extend(islice(stream, _ROWS_PER_BATCH)) or rows:
+        while True:
+            rows.extend(islice(stream, _ROWS_PER_BATCH))
+            if not rows:
+                return
             _require_rows(rows, name, done)
             done += len(rows)
             yield rows

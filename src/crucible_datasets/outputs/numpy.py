@@ -41,7 +41,8 @@ class NumpyFormatter(TensorFormatter):
             return self.gathered([self.nested(value) for value in column.to_pylist()])
         if column.null_count:
             return np.asarray(column.to_numpy())
-        return np.concatenate([_fixed_width(chunk) for chunk in column.chunks])
+        parts = [_fixed_width(chunk) for chunk in column.chunks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def text_items(self, array: pa.Array) -> list[Any]:
         if pa.types.is_nested(array.type):
