@@ -1,4 +1,4 @@
-"""Before anything is imported: a home of its own for every cache, no network, no progress bars.
+"""Before anything is imported: a home of its own for every cache, and no network.
 
 The default profile repeats the same examples in every run, so that a failure is the fault
 of the change at hand. `HYPOTHESIS_PROFILE=deep` looks for new counterexamples and makes
@@ -20,7 +20,6 @@ os.environ |= {
     "HF_HOME": _HOME,
     "HF_DATASETS_CACHE": os.path.join(_HOME, "datasets"),
     "HF_HUB_OFFLINE": "1",
-    "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }

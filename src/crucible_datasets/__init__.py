@@ -37,6 +37,16 @@ _HOMES = {
     ),
     "fingerprint": ("disable_caching", "enable_caching", "is_caching_enabled"),
     "info": ("DatasetInfo",),
+    "load": (
+        "get_dataset_config_info",
+        "get_dataset_config_names",
+        "get_dataset_default_config_name",
+        "get_dataset_infos",
+        "get_dataset_split_names",
+        "load_dataset",
+        "load_dataset_builder",
+        "load_from_disk",
+    ),
     "progress": (
         "are_progress_bars_disabled",
         "disable_progress_bar",
@@ -46,6 +56,7 @@ _HOMES = {
         "is_progress_bar_enabled",
         "tqdm",
     ),
+    "reading.modes": ("DownloadMode", "VerificationMode"),
     "splits": (
         "NamedSplit",
         "NamedSplitAll",

@@ -73,6 +73,14 @@ from crucible_datasets.fingerprint import disable_caching as disable_caching
 from crucible_datasets.fingerprint import enable_caching as enable_caching
 from crucible_datasets.fingerprint import is_caching_enabled as is_caching_enabled
 from crucible_datasets.info import DatasetInfo as DatasetInfo
+from crucible_datasets.load import get_dataset_config_info as get_dataset_config_info
+from crucible_datasets.load import get_dataset_config_names as get_dataset_config_names
+from crucible_datasets.load import get_dataset_default_config_name as get_dataset_default_config_name
+from crucible_datasets.load import get_dataset_infos as get_dataset_infos
+from crucible_datasets.load import get_dataset_split_names as get_dataset_split_names
+from crucible_datasets.load import load_dataset as load_dataset
+from crucible_datasets.load import load_dataset_builder as load_dataset_builder
+from crucible_datasets.load import load_from_disk as load_from_disk
 from crucible_datasets.progress import (
     are_progress_bars_disabled as are_progress_bars_disabled,
 )
@@ -94,6 +102,8 @@ from crucible_datasets.progress import (
 from crucible_datasets.progress import (
     tqdm as tqdm,
 )
+from crucible_datasets.reading.modes import DownloadMode as DownloadMode
+from crucible_datasets.reading.modes import VerificationMode as VerificationMode
 from crucible_datasets.splits import (
     NamedSplit as NamedSplit,
 )

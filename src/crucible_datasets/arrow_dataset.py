@@ -6,27 +6,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
 from crucible_datasets.ops import (
     build,
     columns,
     convert,
+    export,
     folds,
     generate,
     groups,
     html,
     join,
     rows,
+    save,
+    saved,
     splitting,
 )
 from crucible_datasets.ops.read import Reader, preview, rows_of
 from crucible_datasets.outputs.base import Format
+from crucible_datasets.reading import direct
+from crucible_datasets.reading.sql import rows_of_query
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
 from crucible_datasets.tables.table import Table
@@ -41,6 +47,8 @@ if TYPE_CHECKING:
     from crucible_datasets.dataset_dict import DatasetDict
 
     Path = str | os.PathLike[str]
+    AnyPath = str | bytes | os.PathLike[Any]
+    Paths = AnyPath | list[AnyPath]
     Row = dict[str, Any]
     Seed = int | None
     Generator = np.random.Generator | None
@@ -184,6 +192,93 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
     ) -> Dataset:
         """Open an Arrow IPC stream or file that is in memory."""
         return cls._of(build.from_buffer(buffer, info, split, indices_buffer))
+
+    @staticmethod
+    def from_csv(
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> Dataset:
+        """Read CSV files; further arguments are options of the format, such as `sep`."""
+        where = (split, features, cache_dir, keep_in_memory, num_proc)
+        return Dataset._of(direct.one_split("csv", path_or_paths, *where, **kwargs))
+
+    @staticmethod
+    def from_json(
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        field: str | None = None,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> Dataset:
+        """Read JSON or JSON Lines files; `field` is the key that holds the rows."""
+        where = (split, features, cache_dir, keep_in_memory, num_proc)
+        return Dataset._of(direct.one_split("json", path_or_paths, *where, field=field, **kwargs))
+
+    @staticmethod
+    def from_parquet(
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        columns: list[str] | None = None,
+        num_proc: int | None = None,
+        filters: Any = None,
+        fragment_scan_options: Any = None,
+        on_bad_files: Literal["error", "warn", "skip"] = "error",
+        **kwargs: Any,
+    ) -> Dataset:
+        """Read Parquet files where they lie: only these columns, only the rows that match."""
+        where = (split, features, cache_dir, keep_in_memory, num_proc)
+        kwargs |= {"filters": filters, "on_bad_files": on_bad_files, "fragment_scan_options": fragment_scan_options}
+        return Dataset._of(direct.one_split("parquet", path_or_paths, *where, columns=columns, **kwargs))
+
+    @staticmethod
+    def from_text(
+        path_or_paths: Paths,
+        split: NamedSplit | str | None = None,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        num_proc: int | None = None,
+        keep_linebreaks: bool = False,
+        sample_by: Literal["line", "paragraph", "document"] = "line",
+        **kwargs: Any,
+    ) -> Dataset:
+        """Read text files: a row is a line, a paragraph or a whole file."""
+        where = (split, features, cache_dir, keep_in_memory, num_proc)
+        wanted = {"keep_linebreaks": keep_linebreaks, "sample_by": sample_by, **kwargs}
+        return Dataset._of(direct.one_split("text", path_or_paths, *where, **wanted))
+
+    @staticmethod
+    def from_sql(
+        sql: Any,
+        con: Any,
+        features: Features | None = None,
+        cache_dir: str | None = None,  # noqa: ARG004
+        keep_in_memory: bool = False,  # noqa: ARG004
+        **kwargs: Any,
+    ) -> Dataset:
+        """Make a dataset of a query or a table; `con` is a connection of sqlite3 or SQLAlchemy, or a URL.
+
+        The rows are always held in memory: a database does not tell whether its rows have changed.
+        """
+        return Dataset._of(rows_of_query(sql, con, features, **kwargs))
+
+    @staticmethod
+    def load_from_disk(
+        dataset_path: AnyPath, keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
+    ) -> Dataset:
+        """Open a folder that `save_to_disk` wrote, memory-mapped unless `keep_in_memory`."""
+        return Dataset._of(saved.load(dataset_path, keep_in_memory, storage_options))
 
     # Looking
 
@@ -602,6 +697,71 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         """All rows as a polars data frame; `batched` gives an iterator over frames."""
         return convert.to_polars(self._view, batch_size, batched, schema_overrides, rechunk)
 
+    # Writing
+
+    def save_to_disk(
+        self,
+        dataset_path: AnyPath,
+        max_shard_size: str | int | None = None,
+        num_shards: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Write a folder that `load_from_disk` opens. A dataset already there is replaced at once, or not at all."""
+        save.save(savable(self), dataset_path, max_shard_size, num_shards, num_proc, storage_options)
+
+    def to_parquet(
+        self,
+        path_or_buf: AnyPath | BinaryIO,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **parquet_writer_kwargs: Any,
+    ) -> int:
+        """Write a Parquet file with `batch_size` rows to a row group, or about 100 MB."""
+        return export.to_parquet(self._view, path_or_buf, batch_size, storage_options, **parquet_writer_kwargs)
+
+    def to_json(
+        self,
+        path_or_buf: AnyPath | BinaryIO,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **to_json_kwargs: Any,
+    ) -> int:
+        """Write JSON Lines, compressed as the extension or `compression` says. Gives the bytes before that."""
+        return export.to_json(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_json_kwargs)
+
+    def to_csv(
+        self,
+        path_or_buf: AnyPath | BinaryIO,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **to_csv_kwargs: Any,
+    ) -> int:
+        """Write CSV, compressed as the extension or `compression` says. Gives the bytes before that."""
+        return export.to_csv(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_csv_kwargs)
+
+    def to_text(self, path_or_buf: AnyPath | BinaryIO, column: str = "text") -> int:
+        """Write one column to a text file, a value to a line. Gives the bytes before compression."""
+        columns.require(self._view, [column])
+        return export.to_text(self._view, path_or_buf, column)
+
+    def to_arrow(self, path_or_buf: AnyPath | BinaryIO) -> int:
+        """Write an Arrow IPC stream, which `from_file` opens. Gives the bytes written."""
+        return export.to_arrow(self._view, path_or_buf)
+
+    def to_sql(
+        self,
+        name: str,
+        con: Any,
+        batch_size: int | None = None,
+        num_proc: int | None = None,
+        **sql_writer_kwargs: Any,
+    ) -> int:
+        """Write a table of a database; `con` is a connection of sqlite3 or SQLAlchemy, or a URL. Gives the rows."""
+        return export.to_sql(self._view, name, con, batch_size, **sql_writer_kwargs)
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule protocol: pandas, polars, DuckDB and others read a dataset directly."""
         return convert.to_arrow(self._view).__arrow_c_stream__(requested_schema)
@@ -688,6 +848,13 @@ class Grouped:
 
     def __repr__(self) -> str:
         return f"Grouped(by={self.keys}, num_rows={len(self.dataset)})"
+
+
+def savable(dataset: Dataset) -> View:
+    """What a saved dataset keeps; search indexes it would not."""
+    if dataset._indexes:
+        raise UnsavedIndexError(dataset._indexes)
+    return dataset._view
 
 
 def _unpacked(key: tuple[Any, ...]) -> Any:

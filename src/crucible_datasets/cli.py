@@ -1,8 +1,8 @@
 """The `crucible` command.
 
-A command is a function that yields pieces of text; its docstring is its help. `main`
-prints them, inert: no character in a data file or an environment variable can move the
-cursor, change colours or reorder what a terminal shows.
+A command is a function that yields pieces of text and may return an exit code; its docstring
+is its help. `main` prints the texts, inert: no character in a data file or an environment
+variable can move the cursor, change colours or reorder what a terminal shows.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from crucible_datasets import __version__
+from crucible_datasets.exceptions import DatasetsError
+
+Texts = Generator[str, None, int | None]
 
 
-def demo() -> Iterator[str]:
+def demo() -> Texts:
     """Take a tour of the library on made-up data."""
     from crucible_datasets.demo import tour
 
     yield f"Crucible Datasets {__version__}, on 48 made-up questions\n"
     yield from tour()
+    return None
 
 
-def env() -> Iterator[str]:
+def env() -> Texts:
     """Show versions and places, to paste into a bug report."""
     import platform
 
@@ -38,6 +42,26 @@ def env() -> Iterator[str]:
     facts |= {package: _version(package) for package in _dependencies()}
     width = max(map(len, facts))
     yield from (f"{name:<{width}}  {fact}" for name, fact in facts.items())
+    return None
+
+
+def cache(action: str, **options: str | bool | None) -> Texts:
+    """List, measure, clean up or check what is kept for later runs."""
+    from crucible_datasets.cache import default_cache
+    from crucible_datasets.cache.commands import ACTIONS
+
+    return (yield from ACTIONS[action](default_cache(), **options))
+
+
+def _cache_options(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("ls", help="list the entries, the last used first")
+    actions.add_parser("du", help="show how much room they take, by kind")
+    clean = actions.add_parser("clean", help="remove the entries not used for the longest time")
+    clean.add_argument("--limit", metavar="SIZE", help="until the rest fits: 10GB, or 5%% of the disk")
+    clean.add_argument("--older-than", metavar="AGE", help="and those not used for so long: 30d, 12h")
+    clean.add_argument("--all", action="store_true", help="all that no running process uses")
+    actions.add_parser("verify", help="read every byte and name damaged files; exit code 1 if there are any")
 
 
 def _dependencies() -> list[str]:
@@ -58,15 +82,22 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-COMMANDS: dict[str, Callable[[], Iterable[str]]] = {command.__name__: command for command in (demo, env)}
+COMMANDS: dict[str, Callable[..., Texts]] = {command.__name__: command for command in (demo, env, cache)}
+OPTIONS = {"cache": _cache_options}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    chosen = _parser().parse_args(arguments).command
+    options = vars(_parser().parse_args(arguments))
+    texts = COMMANDS[options.pop("command")](**options)
     try:
-        for text in COMMANDS[chosen]():
-            print(inert(text), flush=True)
+        while True:
+            print(inert(next(texts)), flush=True)
+    except StopIteration as end:
+        return end.value or 0
+    except DatasetsError as error:
+        print(inert(str(error)), file=sys.stderr)
+        return 2
     except BrokenPipeError:
         # The reader has gone, as in `crucible demo | head`: nothing is left to say, also not at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,7 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"crucible-datasets {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
-        commands.add_parser(name, help=command.__doc__, description=command.__doc__)
+        options = commands.add_parser(name, help=command.__doc__, description=command.__doc__)
+        if name in OPTIONS:
+            OPTIONS[name](options)
     return parser
 
 

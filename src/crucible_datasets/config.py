@@ -26,6 +26,19 @@ def _folder(name: str, default: str | Path) -> Path:
     return Path(os.environ.get(name, default)).expanduser()
 
 
+def _memory() -> int:
+    """The bytes of memory this machine or container has, or 8 GiB where neither says."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        machine = 8 << 30
+    try:
+        container = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        container = "max"
+    return min(machine, int(container)) if container.isdigit() else machine
+
+
 # Hub
 HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 HUB_DATASETS_URL = HF_ENDPOINT + "/datasets/{repo_id}/resolve/{revision}/{path}"
@@ -44,6 +57,8 @@ DEFAULT_HF_CACHE_HOME = os.path.join(XDG_CACHE_HOME, "huggingface")
 HF_CACHE_HOME = os.path.expanduser(os.environ.get("HF_HOME", DEFAULT_HF_CACHE_HOME))
 DEFAULT_HF_DATASETS_CACHE = os.path.join(HF_CACHE_HOME, "datasets")
 HF_DATASETS_CACHE = _folder("HF_DATASETS_CACHE", DEFAULT_HF_DATASETS_CACHE)
+# A size as 50GB, or a share of the disk: beyond it, what was not used for the longest time is removed.
+CRUCIBLE_CACHE_LIMIT = os.environ.get("CRUCIBLE_CACHE_LIMIT", "20%")
 DEFAULT_HF_MODULES_CACHE = os.path.join(HF_CACHE_HOME, "modules")
 HF_MODULES_CACHE = _folder("HF_MODULES_CACHE", DEFAULT_HF_MODULES_CACHE)
 DOWNLOADED_DATASETS_DIR = "downloads"
@@ -85,6 +100,16 @@ PARQUET_ROW_GROUP_SIZE_FOR_BINARY_DATASETS: int | None = None
 PARQUET_ROW_GROUP_SIZE_FOR_VIDEO_DATASETS: int | None = None
 SAVE_ORIGINAL_SHARD_LENGTHS = False
 ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE = 10
+# Compressed data may become this many times as large as its file; what stays below the second number always may.
+MAX_UNPACKED_RATIO = 250
+MAX_UNPACKED_BYTES_AT_ANY_RATIO = 256 << 20
+MAX_ARCHIVE_MEMBERS = 1_000_000
+MAX_CARD_VALUES = 1_000_000
+# Decoded row groups of Parquet files that are kept in memory; more is spilled to the disk.
+DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _memory() // 4
+# What a small row group may decode to. One that is large in its file may be 64 times as large in memory.
+MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
+SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SPILL_FOLDER" in os.environ else None
 
 # Running
 MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL = 1000

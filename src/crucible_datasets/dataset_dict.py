@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crucible_datasets.arrow_dataset import Dataset, Grouped
+from crucible_datasets.arrow_dataset import Dataset, Grouped, savable
 from crucible_datasets.exceptions import ArgumentError, SplitNotFoundError
 from crucible_datasets.features import Features
+from crucible_datasets.ops import save, saved
+from crucible_datasets.reading import direct
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.table import Table
+
+if TYPE_CHECKING:
+    import os
+
+    AnyPath = str | bytes | os.PathLike[Any]
 
 
 class DatasetDict(dict[str | NamedSplit, Dataset]):
@@ -52,6 +59,73 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
 
     def __exit__(self, *exception: object) -> None:
         return None
+
+    # Files
+
+    def save_to_disk(
+        self,
+        dataset_dict_path: AnyPath,
+        max_shard_size: str | int | None = None,
+        num_shards: dict[str, int] | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> None:
+        """Write a folder that `load_from_disk` opens. What was saved there is replaced at once, or not at all."""
+        views = self._each(savable)
+        save.save_splits(views, dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
+
+    @staticmethod
+    def load_from_disk(
+        dataset_dict_path: AnyPath, keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
+    ) -> DatasetDict:
+        """Open a folder that `save_to_disk` wrote, memory-mapped unless `keep_in_memory`."""
+        views = saved.load_splits(dataset_dict_path, keep_in_memory, storage_options)
+        return DatasetDict({name: Dataset._of(view) for name, view in views.items()})
+
+    @staticmethod
+    def from_csv(
+        path_or_paths: dict[str, AnyPath],
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """Read the CSV files of each split."""
+        return _read("csv", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
+
+    @staticmethod
+    def from_json(
+        path_or_paths: dict[str, AnyPath],
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """Read the JSON or JSON Lines files of each split."""
+        return _read("json", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
+
+    @staticmethod
+    def from_parquet(
+        path_or_paths: dict[str, AnyPath],
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        columns: list[str] | None = None,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """Read the Parquet files of each split where they lie."""
+        return _read("parquet", path_or_paths, features, cache_dir, keep_in_memory, columns=columns, **kwargs)
+
+    @staticmethod
+    def from_text(
+        path_or_paths: dict[str, AnyPath],
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        **kwargs: Any,
+    ) -> DatasetDict:
+        """Read the text files of each split."""
+        return _read("text", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
 
     # Looking
 
@@ -298,6 +372,10 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
 
     def _repr_html_(self) -> str:
         return "".join(dataset._repr_html_() for dataset in self._checked().values())
+
+
+def _read(format: str, *args: Any, **kwargs: Any) -> DatasetDict:
+    return DatasetDict({name: Dataset._of(view) for name, view in direct.splits(format, *args, **kwargs).items()})
 
 
 def require_splits(splits: Mapping[Any, Dataset], given: Mapping[Any, Any], argument: str) -> None:

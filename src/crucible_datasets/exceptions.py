@@ -28,22 +28,39 @@ and inherits the standard type that existing `except` clauses look for.
     ├── SplitNotFoundError (KeyError)
     ├── DatasetTransformationNotAllowedError
     ├── MissingIndexError (KeyError)
+    ├── UnsavedIndexError (ValueError)
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
     │   │   └── SchemaConflictError (ValueError, TypeError)
-    │   └── FileFormatError (ValueError)
+    │   ├── FileFormatError (ValueError)
+    │   ├── CardError (ValueError)
+    │   └── DatasetScriptError (RuntimeError)
     ├── FileNotFoundDatasetsError (FileNotFoundError)
     │   ├── DataFilesNotFoundError
     │   ├── DatasetNotFoundError
     │   └── EmptyDatasetError
+    ├── ConfigNotFoundError (ValueError)
+    ├── FormatConflictError (ValueError)
+    ├── ChecksumVerificationError
+    │   ├── ExpectedMoreDownloadedFilesError
+    │   ├── NonMatchingChecksumError
+    │   └── UnexpectedDownloadedFileError
+    ├── SplitsVerificationError
+    │   ├── ExpectedMoreSplitsError
+    │   ├── NonMatchingSplitsSizesError
+    │   └── UnexpectedSplitsError
+    ├── UnavailableError
     ├── LimitExceededError (ValueError)
     ├── WorkerDiedError (RuntimeError)
+    ├── StorageError (OSError)
     └── ArrowFileError (ValueError, OSError)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import errno
+import os
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -52,7 +69,6 @@ class DatasetsError(Exception):
     """Base of every error this library raises on purpose."""
 
     def __init__(self, *facts: Any) -> None:
-        self.facts = facts
         super().__init__(self.message(*facts))
 
     def message(self, *facts: Any) -> str:
@@ -63,7 +79,15 @@ class DatasetsError(Exception):
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.facts
+        # What it was raised with may be a whole dataset; the message and the attributes are small.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> DatasetsError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
 
 
 def _closest(asked: object, available: Iterable[object]) -> str:
@@ -294,12 +318,40 @@ class MissingIndexError(DatasetsError, KeyError):
         )
 
 
+class UnsavedIndexError(DatasetsError, ValueError):
+    """A dataset is saved without the search indexes that are attached to it."""
+
+    def message(self, indexes: Iterable[str]) -> str:
+        self.indexes = list(indexes)
+        return (
+            f"Search indexes are not part of a saved dataset: {_listed(self.indexes)}. "
+            "Save each with save_index(name, file) if needed, then drop it with drop_index(name)."
+        )
+
+
 class ArrowFileError(DatasetsError, ValueError, OSError):
     """A file is not a readable Arrow stream or file."""
 
     def message(self, path: object, reason: str) -> str:
         self.path = path
         return f"{path!s} is not a readable Arrow file: {reason}"
+
+
+class StorageError(DatasetsError, OSError):
+    """The disk is full, or fails."""
+
+    def __init__(self, path: str, code: int) -> None:
+        super().__init__(path, code)
+        self.path, self.errno = path, code
+
+    def message(self, path: str, code: int) -> str:
+        full = code in {errno.ENOSPC, errno.EDQUOT}
+        hint = " Free some space, for example with `crucible cache clean`, and try again." if full else ""
+        return f"{path}: {os.strerror(code)}.{hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # OSError keeps errno outside of its attributes.
+        return type(self), (self.path, self.errno)
 
 
 class WorkerDiedError(DatasetsError, RuntimeError):
@@ -320,6 +372,119 @@ class FileFormatError(DatasetBuildError, ValueError):
         self.path, self.reason, self.row, self.offset = path, reason, row, offset
         where = "".join(f", {name} {value}" for name, value in (("row", row), ("byte", offset)) if value is not None)
         return f"{path!s}{where}: {reason}"
+
+
+class CardError(DatasetBuildError, ValueError):
+    """The YAML that describes a dataset cannot be read, or says something that makes no sense."""
+
+    def message(self, path: object, reason: str) -> str:
+        self.path, self.reason = path, reason
+        return f"{path!s}: {reason}"
+
+
+class DatasetScriptError(DatasetBuildError, RuntimeError):
+    """A dataset consists of a program instead of data."""
+
+    def message(self, path: object) -> str:
+        self.path = path
+        return (
+            f"{path!s} is a loading script, and no program from a dataset is run. Convert the data to Parquet, "
+            "or name its files with data_files."
+        )
+
+
+class ConfigNotFoundError(DatasetsError, ValueError):
+    """A dataset has several configurations and none was named, or one was named that it does not have."""
+
+    def message(self, dataset: object, name: object, available: Iterable[str]) -> str:
+        self.dataset, self.name, self.available = dataset, name, list(available)
+        if name is None:
+            example = f"load_dataset({str(dataset)!r}, {self.available[0]!r})" if self.available else ""
+            return (
+                f"{dataset!s} has several configurations. Name one, as in {example}. Available: {_listed(available)}."
+            )
+        hint = _closest(name, self.available)
+        return f"{dataset!s} has no configuration {name!r}.{hint} Available: {_listed(self.available)}."
+
+
+class FormatConflictError(DatasetsError, ValueError):
+    """The splits of one dataset are files of different formats."""
+
+    def message(self, place: object, formats: Mapping[str, str | None]) -> str:
+        self.place, self.formats = place, dict(formats)
+        found = ", ".join(f"{split} is {name or 'of no known format'}" for split, name in self.formats.items())
+        return f"{place!s}: {found}. Name files of one format with data_files."
+
+
+class ChecksumVerificationError(DatasetsError):
+    """The files are not those that the dataset's description tells of."""
+
+    def message(self, urls: Iterable[str]) -> str:
+        self.urls = list(urls)
+        return f"{self.reason}: {_listed(self.urls)}. If they are right, pass verification_mode='no_checks'."
+
+    reason = "These files are not as described"
+
+
+class ExpectedMoreDownloadedFilesError(ChecksumVerificationError):
+    """A file is described that the builder did not ask for."""
+
+    reason = "These files are described, but the builder did not ask for them"
+
+
+class UnexpectedDownloadedFileError(ChecksumVerificationError):
+    """The builder asked for a file that is not described."""
+
+    reason = "The builder asked for these files, but they are not described"
+
+
+class NonMatchingChecksumError(ChecksumVerificationError):
+    """A file has another size or other bytes than described."""
+
+    reason = "These files have another size or other bytes than described"
+
+
+class SplitsVerificationError(DatasetsError):
+    """The splits are not those that the dataset's description tells of."""
+
+
+class ExpectedMoreSplitsError(SplitsVerificationError):
+    """A split is described that is not there."""
+
+    def message(self, missing: Iterable[str], found: Iterable[str]) -> str:
+        self.missing, self.found = list(missing), list(found)
+        return (
+            f"The description names splits that have no files: {_listed(self.missing)}. Found: {_listed(self.found)}. "
+            "Correct dataset_info, or pass verification_mode='no_checks'."
+        )
+
+
+class UnexpectedSplitsError(SplitsVerificationError):
+    """A split is there that is not described."""
+
+    def message(self, extra: Iterable[str], described: Iterable[str]) -> str:
+        self.extra, self.described = list(extra), list(described)
+        return (
+            f"There are splits that the description lacks: {_listed(self.extra)}. Described: "
+            f"{_listed(self.described)}. Correct dataset_info, or pass verification_mode='no_checks'."
+        )
+
+
+class NonMatchingSplitsSizesError(SplitsVerificationError):
+    """A split has another number of rows than described."""
+
+    def message(self, sizes: Mapping[str, tuple[int, int]]) -> str:
+        self.sizes = dict(sizes)
+        told = ", ".join(f"{split} has {found} rows instead of {said}" for split, (said, found) in self.sizes.items())
+        return f"{told}. Correct dataset_info, or pass verification_mode='no_checks'."
+
+
+class UnavailableError(DatasetsError):
+    """Something that this version cannot do yet."""
+
+    def message(self, what: str, instead: str) -> str:
+        self.what, self.instead = what, instead
+        return f"{what} comes with a later version. {instead}"
 
 
 class LimitExceededError(DatasetsError, ValueError):

@@ -8,10 +8,10 @@ for, so a third party adds an entry without touching this package.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import Any, Generic, Protocol, TypeVar
 
 from crucible_datasets.exceptions import MissingPackageError, UnknownEntryError
@@ -40,9 +40,14 @@ class Registry(Generic[E]):
     _complete: bool = False
 
     def __getitem__(self, name: str) -> E:
-        for candidate in (self.entries, self._modules, self._with_plugins):
-            entries = candidate if isinstance(candidate, dict) else candidate()
-            for entry in entries.values():
+        places: tuple[Callable[[], dict[str, E]], ...] = (
+            lambda: self.entries,
+            lambda: self._module(name),
+            self._modules,
+            self._with_plugins,
+        )
+        for place in places:
+            for entry in place().values():
                 if name == entry.name or name in entry.aliases:
                     return entry
         raise UnknownEntryError(self.kind, name, self.names())
@@ -59,18 +64,29 @@ class Registry(Generic[E]):
         self.entries[entry.name] = entry
         return entry
 
+    def _module(self, name: str) -> dict[str, E]:
+        """The file that is called as the entry: no other is imported for it."""
+        if not self._complete and name.isidentifier() and importlib.util.find_spec(f"{self.package}.{name}"):
+            self._import(name)
+        return self.entries
+
     def _modules(self) -> dict[str, E]:
         if not self._complete:
             folder = importlib.import_module(self.package)
             for module in pkgutil.iter_modules(folder.__path__):
-                entry = getattr(importlib.import_module(f"{self.package}.{module.name}"), self.attribute, None)
-                if entry is not None:
-                    self.entries.setdefault(entry.name, entry)
+                self._import(module.name)
             self._complete = True
         return self.entries
 
+    def _import(self, module: str) -> None:
+        entry = getattr(importlib.import_module(f"{self.package}.{module}"), self.attribute, None)
+        if entry is not None:
+            self.entries.setdefault(entry.name, entry)
+
     def _with_plugins(self) -> dict[str, E]:
         # Reading entry points takes milliseconds, so only an unknown name pays for it.
+        from importlib.metadata import entry_points
+
         for point in entry_points(group=self.package):
             self.entries.setdefault(point.name, point.load())
         return self.entries

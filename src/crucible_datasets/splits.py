@@ -542,6 +542,22 @@ def pieces_of(split: str | SplitBase | ReadInstruction, lengths: Mapping[str, in
     return pieces
 
 
+def names_in(split: str | SplitBase | ReadInstruction, available: Iterable[str]) -> list[str]:
+    """The splits that `split` reads from, each once.
+
+    >>> names_in("train[:10%]+test", ["train", "test", "dev"])
+    ['train', 'test']
+    """
+    known = dict.fromkeys(available, 0)
+    found = dict.fromkeys(
+        part.splitname for instruction in _instructions(split, known) for part in instruction._relative_instructions
+    )
+    for name in found:
+        if name not in known:
+            raise UnknownSplitError(name, known)
+    return list(found)
+
+
 def _instructions(split: str | SplitBase | ReadInstruction, lengths: Mapping[str, int]) -> list[ReadInstruction]:
     if isinstance(split, ReadInstruction):
         return [split]

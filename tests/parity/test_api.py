@@ -28,41 +28,12 @@ STILL_TO_COME = {
             "DatasetBuilder",
             "DownloadConfig",
             "DownloadManager",
-            "DownloadMode",
             "GeneratorBasedBuilder",
-            "VerificationMode",
-            "get_dataset_config_info",
-            "get_dataset_config_names",
-            "get_dataset_default_config_name",
-            "get_dataset_infos",
-            "get_dataset_split_names",
-            "load_dataset",
-            "load_dataset_builder",
-            "load_from_disk",
         ],
         FILES,
     ),
-    **dict.fromkeys(
-        [
-            f"Dataset.{name}"
-            for name in (
-                *("from_csv", "from_json", "from_parquet", "from_spark", "from_sql", "from_text"),
-                *("to_csv", "to_json", "to_parquet", "to_sql"),
-                *("save_to_disk", "load_from_disk", "cleanup_cache_files"),
-            )
-        ],
-        FILES,
-    ),
-    **dict.fromkeys(
-        [
-            f"DatasetDict.{name}"
-            for name in (
-                *("from_csv", "from_json", "from_parquet", "from_text"),
-                *("save_to_disk", "load_from_disk", "cleanup_cache_files"),
-            )
-        ],
-        FILES,
-    ),
+    **dict.fromkeys(["Dataset.from_spark", "Dataset.from_sql"], FILES),
+    **dict.fromkeys(["Dataset.cleanup_cache_files", "DatasetDict.cleanup_cache_files"], FILES),
     **dict.fromkeys([f"Dataset.{name}" for name in ("map", "filter", "batch", "flatten_indices")], TRANSFORM),
     **dict.fromkeys([f"DatasetDict.{name}" for name in ("map", "filter", "flatten_indices")], TRANSFORM),
     **dict.fromkeys(
@@ -83,21 +54,9 @@ STILL_TO_COME = {
         [
             f"exceptions.{name}"
             for name in (
-                "ChecksumVerificationError",
-                "DataFilesNotFoundError",
                 "DatasetGenerationCastError",
-                "DatasetNotFoundError",
                 "DefunctDatasetError",
-                "ExpectedMoreDownloadedFilesError",
-                "ExpectedMoreSplitsError",
-                "FileFormatError",
-                "FileNotFoundDatasetsError",
                 "ManualDownloadError",
-                "NonMatchingChecksumError",
-                "NonMatchingSplitsSizesError",
-                "SplitsVerificationError",
-                "UnexpectedDownloadedFileError",
-                "UnexpectedSplitsError",
             )
         ],
         FILES,

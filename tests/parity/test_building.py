@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import crucible_datasets as ours
 from support.parity import canonical, same_outcome
 from support.tables import BOOL, FLOATS, INTEGERS, TEXTS, TIMES, Kind, Spec, kinds, nullable, scalar, specs
+
+import crucible_datasets as ours
 
 
 def build(call):
@@ -25,18 +25,27 @@ def build(call):
     return same_outcome(lambda: call(hf), lambda: call(ours))
 
 
-INFERRED = [scalar("int64", st.integers(-(2**63), 2**63 - 1)), FLOATS[1], TEXTS[0], BOOL, *TIMES, scalar("binary", st.binary())]
+INFERRED = [
+    scalar("int64", st.integers(-(2**63), 2**63 - 1)),
+    FLOATS[1],
+    TEXTS[0],
+    BOOL,
+    *TIMES,
+    scalar("binary", st.binary()),
+]
 python_values = st.recursive(
     st.sampled_from(INFERRED),
-    lambda inner: inner.map(lambda kind: Kind("list", kind.feature, st.lists(nullable(kind.values), max_size=3)))
-    | st.builds(
-        lambda left, right: Kind(
-            "struct",
-            left.feature,
-            st.fixed_dictionaries({"x": nullable(left.values)}, optional={"y": nullable(right.values)}),
-        ),
-        inner,
-        inner,
+    lambda inner: (
+        inner.map(lambda kind: Kind("list", kind.feature, st.lists(nullable(kind.values), max_size=3)))
+        | st.builds(
+            lambda left, right: Kind(
+                "struct",
+                left.feature,
+                st.fixed_dictionaries({"x": nullable(left.values)}, optional={"y": nullable(right.values)}),
+            ),
+            inner,
+            inner,
+        )
     ),
     max_leaves=3,
 )
@@ -112,7 +121,11 @@ def test_mixed_types_as_json(values):
 def test_features_that_do_not_fit():
     build(lambda lib: lib.Dataset.from_dict({"a": [1]}, features=lib.Features({"b": lib.Value("int8")})))
     build(lambda lib: lib.Dataset.from_dict({"a": ["x"]}, features=lib.Features({"a": lib.Value("int8")})))
-    build(lambda lib: lib.Dataset.from_dict({"a": [1]}, info=lib.DatasetInfo(features=lib.Features({"a": lib.Value("int8")}))))
+    build(
+        lambda lib: lib.Dataset.from_dict(
+            {"a": [1]}, info=lib.DatasetInfo(features=lib.Features({"a": lib.Value("int8")}))
+        )
+    )
     build(
         lambda lib: lib.Dataset.from_dict(
             {"a": [1]},
@@ -142,15 +155,25 @@ def dtype(spec: Spec, name: str) -> str:
 @given(specs(st.sampled_from(INTEGERS[:4]), min_rows=1, nulls=False))
 def test_pandas_frames_with_features(spec):
     frame = pd.DataFrame(spec.columns)
-    build(lambda lib: lib.Dataset.from_pandas(frame, features=lib.Features({n: lib.Value("float64") for n in spec.columns})))
+    build(
+        lambda lib: lib.Dataset.from_pandas(
+            frame, features=lib.Features({n: lib.Value("float64") for n in spec.columns})
+        )
+    )
     build(lambda lib: lib.Dataset.from_pandas(frame, features=lib.Features({"zz": lib.Value("float64")})))
 
 
 @given(specs(st.sampled_from([*INTEGERS, *FLOATS, TEXTS[0], BOOL, TIMES[0], TIMES[2]])), st.booleans())
 def test_polars_frames(spec, lazy):
     types = {
-        **{"string": pl.String, "bool": pl.Boolean, "timestamp[us]": pl.Datetime("us"), "date32": pl.Date},
-        **{kind.name: getattr(pl, kind.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")) for kind in (*INTEGERS, *FLOATS)},
+        "string": pl.String,
+        "bool": pl.Boolean,
+        "timestamp[us]": pl.Datetime("us"),
+        "date32": pl.Date,
+        **{
+            kind.name: getattr(pl, kind.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float"))
+            for kind in (*INTEGERS, *FLOATS)
+        },
     }
     types |= {kind.name: getattr(pl, "UInt" + kind.name[4:]) for kind in INTEGERS if kind.name[0] == "u"}
     frame = pl.DataFrame(
@@ -180,7 +203,12 @@ def test_files_that_hugging_face_wrote(folder, spec, in_memory):
     spec.dataset(hf).save_to_disk(path)
     file = os.path.join(path, "data-00000-of-00001.arrow")
     build(lambda library: library.Dataset.from_file(file, in_memory=in_memory))
-    build(lambda library: [os.path.basename(each["filename"]) for each in library.Dataset.from_file(file, in_memory=in_memory).cache_files])
+    build(
+        lambda library: [
+            os.path.basename(each["filename"])
+            for each in library.Dataset.from_file(file, in_memory=in_memory).cache_files
+        ]
+    )
 
 
 @given(spec=specs(kinds.filter(lambda kind: kind.name not in ("Json", "Array2D"))))
@@ -200,7 +228,10 @@ def test_streams_and_files_hold_the_same(folder, spec):
     """Hugging Face reads streams only."""
     table = hf_table(spec)
     datasets = [ours.Dataset.from_file(written(folder, table, kind)) for kind in ("stream", "file")]
-    buffers = [ours.Dataset.from_buffer(pa.py_buffer(Path(written(folder, table, kind)).read_bytes())) for kind in ("stream", "file")]
+    buffers = [
+        ours.Dataset.from_buffer(pa.py_buffer(Path(written(folder, table, kind)).read_bytes()))
+        for kind in ("stream", "file")
+    ]
     expected = canonical(spec.dataset(ours))
     assert [canonical(dataset) for dataset in (*datasets, *buffers)] == [expected] * 4
 

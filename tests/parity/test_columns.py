@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
 from support.parity import same
 from support.tables import (
     BOOL,
@@ -125,7 +124,20 @@ def test_add_item(spec, data):
 
 @pytest.mark.parametrize(
     "item",
-    [{"n": 9}, {"n": 9, "zz": 1}, {"n": "q"}, {"n": "7"}, {}, {"n": 1.5}, {"n": 2.0}, {"s": 3}, {"zz": [1]}, {"f": 3}, {"n": True}, {"n": [1]}],
+    [
+        {"n": 9},
+        {"n": 9, "zz": 1},
+        {"n": "q"},
+        {"n": "7"},
+        {},
+        {"n": 1.5},
+        {"n": 2.0},
+        {"s": 3},
+        {"zz": [1]},
+        {"f": 3},
+        {"n": True},
+        {"n": [1]},
+    ],
     ids=repr,
 )
 def test_add_item_of_other_types(item):
@@ -154,7 +166,10 @@ def test_cast_column(spec, dtype):
     same(spec, lambda library, dataset: dataset.shuffle(seed=1).cast_column(name, library.Value(dtype)))
 
 
-@given(specs(st.sampled_from(small).map(listed) | st.builds(struct, *[st.sampled_from(small)] * 2), min_rows=1), st.sampled_from(TARGETS))
+@given(
+    specs(st.sampled_from(small).map(listed) | st.builds(struct, *[st.sampled_from(small)] * 2), min_rows=1),
+    st.sampled_from(TARGETS),
+)
 def test_cast_inside_lists_and_structs(spec, dtype):
     name, kind = next(iter(spec.kinds.items()))
 
@@ -169,10 +184,20 @@ def test_cast_inside_lists_and_structs(spec, dtype):
 @given(specs(min_rows=1), st.randoms(use_true_random=False))
 def test_cast_to_the_same_types_in_another_order(spec, random):
     order = random.sample(list(spec.kinds), len(spec.kinds))
-    same(spec, lambda library, dataset: dataset.cast(library.Features({name: spec.kinds[name].feature(library) for name in order})))
+    same(
+        spec,
+        lambda library, dataset: dataset.cast(
+            library.Features({name: spec.kinds[name].feature(library) for name in order})
+        ),
+    )
 
 
-@given(specs(st.sampled_from([scalar("int64", st.integers(0, 2)), scalar("string", st.sampled_from(["a", "b", "1", "z"]))]), min_rows=1))
+@given(
+    specs(
+        st.sampled_from([scalar("int64", st.integers(0, 2)), scalar("string", st.sampled_from(["a", "b", "1", "z"]))]),
+        min_rows=1,
+    )
+)
 def test_cast_to_labels(spec):
     name = next(iter(spec.columns))
     same(spec, lambda library, dataset: dataset.cast_column(name, library.ClassLabel(names=["a", "b", "c"])))
@@ -186,7 +211,12 @@ def test_casts_that_cannot_be():
     same(SHORT, lambda library, dataset: dataset.cast_column("f", library.Value("int8")))
 
 
-@given(specs(st.sampled_from([*INTEGERS, *TEXTS, BOOL, scalar("float64", st.sampled_from([0.5, 1.0, -2.25]))]), min_rows=1), st.booleans())
+@given(
+    specs(
+        st.sampled_from([*INTEGERS, *TEXTS, BOOL, scalar("float64", st.sampled_from([0.5, 1.0, -2.25]))]), min_rows=1
+    ),
+    st.booleans(),
+)
 def test_class_encode_column(spec, include_nulls):
     name = next(iter(spec.columns))
     same(spec, lambda library, dataset: dataset.class_encode_column(name, include_nulls=include_nulls))

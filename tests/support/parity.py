@@ -52,6 +52,8 @@ def canonical(value: Any) -> Any:
         return {"dtypes": [str(dtype) for dtype in value.dtypes], "frame": canonical(value.to_dict(orient="list"))}
     if isinstance(value, pl.DataFrame):
         return {"dtypes": [str(dtype) for dtype in value.dtypes], "frame": canonical(value.to_dict(as_series=False))}
+    if isinstance(value, (pd.Series, pl.Series)):
+        return {"series": str(value.dtype), "values": canonical(value.to_list())}
     if isinstance(value, np.ndarray):
         return {"dtype": str(value.dtype), "shape": value.shape, "values": canonical(value.tolist())}
     if isinstance(value, (list, tuple)):

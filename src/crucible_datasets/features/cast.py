@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import CastError
 from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.extension import check_shape

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ShapeError, UnknownTypeError
 from crucible_datasets.features import dtypes
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import MixedTypesError, ValueTypeError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.cast import cast_column

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, CastError, DecodingDisabledError
 from crucible_datasets.features import dtypes
 from crucible_datasets.features.types import Value

@@ -15,8 +15,8 @@ from operator import and_, or_
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.registry import Registry
 

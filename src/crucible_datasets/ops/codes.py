@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from crucible_datasets import compute as pc
 
 Codes = npt.NDArray[np.int64]
 

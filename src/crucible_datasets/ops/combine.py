@@ -28,9 +28,9 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.turns import turns_taken
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.tables.rows import Rows, as_array, tightest
-from crucible_datasets.tables.stack import stacked
-from crucible_datasets.tables.table import ArrowTable, Table, beside
+from crucible_datasets.tables.rows import Rows, as_array, is_whole, tightest
+from crucible_datasets.tables.stack import is_read_late, stacked
+from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside
 from crucible_datasets.tables.view import View
 
 _NULL = Value("null")
@@ -152,10 +152,22 @@ def _piece(view: View, features: Features) -> tuple[Table, Rows]:
 
     Scattered rows stay scattered over the whole table, unless values have to be cast: then only they are.
     """
+    if is_read_late(view.table) and _fits(view, features):
+        table = view.table.select(list(features))
+        if isinstance(view.rows, np.ndarray):
+            return table, view.rows
+        whole = is_whole(view.rows, table.num_rows)
+        return table if whole else SideBySide(((table, view.rows),), tuple(features)), range(len(view))
     files = view.table.files
     if isinstance(view.table, ArrowTable) and isinstance(view.rows, np.ndarray) and not _needs_cast(view, features):
         return ArrowTable(_with_features(view.table.table, features), files), view.rows
     return ArrowTable(_with_features(view.read(), features), files), range(len(view))
+
+
+def _fits(view: View, features: Features) -> bool:
+    """Whether the table has all columns of `features`, as these types."""
+    types = {field.name: field.type for field in view.table.schema}
+    return all(types.get(name) == storage_type(feature) for name, feature in features.items())
 
 
 def _needs_cast(view: View, features: Features) -> bool:

@@ -51,16 +51,16 @@ def _whole_or_batches(view: View, format: Format, batch_size: int | None, batche
 
 
 def _reader(view: View, format: Format) -> Reader:
-    features = Features({name: _reference(kind) for name, kind in view.features.items()})
+    features = Features({name: reference(kind) for name, kind in view.features.items()})
     return Reader(replace(view, features=features, format=format))
 
 
-def _reference(feature: Any) -> Any:
+def reference(feature: Any) -> Any:
     """The feature with its media left as references: what is handed over holds bytes and paths, not open files."""
     if isinstance(feature, dict):
-        return {name: _reference(kind) for name, kind in feature.items()}
+        return {name: reference(kind) for name, kind in feature.items()}
     if isinstance(feature, (List, LargeList)):
-        return replace(feature, feature=_reference(feature.feature))
+        return replace(feature, feature=reference(feature.feature))
     return replace(feature, decode=False) if isinstance(feature, Media) else feature  # type: ignore[type-var]
 
 

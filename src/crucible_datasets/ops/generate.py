@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets import progress
 from crucible_datasets.cache import default_cache
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
 from crucible_datasets.executors import processes
@@ -19,7 +20,6 @@ from crucible_datasets.features.infer import infer_column
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import values_of, view_of
-from crucible_datasets.progress import tqdm
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
@@ -105,9 +105,9 @@ def shards(gen_kwargs: Mapping[str, Any], num_proc: int) -> list[dict[str, Any]]
 
 
 def _batches(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Iterator[Batch]:
-    with tqdm(desc="Generating rows", unit=" rows") as bar:
+    with progress.tqdm(desc="Generating rows", unit=" rows") as bar:
         for rows in _checked(generator, gen_kwargs):
-            yield _table(rows, features)
+            yield table_of(rows, features)
             bar.update(len(rows))
 
 
@@ -139,7 +139,8 @@ def _require_rows(rows: list[Mapping[str, Any]], name: str, done: int) -> None:
             raise DatasetGenerationError(name, done + index, f"it yielded {type(row).__name__} instead of a dict.")
 
 
-def _table(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
+def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
+    """Rows as a table of the given features, or of those that hold all their values."""
     first = rows[0].keys()
     alike = all(row.keys() == first for row in rows)
     names = features or (first if alike else dict.fromkeys(name for row in rows for name in row))

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import (
     AggregationError,
     ArgumentError,

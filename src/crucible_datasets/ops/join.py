@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ColumnNotFoundError
 from crucible_datasets.features import ClassLabel, Features, Value
 from crucible_datasets.features.cast import cast_column, unite

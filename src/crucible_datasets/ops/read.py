@@ -7,7 +7,7 @@ decoders), so that one row costs little more than its values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError, RowIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import Decoder, decoder
-from crucible_datasets.outputs.base import OUTPUTS, Formatter, Output
+from crucible_datasets.outputs.base import OUTPUTS, PYTHON, Formatter, Output
 from crucible_datasets.outputs.python import PythonFormatter
 from crucible_datasets.tables.rows import Rows, compose, tightest
 from crucible_datasets.tables.view import View
@@ -49,7 +49,7 @@ class Reader:
     def shown(self) -> Features:
         """The features of the columns that are formatted."""
         names = self.view.format.shown(self.view.column_names)
-        return Features({name: self.view.features[name] for name in names})
+        return Features({name: kind for name, kind in self.view.features.items() if name in names})
 
     @cached_property
     def hidden(self) -> Features:
@@ -98,7 +98,7 @@ class Reader:
         return self._with_hidden(row, lambda: PythonFormatter().row(table.select(list(self.hidden)), self.hidden))
 
     def _with_hidden(self, shown: Any, hidden: Callable[[], dict[str, Any]]) -> Any:
-        if not self.view.format.output_all_columns:
+        if not self.view.format.output_all_columns or self.view.format.columns is None:
             return shown
         if not isinstance(shown, dict):
             kind = type(shown).__name__
@@ -157,7 +157,9 @@ class Reader:
         """One column of some rows (all by default)."""
         if self.output.name == "custom":
             return self._transformed(self.batch(range(len(self.view)) if rows is None else rows), name)
-        return self.formatter.column(self.view.read(rows, [name]).column(0), self._feature(name))
+        if name not in self.shown:
+            return self._plain(name).column(name, rows)
+        return self.formatter.column(self.view.read(rows, [name]).column(0), self.shown[name])
 
     def cells(self, name: str, key: Any) -> Any:
         """One value of a column by its number, or several."""
@@ -166,8 +168,10 @@ class Reader:
         place = checked(int(key), len(self.view))
         if self.output.name == "custom":
             return self._transformed(self.row(place), name)
+        if name not in self.shown:
+            return self._plain(name).cells(name, place)
         if self.output.name == "python":
-            decode = decoder(self._feature(name))
+            decode = decoder(self.shown[name])
             value = self.view.table.row(int(self.view.rows[place]), [name])[name]
             return decode(value) if decode else value
         return self.formatter.row(self.view.read(range(place, place + 1), [name]), self._only(name))[name]
@@ -176,22 +180,24 @@ class Reader:
         """Every value of a column, as a row would show it."""
         if self.output.name == "custom":
             yield from (self._transformed(row, name) for row in self.rows())
+        elif name not in self.shown:
+            yield from self._plain(name).values(name)
         elif self.output.name == "python":
-            feature = self._feature(name)
             for table in self._blocks([name]):
-                yield from self.formatter.column(table.column(0), feature)
+                yield from self.formatter.column(table.column(0), self.shown[name])
         else:
             only = self._only(name)
             for table in self._blocks([name]):
                 yield from (row[name] for row in self.formatter.rows(table, only))
 
-    def _feature(self, name: str) -> Any:
-        if name not in self.shown and not self.hidden:
+    def _plain(self, name: str) -> Reader:
+        """The reader of a column that the format leaves as it is."""
+        if self.output.lazy_column and name not in self.hidden:
             raise ColumnNotFoundError(name, list(self.shown))
-        return self.view.features[name]
+        return Reader(replace(self.view, format=PYTHON))
 
     def _only(self, name: str) -> Features:
-        return Features({name: self._feature(name)})
+        return Features({name: self.shown[name]})
 
     def _transformed(self, made: Any, name: str) -> Any:
         if name not in made:

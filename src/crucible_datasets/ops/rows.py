@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.tables.rows import as_array, chosen, is_whole, tightest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -23,7 +23,10 @@ class CustomFormatter:
         return self.transform(self.python.batch(table, features))
 
     def row(self, table: pa.Table, features: Features) -> dict[str, Any]:
-        return {name: values[0] for name, values in self.batch(table, features).items()}
+        made = self.batch(table, features)
+        if not isinstance(made, Mapping):
+            raise TypeError(f"A transform returns columns by name, not {type(made).__name__}.")
+        return {name: values[0] for name, values in made.items()}
 
     def rows(self, table: pa.Table, features: Features) -> Iterator[dict[str, Any]]:
         # One call per row: a transform may depend on the batch it is given.

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from crucible_datasets import compute as pc
 from crucible_datasets.features import dtypes
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.arrays import AnyArray

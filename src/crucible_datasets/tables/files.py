@@ -7,32 +7,43 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArrowFileError
-from crucible_datasets.tables.table import ArrowTable
+from crucible_datasets.exceptions import ArrowFileError, FileFormatError
+from crucible_datasets.formats.arrow import batches
+from crucible_datasets.tables.table import ArrowTable, Identities, identities
 
-_FILE_MAGIC = b"ARROW1"
+_valid: set[tuple[int, ...]] = set()  # files that this process has validated
 
 
-def open_table(path: str | os.PathLike[str], in_memory: bool = False) -> pa.Table:
-    """The table in an Arrow stream or file, as its schema says."""
+def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: bool = False) -> pa.Table:
+    """The table in an Arrow stream or file, as its schema says.
+
+    All its values are validated when a file is first opened, unless it is `trusted`: written by this library.
+    """
     name = os.fspath(path)
+    facts = os.stat(name)
+    identity = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
     try:
         source = pa.OSFile(name) if in_memory else pa.memory_map(name)
-        return read_ipc(source)
-    except pa.ArrowInvalid as error:
-        raise ArrowFileError(name, str(error)) from error
+        table = pa.Table.from_batches(batches(source, name, trusted or identity in _valid))
+    except FileFormatError as error:
+        raise ArrowFileError(name, str(error.__cause__)) from error
+    _valid.add(identity)
+    return table
 
 
 def read_ipc(source: Any) -> pa.Table:
     """The table in an open Arrow stream or file."""
     reader = source if hasattr(source, "seek") else pa.BufferReader(source)
-    is_file = reader.read(len(_FILE_MAGIC)) == _FILE_MAGIC
-    reader.seek(0)
-    return (pa.ipc.open_file(reader) if is_file else pa.ipc.open_stream(reader)).read_all()
+    return pa.Table.from_batches(batches(reader, "Arrow data"))
 
 
-def mapped(paths: tuple[str, ...], physical: tuple[str, ...], names: tuple[str, ...]) -> ArrowTable:
+def mapped(
+    paths: tuple[str, ...], physical: tuple[str, ...], names: tuple[str, ...], mapped_from: Identities
+) -> ArrowTable:
     """Some columns of memory-mapped files, under other names: how a mapped table travels to another process."""
-    table = pa.concat_tables([open_table(path).replace_schema_metadata(None) for path in paths])
+    # The process that it comes from has validated the files.
+    table = pa.concat_tables([open_table(path, trusted=True).replace_schema_metadata(None) for path in paths])
     held = ArrowTable.of(table.select(list(physical)), paths)
-    return ArrowTable(held.table.rename_columns(list(names)), paths, physical)
+    if identities(paths) != mapped_from:
+        raise ArrowFileError(", ".join(paths), "other data has taken the place of what was there.")
+    return ArrowTable(held.table.rename_columns(list(names)), paths, physical, mapped_from)

@@ -7,6 +7,7 @@ building a table for it.
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,17 @@ import pyarrow as pa
 from crucible_datasets.features.storage import plain, to_storage
 from crucible_datasets.tables.gather import gather
 from crucible_datasets.tables.rows import Rows, compose, is_whole
+
+Identities = tuple[tuple[int, ...], ...]
+
+
+def identities(files: Sequence[str]) -> Identities:
+    """What tells files from others that take their place; empty when one of them is gone."""
+    try:
+        facts = [os.stat(file) for file in files]
+    except FileNotFoundError:
+        return ()
+    return tuple((fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns) for fact in facts)
 
 
 class Table(Protocol):
@@ -51,12 +63,14 @@ class ArrowTable:
     """A `pa.Table`, in memory or over memory-mapped files.
 
     `physical` is set while the table is all rows of its files: the names its columns have
-    there. Such a table is pickled as a reference to the files.
+    there. Such a table is pickled as a reference to the files, as long as they are the files
+    it was mapped from: `mapped_from` tells when others have taken their place.
     """
 
     table: pa.Table
     files: tuple[str, ...] = ()
     physical: tuple[str, ...] | None = None
+    mapped_from: Identities = ()
 
     @classmethod
     def of(cls, table: pa.Table, files: tuple[str, ...] = ()) -> ArrowTable:
@@ -130,17 +144,17 @@ class ArrowTable:
     def select(self, columns: Sequence[str]) -> ArrowTable:
         names = self.table.column_names
         physical = self.physical and tuple(self.physical[names.index(name)] for name in columns)
-        return ArrowTable(self.table.select(columns), self.files, physical)
+        return ArrowTable(self.table.select(columns), self.files, physical, self.mapped_from)
 
     def renamed(self, columns: Sequence[str]) -> ArrowTable:
-        return ArrowTable(self.table.rename_columns(list(columns)), self.files, self.physical)
+        return ArrowTable(self.table.rename_columns(list(columns)), self.files, self.physical, self.mapped_from)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.physical is None:
+        if self.physical is None or identities(self.files) != self.mapped_from:
             return ArrowTable, (self.table, self.files)
         from crucible_datasets.tables.files import mapped
 
-        return mapped, (self.files, self.physical, tuple(self.table.column_names))
+        return mapped, (self.files, self.physical, tuple(self.table.column_names), self.mapped_from)
 
 
 @dataclass(frozen=True, eq=False)

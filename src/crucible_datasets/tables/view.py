@@ -14,7 +14,7 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.rows import Rows, compose
-from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside
+from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside, identities
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class View:
         """A view of all rows of an Arrow table whose columns are those of `features`."""
         held = ArrowTable.of(table, files)
         if files:
-            held = replace(held, physical=tuple(table.column_names))
+            held = replace(held, physical=tuple(table.column_names), mapped_from=identities(files))
         fingerprint = more.pop("fingerprint", None) or Fingerprint.of_table(held.table)
         return cls(held, range(held.num_rows), features, fingerprint, **more)
 

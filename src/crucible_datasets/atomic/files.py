@@ -1,0 +1,113 @@
+"""Files written whole, and what it takes to make files and folders last."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+
+from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
+from crucible_datasets.exceptions import StorageError
+
+_FAILURES_OF_STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE}
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield a path beside `path` to write to; on leaving, the file there takes the place of `path`.
+
+    When the block raises, the new file is removed and what was at `path` stays. A pipe or a
+    device is written to as it is.
+    """
+    target = os.path.realpath(path)
+    folder, name = os.path.split(target)
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
+    if os.path.exists(target) and not os.path.isfile(target):
+        yield target
+        return
+    remove_abandoned(folder, f".{name}")
+    beside = os.path.join(folder, unfinished_name(f".{name}"))
+    try:
+        with storage_errors(target):
+            yield beside
+            make_durable(beside)
+            is_new = not os.path.lexists(target)
+            os.replace(beside, target)
+            try:
+                make_durable(folder)
+            except OSError:
+                # Nothing may be visible after an error; where the old file is gone, the new one stays, and is whole.
+                if is_new:
+                    os.unlink(target)
+                raise
+    except BaseException:
+        remove_tree(beside)
+        raise
+
+
+@contextmanager
+def storage_errors(path: str) -> Iterator[None]:
+    """Errors of the disk inside the block become a StorageError that names `path`."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        if error.errno not in _FAILURES_OF_STORAGE:
+            raise
+        raise StorageError(path, error.errno) from error
+
+
+def make_durable(path: str) -> None:
+    """Have the disk hold what was written to a file, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_tree_durable(folder: str) -> None:
+    """Have the disk hold all files of a folder, several at a time."""
+    paths = [folder, *(path for path in paths_in(folder) if _is_file_or_folder(path))]
+    with ThreadPoolExecutor(min(8, len(paths))) as pool:
+        list(pool.map(make_durable, paths))
+
+
+def _is_file_or_folder(path: str) -> bool:
+    mode = os.lstat(path).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def paths_in(folder: str, on_error: Callable[[OSError], None] = _raise) -> Iterator[str]:
+    """Everything below a folder; what is in a folder comes before the folder."""
+    for parent, folders, files in os.walk(folder, topdown=False, onerror=on_error):
+        yield from (os.path.join(parent, name) for name in (*files, *folders))
+
+
+def remove_tree(path: str) -> None:
+    """Remove a file or folder as far as that is possible."""
+    with suppress(OSError):
+        os.unlink(path)
+        return
+    for each in (*paths_in(path, on_error=lambda error: None), path):
+        with suppress(OSError):
+            (os.rmdir if os.path.isdir(each) and not os.path.islink(each) else os.unlink)(each)
+
+
+def remove_abandoned(folder: str, what: str | None = None, suffix: str | None = ".tmp") -> None:
+    """Remove the unfinished work in a folder that nobody is at any more, of one suffix or of all."""
+    for path, parts in unfinished_in(folder, what):
+        with suppress(FileNotFoundError):
+            silent_for = time.time() - os.lstat(path).st_mtime
+            if suffix in {None, parts.suffix} and is_abandoned(parts.owner, silent_for):
+                remove_tree(path)

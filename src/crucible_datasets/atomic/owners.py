@@ -1,0 +1,113 @@
+"""Names for unfinished work, which say who is at it, so that anybody can tell when nobody is any more.
+
+    data.csv~1f3a9c02-4711-88123~4711-9c0e12ab.tmp
+    ↑ what   ↑ owner            ↑ thread and chance
+
+An owner is a machine (host, boot and process namespace), a process and the time it
+started: a process id alone is given out again.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from typing import NamedTuple
+
+import xxhash
+
+# Another machine's processes cannot be asked whether they live. Nothing takes a day without a sign of life.
+SILENCE_OF_THE_DEAD = 24 * 3600.0
+_NAME = re.compile(
+    r"(?P<what>.*)~(?P<owner>[0-9a-f]{8}-\d+-\d+)~(?P<thread>\d+)-[0-9a-f]{8}(?P<suffix>\.\w+)", re.DOTALL
+)
+
+
+class Unfinished(NamedTuple):
+    """The name of a piece of unfinished work, taken apart."""
+
+    what: str
+    owner: str
+    thread: str
+    suffix: str
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether this very thread is at it."""
+        return (self.owner, self.thread) == (me(), str(threading.get_native_id()))
+
+
+def unfinished_name(what: str, suffix: str = ".tmp") -> str:
+    """A new name for work of this thread; a long `what` is cut, because file names end at 255 bytes."""
+    return f"{what[:40]}~{me()}~{threading.get_native_id()}-{os.urandom(4).hex()}{suffix}"
+
+
+def taken_apart(name: str) -> Unfinished | None:
+    """The parts of a name, or None when it is not the name of unfinished work."""
+    match = _NAME.fullmatch(name)
+    return Unfinished(*match.groups()) if match else None
+
+
+def unfinished_in(folder: str, what: str | None = None) -> Iterator[tuple[str, Unfinished]]:
+    """The paths of unfinished work in a folder, of one thing or of all, and whose it is."""
+    with suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):
+            parts = taken_apart(name) if "~" in name else None
+            if parts is not None and (what is None or parts.what == what[:40]):
+                yield os.path.join(folder, name), parts
+
+
+def me() -> str:
+    """This process as an owner."""
+    return _owner(os.getpid())
+
+
+def is_alive(owner: str) -> bool | None:
+    """Whether a process still runs; None when it belongs to another machine."""
+    machine, pid, started = owner.split("-")
+    if machine != _machine():
+        return None
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # the process of another user
+    state, began = _state_and_start(int(pid))
+    # A killed process stays a zombie until its parent asks for it.
+    return state not in {"Z", "X"} and began in {started, "0"}
+
+
+def is_abandoned(owner: str, silent_for: float) -> bool:
+    """Whether nobody is at a piece of work any more, given the seconds since its last sign of life."""
+    alive = is_alive(owner)
+    return silent_for > SILENCE_OF_THE_DEAD if alive is None else not alive
+
+
+@cache
+def _owner(pid: int) -> str:
+    return f"{_machine()}-{pid}-{_state_and_start(pid)[1]}"
+
+
+@cache
+def _machine() -> str:
+    facts = [platform.node()]
+    with suppress(OSError), open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        facts.append(file.read())
+    with suppress(OSError):
+        facts.append(os.readlink("/proc/self/ns/pid"))
+    return xxhash.xxh32_hexdigest("\n".join(facts).encode())
+
+
+def _state_and_start(pid: int) -> tuple[str, str]:
+    """The state of a process and when it started, as far as the system tells."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return fields[0], fields[19]
+    except (OSError, IndexError):
+        return "?", "0"

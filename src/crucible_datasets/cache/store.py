@@ -1,0 +1,195 @@
+"""`Cache`: find an entry, make it, clean up.
+
+    root/<name>/                  an entry: its files and manifest.json
+    root/.work/<name>~<owner>.tmp an entry that is being made, or removed
+    root/.work/…~<owner>.uses     the entries that a process uses
+
+Readers take no lock. An entry comes and goes by one rename.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import xxhash
+
+from crucible_datasets import config
+from crucible_datasets.atomic import storage_errors
+from crucible_datasets.atomic.files import make_durable, remove_abandoned, remove_tree
+from crucible_datasets.atomic.owners import unfinished_name
+from crucible_datasets.cache.amounts import byte_count
+from crucible_datasets.cache.manifest import MANIFEST, Damage, Entry, damages, read_manifest, write_manifest
+from crucible_datasets.cache.turns import found_or_turn
+from crucible_datasets.cache.uses import Uses
+from crucible_datasets.logging import get_logger
+
+Make = Callable[[str], Mapping[str, Any] | None]
+
+logger = get_logger(__name__)
+
+
+class Cache:
+    """Entries of a folder, each found by its key."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = os.path.abspath(root)
+        self._work = os.path.join(self.root, ".work")
+        self._uses = Uses(self._work)
+        self._is_tidy = False
+
+    def find(self, key: str) -> str | None:
+        """The folder of an entry that is there and undamaged; it is in use as long as this process lives."""
+        self._tidy()
+        name = _name(key)
+        folder = os.path.join(self.root, name)
+        with storage_errors(folder):
+            entry = read_manifest(folder)
+            if entry is None or entry.key != key:
+                return None
+            self._uses.note(name)
+            found = damages(entry)
+        if found:
+            logger.warning("The cache is damaged, and %s is made again: %s, %s.", key, *found[0])
+            return None
+        with suppress(OSError):  # a cache that only others may write to
+            os.utime(os.path.join(entry.folder, MANIFEST))
+        return entry.folder
+
+    def made(self, key: str, make: Make, facts: Mapping[str, Any] | None = None) -> str:
+        """The folder of an entry, which `make` fills if it is not there yet.
+
+        `make` gets an empty folder to write files into, and may return facts that it learned. When
+        several processes want the same entry, one makes it and the others wait.
+        """
+        if found := self.find(key):
+            return found
+        name = _name(key)
+        folder = os.path.join(self.root, name)
+        with storage_errors(folder):
+            os.makedirs(self._work, exist_ok=True)
+            with found_or_turn(self._work, name, lambda: self.find(key)) as (found, beside):
+                if found:
+                    return found
+                learned = make(beside)
+                write_manifest(beside, key, {**(facts or {}), **(learned or {})})
+                self._place(beside, folder, key)
+        self._uses.note(name)
+        with suppress(OSError):
+            self.clean()
+        return folder
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries."""
+        self._tidy()
+        for name in self._names():
+            entry = read_manifest(os.path.join(self.root, name))
+            if entry is not None:
+                yield entry
+
+    def size(self) -> int:
+        """The bytes of all entries."""
+        return sum(entry.size for entry in self.entries())
+
+    def clean(self, limit: int | str | None = None, older_than: float | None = None) -> list[Entry]:
+        """Remove the entries that were not used for the longest time, until the rest fits; those removed.
+
+        The limit is `config.CRUCIBLE_CACHE_LIMIT` unless another is given. Entries not used for
+        `older_than` seconds go in any case, and entries in use stay in any case.
+        """
+        if not os.path.isdir(self.root):
+            return []
+        remove_abandoned(self._work, suffix=None)
+        allowed = byte_count(config.CRUCIBLE_CACHE_LIMIT if limit is None else limit, self.root)
+        entries = sorted(self.entries(), key=lambda entry: entry.last_used)
+        size, in_use, removed = sum(entry.size for entry in entries), self._uses.live(), []
+        oldest = time.time() - older_than if older_than is not None else float("-inf")
+        for entry in entries:
+            too_much = size > allowed or allowed == 0
+            if (too_much or entry.last_used < oldest) and os.path.basename(entry.folder) not in in_use:
+                self._discard(entry.folder)
+                removed.append(entry)
+                size -= entry.size
+        return removed
+
+    def remove(self, key: str) -> bool:
+        """Remove an entry, in use or not; whether it was there. Who has its files open can read on."""
+        return self._discard(os.path.join(self.root, _name(key)))
+
+    def verify(self) -> list[Damage]:
+        """Read every byte of every entry; the files that are not as they should be.
+
+        A damaged entry stays where it is, but is not found any more, and made again when it is wanted.
+        """
+        found = []
+        for name in self._names():
+            folder = os.path.join(self.root, name)
+            entry = read_manifest(folder)
+            if entry is not None:
+                found += damages(entry, thorough=True)
+            elif os.path.isdir(folder):
+                found.append(Damage(os.path.join(folder, MANIFEST), "it is missing or unreadable"))
+        return found
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self.root) if not name.startswith("."))
+        except FileNotFoundError:
+            return []
+
+    def _place(self, beside: str, folder: str, key: str) -> None:
+        """Rename a finished entry into place, unless somebody else was first."""
+        while True:
+            try:
+                os.rename(beside, folder)
+                break
+            except OSError as error:
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
+                    raise
+            if self.find(key):
+                return
+            self._discard(folder)
+        try:
+            make_durable(self.root)
+        except OSError:
+            remove_tree(folder)
+            raise
+
+    def _discard(self, folder: str) -> bool:
+        """Take an entry out of sight in one step, then remove it; whether it was there."""
+        if not os.path.lexists(folder):
+            return False
+        aside = os.path.join(self._work, unfinished_name(os.path.basename(folder), ".gone"))
+        try:
+            os.makedirs(self._work, exist_ok=True)
+            os.rename(folder, aside)
+        except FileNotFoundError:
+            return False
+        remove_tree(aside)
+        return True
+
+    def _tidy(self) -> None:
+        """Remove what dead processes left, when this process first looks at the cache."""
+        if not self._is_tidy:
+            self._is_tidy = True
+            remove_abandoned(self._work, suffix=None)
+
+
+def default_cache(folder: str | os.PathLike[str] | None = None) -> Cache:
+    """The cache inside `folder`, or inside `config.HF_DATASETS_CACHE`."""
+    root = os.path.join(os.path.abspath(folder or config.HF_DATASETS_CACHE), "crucible")
+    return _caches.setdefault(root, Cache(root))
+
+
+_caches: dict[str, Cache] = {}
+
+
+def _name(key: str) -> str:
+    """The name of an entry's folder: its key, or what can stand for it in a file name."""
+    fits = re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.=+-]{0,39}", key)
+    return key if fits else f"_{xxhash.xxh3_64_hexdigest(key.encode())}"

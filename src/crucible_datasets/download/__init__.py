@@ -1,0 +1,8 @@
+"""Where builders get their files from: local paths now, other sources later."""
+
+from crucible_datasets.download.download_config import DownloadConfig
+from crucible_datasets.download.download_manager import DownloadManager
+from crucible_datasets.download.streaming_download_manager import StreamingDownloadManager
+from crucible_datasets.reading.modes import DownloadMode
+
+__all__ = ["DownloadConfig", "DownloadManager", "DownloadMode", "StreamingDownloadManager"]

@@ -1,0 +1,164 @@
+"""`DownloadManager`: what a builder asks for its files."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from typing import Any, BinaryIO
+
+from crucible_datasets.cache import Cache, default_cache
+from crucible_datasets.cache.manifest import read_manifest
+from crucible_datasets.download.download_config import DownloadConfig
+from crucible_datasets.download.iterables import ArchiveMembers, FilesUnder
+from crucible_datasets.exceptions import FileNotFoundDatasetsError, UnavailableError
+from crucible_datasets.fingerprint import Hasher, is_caching_enabled
+from crucible_datasets.reading.unpack import is_packed, unpack
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|[^/]*::")
+# Part of every key: raised when the same file would be unpacked to something else than before.
+_UNPACKING = 1
+
+Nested = Any  # a path, or lists, tuples and dicts of them
+
+
+class DownloadManager:
+    """Finds and unpacks the files of a builder. What goes in as a path, a list or a dict comes out in the same shape.
+
+    >>> DownloadManager(data_dir="/data").manual_dir
+    '/data'
+    """
+
+    is_streaming = False
+
+    def __init__(
+        self,
+        dataset_name: str | None = None,
+        data_dir: str | None = None,
+        download_config: DownloadConfig | None = None,
+        base_path: str | None = None,
+        record_checksums: bool = False,
+    ) -> None:
+        self._dataset_name, self._data_dir, self._record_checksums = dataset_name, data_dir, record_checksums
+        self._base_path = base_path or os.path.abspath(".")
+        self.download_config = download_config or DownloadConfig()
+        self.downloaded_paths: dict[Any, str] = {}
+        self.extracted_paths: dict[Any, str] = {}
+        self._recorded: dict[str, dict[str, Any]] = {}
+
+    @property
+    def manual_dir(self) -> str | None:
+        """The folder that the user put files into."""
+        return self._data_dir
+
+    @property
+    def downloaded_size(self) -> int:
+        """The bytes of all files that were asked for."""
+        return sum(facts["num_bytes"] for facts in self._recorded.values())
+
+    def download(self, url_or_urls: Nested) -> Nested:
+        """The local paths of files; relative ones start at the builder's folder."""
+        return _mapped(self._located, url_or_urls)
+
+    def extract(self, path_or_paths: Nested) -> Nested:
+        """A folder for each archive, a file for each compressed file, and the path itself for all others.
+
+        Each is unpacked once, into the cache. Members whose names lead out of the folder are left out.
+        """
+        return _mapped(self._extracted, path_or_paths)
+
+    def download_and_extract(self, url_or_urls: Nested) -> Nested:
+        """`extract(download(...))`."""
+        return self.extract(self.download(url_or_urls))
+
+    def iter_archive(self, path_or_buf: str | BinaryIO) -> Any:
+        """The files of an archive as pairs of name and open file, read as a stream and never unpacked."""
+        return ArchiveMembers(os.fspath(path_or_buf) if isinstance(path_or_buf, (str, os.PathLike)) else path_or_buf)
+
+    def iter_files(self, paths: str | list[str]) -> Any:
+        """The paths of all files in folders, without hidden ones."""
+        return FilesUnder([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
+
+    def get_recorded_sizes_checksums(self) -> dict[str, dict[str, Any]]:
+        """The size of every file that was asked for, and its sha256 where that was wanted."""
+        return dict(self._recorded)
+
+    def delete_extracted_files(self) -> None:
+        """Remove what `extract` put into the cache."""
+        for path in self.extracted_paths:
+            self._cache.remove(_key(os.path.abspath(path)))
+        self.extracted_paths.clear()
+
+    def manage_extracted_files(self) -> None:
+        """Remove what `extract` put into the cache, if the configuration says so."""
+        if self.download_config.delete_extracted:
+            self.delete_extracted_files()
+
+    @property
+    def _cache(self) -> Cache:
+        return default_cache(self.download_config.cache_dir) if is_caching_enabled() else _until_exit()
+
+    def _located(self, url: Any) -> str:
+        path = str(url).removeprefix("file://")
+        if _URL.match(path):
+            raise UnavailableError(f"Downloading {url}", "Download it and give the path of the file.")
+        path = os.path.normpath(os.path.join(self._base_path, os.path.expanduser(path)))
+        if not os.path.exists(path):
+            raise FileNotFoundDatasetsError(path)
+        self.downloaded_paths[url] = path
+        self._recorded[str(url)] = {
+            "num_bytes": os.path.getsize(path),
+            "checksum": _checksum(path) if self._record_checksums and os.path.isfile(path) else None,
+        }
+        return path
+
+    def _extracted(self, path: Any) -> str:
+        place = os.path.abspath(path)
+        if not os.path.exists(place):
+            raise FileNotFoundDatasetsError(place)
+        if os.path.isdir(place) or not is_packed(place):
+            return place
+        key = _key(place)
+        if self.download_config.force_extract or self.download_config.force_download:
+            self._cache.remove(key)
+        folder = self._cache.made(key, partial(unpack, path=place), {"format": "unpacked"})
+        entry = read_manifest(folder)
+        self.extracted_paths[path] = os.path.join(folder, entry.facts["top"] if entry else "")
+        return self.extracted_paths[path]
+
+
+def _mapped(one: Callable[[Any], str], nested: Nested) -> Nested:
+    if isinstance(nested, dict):
+        return {name: _mapped(one, value) for name, value in nested.items()}
+    if isinstance(nested, (list, tuple)):
+        return type(nested)(_mapped(one, value) for value in nested)
+    return one(nested)
+
+
+def _key(path: str) -> str:
+    facts = os.stat(path)
+    return Hasher.hash((_UNPACKING, "unpacked", path, facts.st_size, facts.st_mtime_ns))
+
+
+def _checksum(path: str) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+_temporary: list[tuple[int, tempfile.TemporaryDirectory[str]]] = []
+
+
+def _until_exit() -> Cache:
+    """A cache that goes with the process, for when caching is disabled."""
+    if not _temporary or _temporary[0][0] != os.getpid():
+        folder = tempfile.TemporaryDirectory(prefix="crucible-unpacked-")
+        atexit.register(folder.cleanup)
+        _temporary[:] = [(os.getpid(), folder)]
+    return default_cache(_temporary[0][1].name)

@@ -1,0 +1,104 @@
+"""Arrow IPC: streams, files, and Feather in its second version, which is an IPC file.
+
+Arrow trusts the offsets in a file, and a wrong one crashes the process. Therefore batches
+that come from outside are validated in full before anything looks into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError
+from crucible_datasets.features import Features
+from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
+from crucible_datasets.outputs.arrow import ArrowFormatter
+
+_FILE_MAGIC = b"ARROW1"
+_FEATHER_1_MAGIC = b"FEA1"
+_HONEST_RATIO = 64
+
+
+def read(
+    stream: BinaryIO, *, columns: list[str] | None = None, filters: Any = None, features: Features | None = None
+) -> Iterator[pa.Table]:
+    """Yield the batches, each once it is known to be valid."""
+    path = str(getattr(stream, "name", "Arrow data"))
+    expression = expression_of(filters)
+    for batch in batches(stream if stream.seekable() else pa.BufferReader(stream.read()), path):
+        table = pa.Table.from_batches([batch])
+        # Whoever asked may filter once more, so what the filters look at stays.
+        kept = columns and list(dict.fromkeys([*columns, *columns_of(expression, table.column_names)]))
+        yield narrowed(table, kept, expression)
+
+
+def batches(source: Any, path: str, trusted: bool = False) -> Iterator[pa.RecordBatch]:
+    """The record batches of an open source; an empty one if there are none, so that the schema is known."""
+    with broken(path):
+        reader = opened(source)
+        require_readable_names(reader.schema)
+        is_file = isinstance(reader, pa.RecordBatchFileReader)
+        following = iter(map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader)
+        size = source.size() if hasattr(source, "size") else 0
+    produced = count = 0
+    limit = max(config.MAX_DECODED_BYTES, _HONEST_RATIO * size)
+    while True:
+        with broken(path):
+            batch = next(following, None)
+            if batch is None:
+                break
+            if not trusted:
+                batch.validate(full=True)
+        produced, count = produced + batch.nbytes, count + 1
+        if size and produced > limit:
+            raise LimitExceededError(path, "decompressing its buffers", limit, "config.MAX_DECODED_BYTES")
+        yield batch
+    if not count:
+        empty = reader.schema.empty_table()
+        yield pa.RecordBatch.from_arrays([column.chunk(0) for column in empty.columns], schema=reader.schema)
+
+
+def opened(source: Any) -> Any:
+    """A reader of the stream or file that begins here."""
+    start = source.read(len(_FILE_MAGIC))
+    source.seek(0)
+    if start[: len(_FEATHER_1_MAGIC)] == _FEATHER_1_MAGIC:
+        raise pa.ArrowInvalid("this is Feather version 1; write it again as version 2.")
+    return pa.ipc.open_file(source) if start == _FILE_MAGIC else pa.ipc.open_stream(source)
+
+
+def require_readable_names(fields: Iterable[pa.Field]) -> None:
+    """Names that are no text raise here, and not when somebody first shows a row."""
+    for field in fields:
+        if field.name is not None and pa.types.is_nested(field.type):
+            require_readable_names(field.type.field(index) for index in range(field.type.num_fields))
+
+
+@contextmanager
+def broken(path: str) -> Iterator[None]:
+    """Whatever goes wrong with the bytes of a file is an error of that file."""
+    try:
+        yield
+    except (DatasetsError, FileNotFoundError, PermissionError):
+        raise
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
+        raise FileFormatError(path, f"this is not readable Arrow data: {error}") from error
+
+
+def write(tables: Iterable[pa.Table], features: Features, stream: BinaryIO, batch_size: int | None = None) -> int:
+    """Write tables of storage as an Arrow stream. Gives the bytes written."""
+    formatter = ArrowFormatter()
+    written = 0
+    with pa.ipc.new_stream(stream, features.arrow_schema) as writer:
+        for table in tables:
+            shown = formatter.batch(table, features)
+            writer.write_table(shown, max_chunksize=batch_size)
+            written += table.nbytes
+    return written
+
+
+FORMAT = Format("arrow", (".arrow", ".feather"), read, write, in_place=True)

@@ -1,0 +1,72 @@
+"""CoNLL files: a line per token, a field per column, a blank line after each sentence."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.formats.base import Filters, Format
+from crucible_datasets.formats.streams import name_of, undecodable
+
+_SENTENCES = 10_000
+_DOCUMENT = "-DOCSTART-"
+Sentence = list[list[str]]
+
+
+def read(
+    stream: BinaryIO,
+    *,
+    columns: list[str] | None = None,
+    filters: Filters = None,
+    features: Any = None,
+    column_names: list[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    encoding_errors: str | None = None,
+    skip_docstart: bool = True,
+    comment_prefix: str | None = None,
+) -> Iterator[pa.Table]:
+    """Yield a row per sentence, in which every column is a list."""
+    names = ["tokens"] if column_names is None else list(column_names)
+    if not names:
+        raise ArgumentError("column_names", column_names, "expected at least one name.")
+    text = io.TextIOWrapper(cast(Any, stream), encoding=encoding, errors=encoding_errors)
+    try:
+        sentences = _sentences(text, delimiter, _DOCUMENT if skip_docstart else None, comment_prefix)
+        first = True
+        while (batch := list(islice(sentences, _SENTENCES))) or first:
+            first = False
+            yield pa.table({name: _column(batch, place) for place, name in enumerate(names)})
+    except UnicodeError as error:
+        raise undecodable(name_of(stream), error) from error
+    finally:
+        text.detach()
+
+
+def _sentences(
+    lines: io.TextIOWrapper, delimiter: str | None, skip: str | None, comment: str | None
+) -> Iterator[Sentence]:
+    sentence: Sentence = []
+    for raw in lines:
+        line = raw.rstrip("\n")
+        if not line.strip():
+            if sentence:
+                yield sentence
+            sentence = []
+        elif not ((comment and line.startswith(comment)) or (skip and line.startswith(skip))):
+            sentence.append(line.split(delimiter))
+    if sentence:
+        yield sentence
+
+
+def _column(sentences: list[Sentence], place: int) -> pa.Array:
+    values = [[token[place] if place < len(token) else "" for token in sentence] for sentence in sentences]
+    return pa.array(values, pa.list_(pa.string()))
+
+
+FORMAT = Format("conll", (".conll", ".conllu"), read, by_extension={".conllu": {"comment_prefix": "#"}})

@@ -1,0 +1,430 @@
+"""Comma-separated values, with the options of pandas.
+
+Every field is first read as text, by Arrow or, where a file needs it, record by record
+(`csv_records`); `csv_types` then decides over all rows what each column is. A file of
+more than one block is looked at twice for that, so memory stays that of a block.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.features.types import Value
+from crucible_datasets.formats.base import Filters, Format, columns_of
+from crucible_datasets.formats.csv_records import Dialect, Records
+from crucible_datasets.formats.csv_types import FLOATS, KINDS, TEXT, ColumnType, Words, type_named, words_of
+from crucible_datasets.formats.csv_write import write
+from crucible_datasets.formats.streams import Peeked, as_utf8, name_of, rewindable
+from crucible_datasets.logging import get_logger
+
+_BLOCK = 32 << 20
+_MARK = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+def read(
+    stream: BinaryIO,
+    *,
+    columns: list[str] | None = None,
+    filters: Filters = None,
+    features: Any = None,
+    sep: str | None = ",",
+    delimiter: str | None = None,
+    header: int | Sequence[int] | str | None = "infer",
+    names: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
+    index_col: Any = None,
+    usecols: Any = None,
+    prefix: str | None = None,
+    mangle_dupe_cols: bool = True,
+    engine: str | None = None,
+    converters: dict[Any, Callable[[str], Any]] | None = None,
+    true_values: list[str] | None = None,
+    false_values: list[str] | None = None,
+    skipinitialspace: bool = False,
+    skiprows: Any = None,
+    nrows: int | None = None,
+    na_values: Any = None,
+    keep_default_na: bool = True,
+    na_filter: bool = True,
+    verbose: bool = False,
+    skip_blank_lines: bool = True,
+    thousands: str | None = None,
+    decimal: str = ".",
+    lineterminator: str | None = None,
+    quotechar: str = '"',
+    quoting: int = 0,
+    escapechar: str | None = None,
+    comment: str | None = None,
+    encoding: str | None = None,
+    dialect: str | None = None,
+    error_bad_lines: bool = True,
+    warn_bad_lines: bool = True,
+    skipfooter: int = 0,
+    doublequote: bool = True,
+    memory_map: bool = False,
+    float_precision: str | None = None,
+    chunksize: int = 10_000,
+    encoding_errors: str | None = "strict",
+    on_bad_lines: str = "error",
+    date_format: str | None = None,
+    dtype: Any = None,
+) -> Iterator[pa.Table]:
+    """Yield tables of typed columns."""
+    for name, value, neutral in (("prefix", prefix, None), ("dialect", dialect, None), ("skipfooter", skipfooter, 0)):
+        if value != neutral:
+            raise ArgumentError(name, value, "this option is not supported; change the file or the other options.")
+    if on_bad_lines not in ("error", "warn", "skip"):
+        raise ArgumentError("on_bad_lines", on_bad_lines, "expected 'error', 'warn' or 'skip'.")
+    source = _Source(stream, encoding, encoding_errors)
+    told_apart = Dialect(
+        delimiter if delimiter is not None else sep,
+        None if quoting == 3 else quotechar,
+        escapechar,
+        doublequote,
+        skipinitialspace,
+        comment,
+        lineterminator,
+        skip_blank_lines,
+        skiprows,
+    )
+    given_names = names if names is not None else column_names
+    with closing(source):
+        layout = _layout(source, told_apart, header, given_names, index_col)
+        if layout is None:
+            return
+        keep = _kept(layout, index_col, usecols, columns, filters, features)
+        table = _Table(
+            source,
+            told_apart,
+            layout,
+            keep,
+            words_of(na_values, keep_default_na, na_filter, true_values, false_values, thousands, decimal),
+            _wanted_types(layout.names, dtype, features),
+            {layout.names[name] if isinstance(name, int) else name: make for name, make in (converters or {}).items()},
+            on_bad_lines,
+            chunksize,
+            nrows,
+            FLOATS if quoting == 2 else KINDS,
+        )
+        yield from table.typed()
+
+
+class _Source:
+    """The bytes of a file as UTF-8, from the start as often as wanted."""
+
+    def __init__(self, stream: BinaryIO, encoding: str | None, errors: str | None) -> None:
+        self.name = name_of(stream)
+        utf8 = as_utf8(stream, encoding, errors)
+        self.head = utf8.read(_BLOCK)
+        while len(self.head) < _BLOCK and (more := utf8.read(_BLOCK - len(self.head))):
+            self.head += more
+        self.head = self.head.removeprefix(_MARK)
+        self.whole = len(self.head) < _BLOCK - len(_MARK)
+        self._rest = None if self.whole else rewindable(utf8)
+        self._own = self._rest is not None and self._rest is not utf8
+        self._start = self._rest.tell() if self._rest else 0
+
+    def close(self) -> None:
+        """Give up the copy that was made of a stream that cannot be rewound."""
+        if self._own and self._rest is not None:
+            self._rest.close()
+
+    def opened(self, start: int = 0) -> BinaryIO:
+        """The bytes from `start` on, which lies in the first block."""
+        if self._rest is None:
+            stream: Any = io.BytesIO(self.head[start:])
+        else:
+            self._rest.seek(self._start)
+            stream = io.BufferedReader(cast(Any, _Raw(Peeked(self.head[start:], self._rest))), 1 << 20)
+        return cast(BinaryIO, stream)
+
+
+class _Raw(io.RawIOBase):
+    """A stream that only reads, as buffered readers want it."""
+
+    def __init__(self, stream: Peeked) -> None:
+        self.stream, self.name = stream, stream.name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the columns of a file are."""
+
+    names: list[str]
+    first: int  # fields before the first named column: row names
+    records: int  # records before the data
+    lines: int  # lines before the data
+    exact: bool  # whether rows may not be longer than the names
+
+
+def _layout(source: _Source, dialect: Dialect, header: Any, names: Any, index_col: Any) -> _Layout | None:
+    records = Records(source.opened(), dialect)
+    found = iter(records)
+    rows = _header_rows(header, names)
+    top = list(islice(found, max(rows) + 1 if rows else 0))
+    lines = records.lines
+    first = next(found, None)
+    if rows and len(top) <= max(rows):
+        if not top and names is None:
+            return None
+        raise FileFormatError(source.name, f"there is no row {max(rows)} to take the column names from.")
+    if first is None and not rows:
+        return None if names is None else _Layout(list(map(str, names)), 0, 0, 0, exact=True)
+    width = len(first) if first is not None else 0
+    if names is None:
+        names = _header_names([top[row] for row in rows]) if rows else [str(place) for place in range(width)]
+    if len(set(names)) != len(names):
+        raise ArgumentError("names", list(names), "column names must differ.")
+    before = 0 if index_col is False else max(0, width - len(names))
+    return _Layout(list(map(str, names)), before, len(top), lines if rows else 0, index_col is not False)
+
+
+def _header_rows(header: Any, names: Any) -> list[int]:
+    if header == "infer":
+        return [] if names is not None else [0]
+    if header is None:
+        return []
+    return [header] if isinstance(header, int) else list(header)
+
+
+def _header_names(rows: list[list[str]]) -> list[str]:
+    if len(rows) > 1:
+        return [str(parts) for parts in zip(*rows, strict=False)]
+    names = [name or f"Unnamed: {place}" for place, name in enumerate(rows[0])]
+    taken, seen = set(names), Counter[str]()
+    unique = []
+    for name in names:
+        number = seen[name]
+        seen[name] += 1
+        while number and f"{name}.{number}" in taken:
+            number = seen[name]
+            seen[name] += 1
+        unique.append(f"{name}.{number}" if number else name)
+        taken.add(unique[-1])
+    return unique
+
+
+def _kept(layout: _Layout, index_col: Any, usecols: Any, columns: Any, filters: Filters, features: Any) -> list[int]:
+    """The places of the columns to read; those of row names are not."""
+    names = layout.names
+    places = list(range(len(names)))
+    if index_col is not None and index_col is not False:
+        row_names = {_place(names, column) for column in (index_col if isinstance(index_col, list) else [index_col])}
+        places = [place for place in places if place not in row_names]
+    if usecols is not None:
+        if callable(usecols):
+            places = [place for place in places if usecols(names[place])]
+        else:
+            places = sorted({_place(names, column) for column in usecols})
+    wanted = columns if columns is not None else list(features) if features else None
+    if wanted is not None:
+        needed = {*wanted, *columns_of(filters, names)}
+        places = [place for place in places if names[place] in needed]
+    return places
+
+
+def _place(names: list[str], column: Any) -> int:
+    if isinstance(column, int) and column < len(names):
+        return column
+    if column not in names:
+        raise ColumnNotFoundError(column, names)
+    return names.index(column)
+
+
+def _wanted_types(names: list[str], dtype: Any, features: Any) -> dict[str, pa.DataType]:
+    """The types that the caller settled."""
+    if dtype is not None:
+        several = dtype if isinstance(dtype, dict) else dict.fromkeys(names, dtype)
+        return {name: type_named(kind) for name, kind in several.items()}
+    texts = {name: kind.pa_type for name, kind in (features or {}).items() if isinstance(kind, Value)}
+    return {name: kind for name, kind in texts.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)}
+
+
+_Columns = dict[str, pa.ChunkedArray]
+
+
+@dataclass
+class _Table:
+    """One file, read as text and typed."""
+
+    source: _Source
+    dialect: Dialect
+    layout: _Layout
+    keep: list[int]
+    words: Words
+    wanted: dict[str, pa.DataType]
+    converters: dict[str, Callable[[str], Any]]
+    on_bad_lines: str
+    chunksize: int
+    nrows: int | None
+    kinds: tuple[str, ...]
+
+    def typed(self) -> Iterator[pa.Table]:
+        types = {
+            name: ColumnType(name, self.words, self.chunksize, self.wanted.get(name), self.kinds)
+            for name in (self.layout.names[place] for place in self.keep)
+        }
+        held: list[_Columns] = []
+        failure: FileFormatError | None = None
+        try:
+            for columns in self._columns():
+                for name, kind in types.items():
+                    kind.see(columns[name])
+                if self.source.whole:
+                    held.append(columns)
+        except FileFormatError as error:
+            failure = error if self.source.whole else None  # the second look will meet it again
+        empty = True
+        for columns in held if self.source.whole else self._columns():
+            empty = False
+            yield self._converted(columns, types)
+        if failure is not None:
+            raise failure
+        if empty:
+            yield pa.table({name: pa.nulls(0, kind.wanted or pa.null()) for name, kind in types.items()})
+
+    def _converted(self, columns: _Columns, types: dict[str, ColumnType]) -> pa.Table:
+        converted = {}
+        for name, kind in types.items():
+            if name in self.converters:
+                converted[name] = pa.chunked_array([_made(columns[name].to_pylist(), self.converters[name])])
+            else:
+                converted[name] = kind.convert(columns[name])
+        return pa.table(converted)
+
+    def _columns(self) -> Iterator[_Columns]:
+        for table in self._texts():
+            yield dict(zip(table.column_names, table.columns, strict=True))
+
+    def _texts(self) -> Iterator[pa.Table]:
+        """The rows as columns of text."""
+        left = self.nrows
+        for table in self._all_texts():
+            if left is None:
+                yield table
+                continue
+            yield table.slice(0, left)
+            left -= min(left, table.num_rows)
+            if not left:
+                return
+
+    def _all_texts(self) -> Iterator[pa.Table]:
+        rows = 0
+        if self.dialect.in_arrow() and self.layout.exact:
+            try:
+                for table in self._by_arrow():
+                    yield table
+                    rows += table.num_rows
+                return
+            except pa.ArrowInvalid:
+                pass  # a ragged row, or text that is not UTF-8: the slow way tells which
+        yield from self._by_records(rows)
+
+    def _by_arrow(self) -> Iterator[pa.Table]:
+        layout, dialect = self.layout, self.dialect
+        start = _after_lines(self.source.head, layout.lines or int(cast(Any, dialect.skiprows) or 0))
+        if self.source.whole and not self.source.head[start:].strip(b"\r\n"):
+            return
+        fields = [f"row name {place}" for place in range(layout.first)] + layout.names
+        kept = [layout.names[place] for place in self.keep]
+        options: dict[str, Any] = {
+            "read_options": arrow_csv.ReadOptions(
+                column_names=fields, block_size=1 << 20 if self.source.whole else _BLOCK // 2
+            ),
+            "parse_options": arrow_csv.ParseOptions(
+                delimiter=dialect.sep,
+                quote_char=dialect.quotechar or False,
+                double_quote=dialect.doublequote,
+                escape_char=dialect.escapechar or False,
+                newlines_in_values=True,
+                ignore_empty_lines=dialect.skip_blank_lines,
+            ),
+            "convert_options": arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(kept, pa.string()), include_columns=kept, strings_can_be_null=False
+            ),
+        }
+        stream = self.source.opened(start)
+        if self.source.whole:
+            yield arrow_csv.read_csv(stream, **options)
+            return
+        for batch in arrow_csv.open_csv(stream, **options):
+            yield pa.Table.from_batches([batch])
+
+    def _by_records(self, skip: int) -> Iterator[pa.Table]:
+        records = iter(Records(self.source.opened(), self.dialect))
+        rows: list[list[str]] = []
+        count = 0
+        failure: FileFormatError | None = None
+        for _ in islice(records, self.layout.records):
+            pass
+        width = self.layout.first + len(self.layout.names)
+        try:
+            for record in records:
+                if len(record) > width and self.layout.exact:
+                    self._bad_row(count, width, len(record))
+                    continue
+                count += 1
+                if count > skip:
+                    rows.append(record)
+                if len(rows) >= self.chunksize:
+                    yield self._table(rows)
+                    rows = []
+        except FileFormatError as error:
+            failure = FileFormatError(error.path, error.reason, count, error.offset)
+        if rows:
+            yield self._table(rows)
+        if failure is not None:
+            raise failure
+
+    def _bad_row(self, row: int, expected: int, found: int) -> None:
+        reason = f"expected {expected} fields, found {found}."
+        if self.on_bad_lines == "error":
+            raise FileFormatError(self.source.name, reason)
+        if self.on_bad_lines == "warn":
+            get_logger(__name__).warning("%s: skipped the row after row %d: %s", self.source.name, row, reason)
+
+    def _table(self, rows: list[list[str]]) -> pa.Table:
+        places = {self.layout.names[place]: self.layout.first + place for place in self.keep}
+        return pa.table(
+            {
+                name: pa.array([row[place] if place < len(row) else None for row in rows], pa.string())
+                for name, place in places.items()
+            }
+        )
+
+
+def _after_lines(text: bytes, lines: int) -> int:
+    """Where the text goes on after some lines."""
+    if not lines:
+        return 0
+    ends = islice(_LINE_END.finditer(text), lines - 1, None)
+    found = next(ends, None)
+    return found.end() if found else len(text)
+
+
+def _made(texts: list[Any], make: Callable[[str], Any]) -> pa.Array:
+    values = pa.array([make(text or "") for text in texts])
+    return values.cast(TEXT) if pa.types.is_string(values.type) else values
+
+
+FORMAT = Format("csv", (".csv", ".tsv"), read, write, by_extension={".tsv": {"sep": "\t"}})

@@ -1,0 +1,160 @@
+"""CSV records one by one, for what Arrow's reader does not understand: ragged rows, comments, odd separators."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, BinaryIO, cast
+
+from crucible_datasets.exceptions import ArgumentError, FileFormatError
+from crucible_datasets.formats.streams import name_of, undecodable
+
+_SNIFFED = 1 << 16
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How fields and records are told apart."""
+
+    sep: str | None = ","
+    quotechar: str | None = '"'
+    escapechar: str | None = None
+    doublequote: bool = True
+    skipinitialspace: bool = False
+    comment: str | None = None
+    lineterminator: str | None = None
+    skip_blank_lines: bool = True
+    skiprows: int | Collection[int] | Callable[[int], bool] | None = None
+
+    def in_arrow(self) -> bool:
+        """Whether Arrow's reader can tell them apart."""
+        plain = self.sep is not None and len(self.sep) == 1 and self.lineterminator in (None, "\n")
+        return plain and not (self.comment or self.skipinitialspace) and isinstance(self.skiprows, (int, type(None)))
+
+    def skips(self, line: int) -> bool:
+        """Whether a line is left out by its number."""
+        if self.skiprows is None or isinstance(self.skiprows, int):
+            return line < (self.skiprows or 0)
+        return self.skiprows(line) if callable(self.skiprows) else line in self.skiprows
+
+
+@dataclass
+class Records:
+    """The records of a stream, and how many lines they took so far."""
+
+    stream: BinaryIO
+    dialect: Dialect
+    lines: int = 0
+
+    def __iter__(self) -> Iterator[list[str]]:
+        csv.field_size_limit(sys.maxsize)
+        try:
+            for record in self._fields():
+                if record is not None:
+                    yield record
+        except UnicodeDecodeError as error:
+            raise undecodable(name_of(self.stream), error) from error
+        except csv.Error as error:
+            raise FileFormatError(name_of(self.stream), str(error)) from error
+
+    def _fields(self) -> Iterator[list[str] | None]:
+        dialect, lines = self.dialect, self._kept_lines()
+        if dialect.sep is not None and len(dialect.sep) > 1:
+            split = str.split if dialect.sep == r"\s+" else re.compile(dialect.sep).split
+            for line in lines:
+                yield self._kept(split(line.rstrip("\r\n")))
+            return
+        recent: list[str] = []
+        for record in csv.reader(_noting(lines, recent), **self._arguments()):
+            self._check_closed(recent)
+            recent.clear()
+            yield self._kept(record)
+
+    def _arguments(self) -> dict[str, Any]:
+        dialect = self.dialect
+        return {
+            "delimiter": dialect.sep if dialect.sep is not None else self._sniffed(),
+            "quotechar": dialect.quotechar,
+            "escapechar": dialect.escapechar,
+            "doublequote": dialect.doublequote,
+            "skipinitialspace": dialect.skipinitialspace,
+            "quoting": csv.QUOTE_MINIMAL if dialect.quotechar else csv.QUOTE_NONE,
+        }
+
+    def _check_closed(self, lines: list[str]) -> None:
+        """Refuse a record that ends only because the file does."""
+        if self._ended and self.dialect.quotechar and self.dialect.quotechar in "".join(lines):
+            try:
+                list(csv.reader(lines, strict=True, **self._arguments()))
+            except csv.Error as error:
+                if "unexpected end" in str(error):
+                    raise FileFormatError(name_of(self.stream), "a quoted field is not closed.") from error
+
+    def _kept(self, record: list[str]) -> list[str] | None:
+        if self.dialect.skip_blank_lines and (not record or (len(record) == 1 and record[0].isspace())):
+            return None
+        return record
+
+    def _kept_lines(self) -> Iterator[str]:
+        self._ended = False
+        for number, line in enumerate(self._raw_lines()):
+            self.lines = number + 1
+            if self.dialect.skips(number):
+                continue
+            kept = self._without_comment(line)
+            if kept is not None:
+                yield kept
+        self._ended = True
+
+    def _raw_lines(self) -> Iterator[str]:
+        text = io.TextIOWrapper(cast(Any, self.stream), encoding="utf-8", newline="")
+        try:
+            end = self.dialect.lineterminator
+            yield from text if end is None or end == "\n" else _split(text, end)
+        finally:
+            if not text.closed:
+                text.detach()
+
+    def _without_comment(self, line: str) -> str | None:
+        mark, quote = self.dialect.comment, self.dialect.quotechar
+        if not mark or mark not in line:
+            return line
+        at = line.find(mark)
+        while at >= 0 and quote and line.count(quote, 0, at) % 2:
+            at = line.find(mark, at + 1)
+        if at < 0:
+            return line
+        return line[:at] + "\n" if line[:at].strip() else None
+
+    def _sniffed(self) -> str:
+        if not self.stream.seekable():
+            raise ArgumentError("sep", None, "the separator of a stream that cannot be rewound must be given.")
+        here = self.stream.tell()
+        self.stream.seek(0)
+        sample = self.stream.read(_SNIFFED).decode("utf-8", "replace")
+        self.stream.seek(here)
+        try:
+            return csv.Sniffer().sniff("".join(islice(io.StringIO(sample), 20))).delimiter
+        except csv.Error as error:
+            raise FileFormatError(name_of(self.stream), f"{error}: pass sep.") from error
+
+
+def _noting(lines: Iterable[str], recent: list[str]) -> Iterator[str]:
+    for line in lines:
+        recent.append(line)
+        yield line
+
+
+def _split(text: io.TextIOWrapper, end: str) -> Iterator[str]:
+    rest = ""
+    while chunk := text.read(1 << 20):
+        *lines, rest = (rest + chunk).split(end)
+        for line in lines:
+            yield line + "\n"
+    if rest:
+        yield rest

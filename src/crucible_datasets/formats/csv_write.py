@@ -1,0 +1,169 @@
+"""Tables → comma-separated values, a column at a time: cells become text, get quotes, and are joined to lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.features.dtypes import is_text
+from crucible_datasets.features.storage import chunked
+from crucible_datasets.formats.texts import LARGE, data_of, joined, one_array, text, texts, with_point
+
+_ROWS = 20_000
+_MINIMAL, _ALL, _NONNUMERIC, _NONE = range(4)
+
+
+def write(
+    tables: Iterable[pa.Table],
+    features: Any,
+    stream: BinaryIO,
+    *,
+    sep: str = ",",
+    na_rep: str = "",
+    float_format: str | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool | Sequence[str] = True,
+    index: bool = False,
+    index_label: str | None = None,
+    quoting: int = _MINIMAL,
+    quotechar: str = '"',
+    lineterminator: str = "\n",
+    date_format: str | None = None,
+    doublequote: bool = True,
+    escapechar: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+) -> int:
+    """Write the tables; the number of bytes."""
+    names = list(features) if columns is None else list(columns)
+    for name in names:
+        if name not in features:
+            raise ColumnNotFoundError(name, features)
+    titles = names if isinstance(header, bool) else list(header)
+    if len(titles) != len(names):
+        raise ArgumentError("header", header, f"there are {len(names)} columns to name.")
+    cells = _Cells(sep, na_rep, float_format, quoting, quotechar, date_format, doublequote, escapechar, decimal)
+    written, count = 0, 0
+    if header is not False:
+        labels = [index_label or "", *titles] if index else titles
+        named = [cells.quoted(texts([label]), len(labels) == 1, numeric=False) for label in labels]
+        written += stream.write(_encoded(_lines(named, sep, lineterminator), encoding, first=True))
+    for table in _parts(tables):
+        columns_ = [cells.of(table[name], len(names) == 1 and not index) for name in names]
+        if index:
+            columns_.insert(0, texts(map(str, range(count, count + table.num_rows))).cast(LARGE))
+        count += table.num_rows
+        written += stream.write(_encoded(_lines(columns_, sep, lineterminator), encoding, first=not written))
+    return written
+
+
+def _parts(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    for table in tables:
+        for start in range(0, table.num_rows, _ROWS):
+            yield table.slice(start, _ROWS)
+
+
+def _lines(columns: list[pa.Array], sep: str, end: str) -> bytes:
+    """The cells of each row joined, and all rows after each other."""
+    if not columns or not len(columns[0]):
+        return b""
+    return data_of(joined(joined(*columns, sep=sep) if len(columns) > 1 else columns[0], text(end)))
+
+
+def _encoded(lines: bytes, encoding: str, first: bool) -> bytes:
+    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+        return lines
+    encoded = lines.decode().encode(encoding)
+    # A byte order mark belongs to the start of the file only.
+    return encoded if first else encoded.removeprefix("".encode(encoding))
+
+
+class _Cells:
+    """How values become the text between separators."""
+
+    def __init__(
+        self,
+        sep: str,
+        na_rep: str,
+        float_format: str | None,
+        quoting: int,
+        quotechar: str,
+        date_format: str | None,
+        doublequote: bool,
+        escapechar: str | None,
+        decimal: str,
+    ) -> None:
+        if not doublequote and not escapechar:
+            raise ArgumentError("doublequote", doublequote, "quotes that are not doubled need an escapechar.")
+        self.na_rep, self.float_format, self.date_format, self.decimal = na_rep, float_format, date_format, decimal
+        self.quoting, self.quote = quoting, quotechar
+        self.inner = quotechar * 2 if doublequote else f"{escapechar}{quotechar}"
+        self.specials = (sep, quotechar, "\r", "\n")
+        self.special = [character.encode() for character in (sep, quotechar, "\r", "\n")]
+        self.pattern = f"[{re.escape(sep)}{re.escape(quotechar)}\r\n]"
+
+    def of(self, column: pa.ChunkedArray, alone: bool) -> pa.Array:
+        """The cells of a column; `alone` when its rows would otherwise be empty lines."""
+        column = chunked(column)
+        cells = self._texts(column)
+        numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        return self.quoted(pc.fill_null(cells, text(self.na_rep)) if cells.null_count else cells, alone, numeric)
+
+    def quoted(self, cells: pa.Array, alone: bool, numeric: bool) -> pa.Array:
+        """The texts, between quotes where needed."""
+        cells = cells.cast(LARGE)
+        if self.quoting == _NONE or (numeric and self.quoting in (_MINIMAL, _NONNUMERIC) and self.decimal == "."):
+            return pc.if_else(pc.equal(cells, text("")), text(self.quote * 2), cells) if alone else cells
+        if self.quoting in (_ALL, _NONNUMERIC):
+            return self._between_quotes(cells)
+        data = data_of(cells)
+        if not alone and not any(character in data for character in self.special):
+            return cells
+        needed = pc.match_substring_regex(cells, self.pattern)
+        if alone:
+            needed = pc.or_(needed, pc.equal(cells, text("")))
+        return pc.if_else(needed, self._between_quotes(cells), cells) if pc.any(needed).as_py() else cells
+
+    def _between_quotes(self, cells: pa.Array) -> pa.Array:
+        if self.quote.encode() in data_of(cells):
+            cells = pc.replace_substring(cells, self.quote, self.inner)
+        return joined(text(self.quote), cells, text(self.quote))
+
+    def _texts(self, column: pa.ChunkedArray) -> pa.Array:
+        kind = column.type
+        if is_text(kind):
+            return one_array(column.cast(LARGE))
+        array = one_array(column)
+        if pa.types.is_boolean(kind):
+            return pc.if_else(array, text("True"), text("False"))
+        if pa.types.is_floating(kind):
+            return self._floats(array)
+        if pa.types.is_timestamp(kind):
+            return self._moments(array)
+        if pa.types.is_integer(kind) or pa.types.is_date32(kind) or pa.types.is_null(kind):
+            return array.cast(LARGE)
+        return pa.array([None if value is None else str(value) for value in array.to_pylist()], LARGE)
+
+    def _floats(self, array: pa.Array) -> pa.Array:
+        if self.float_format is not None:
+            values = array.to_pylist()
+            cells = pa.array([None if value is None else self.float_format % value for value in values], LARGE)
+        else:
+            # What is a float here should still be one when it is read again.
+            cells = with_point(pc.if_else(pc.is_nan(array), pa.nulls(1, array.type)[0], array).cast(LARGE))
+        return cells if self.decimal == "." else pc.replace_substring(cells, ".", self.decimal)
+
+    def _moments(self, array: pa.Array) -> pa.Array:
+        zone = "%z" if array.type.tz else ""
+        if self.date_format is not None:
+            return pc.strftime(array, self.date_format)
+        with suppress(pa.ArrowInvalid):  # where there are fractions of seconds, %S shows them
+            array = array.cast(pa.timestamp("s", array.type.tz))
+        cells = pc.strftime(array, f"%Y-%m-%d %H:%M:%S{zone}")
+        return pc.replace_substring_regex(cells, r"([+-]\d\d)(\d\d)$", r"\1:\2") if zone else cells

@@ -1,0 +1,92 @@
+"""Logs of inspect_ai: a zip of JSON files, one per sample. Objects stay JSON text, since every task has its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import FileFormatError, LimitExceededError
+from crucible_datasets.features.infer import infer_column
+from crucible_datasets.features.storage import to_extension
+from crucible_datasets.formats.base import Filters, Format
+from crucible_datasets.formats.json_mixed import loads
+from crucible_datasets.formats.streams import name_of, rewound
+
+_SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
+_LARGEST_SAMPLE = 1 << 30
+_ROWS, _BYTES = 1000, 32 << 20
+
+
+def read(
+    stream: BinaryIO, *, columns: list[str] | None = None, filters: Filters = None, features: Any = None
+) -> Iterator[pa.Table]:
+    """Yield a row per sample, epoch by epoch, in the order of their ids."""
+    name = name_of(stream)
+    rows: list[dict[str, Any]] = []
+    size = 0
+    try:
+        with rewound(stream) as source, zipfile.ZipFile(source) as log:
+            for member in sorted(_samples(log), key=_place):
+                text = _text(log, member, name)
+                size += len(text)
+                rows.append(_row(text, member.filename, name))
+                if len(rows) >= _ROWS or size > _BYTES:
+                    yield _table(rows)
+                    rows, size = [], 0
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
+        if isinstance(error, (FileFormatError, LimitExceededError)):
+            raise
+        raise FileFormatError(name, f"not a readable log: {error}") from error
+    if rows:
+        yield _table(rows)
+
+
+def _samples(log: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [member for member in log.infolist() if _SAMPLE.fullmatch(member.filename)]
+
+
+def _place(member: zipfile.ZipInfo) -> tuple[Any, ...]:
+    identity, epoch = _SAMPLE.fullmatch(member.filename).groups()  # type: ignore[union-attr]
+    number = int(identity) if identity.isdecimal() else -1
+    return int(epoch), number < 0, number, identity
+
+
+def _text(log: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> bytes:
+    with log.open(member) as opened:
+        text = opened.read(_LARGEST_SAMPLE + 1)
+    if len(text) > _LARGEST_SAMPLE:
+        raise LimitExceededError(name, f"sample {member.filename}", _LARGEST_SAMPLE, "formats.eval._LARGEST_SAMPLE")
+    return text
+
+
+def _row(text: bytes, member: str, name: str) -> dict[str, Any]:
+    try:
+        sample = loads(text)
+    except ValueError as error:
+        raise FileFormatError(name, f"{member} is not JSON: {error}") from error
+    if not isinstance(sample, dict):
+        raise FileFormatError(name, f"{member} is not an object.")
+    return {field: _flat(value) for field, value in sample.items()}
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return [json.dumps(item) for item in value] if isinstance(value, list) else value
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    columns = {}
+    for field in dict.fromkeys(field for row in rows for field in row):
+        column, feature = infer_column([row.get(field) for row in rows], field, "use_json")
+        columns[field] = to_extension(column, feature)
+    return pa.table(columns)
+
+
+FORMAT = Format("eval", (".eval",), read)

@@ -1,0 +1,117 @@
+"""Where JSON text nests, found by looking at its bytes, without parsing it.
+
+Parsers recurse, and text nested deeply enough ends the process; so depth is measured
+first. The same look finds the elements of an array, which turns an array of any size
+into JSON Lines, block by block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from crucible_datasets.exceptions import FileFormatError, LimitExceededError
+
+_QUOTE, _COMMA, _LINE = 2, 3, 4
+_KINDS = bytearray(256)
+for _characters, _kind in ((b"[{", 1), (b"]}", 255), (b'"', _QUOTE), (b",", _COMMA), (b"\n", _LINE)):
+    for _character in _characters:
+        _KINDS[_character] = _kind
+_TABLE = bytes(_KINDS)
+
+
+@dataclass
+class Place:
+    """How deep, and whether inside a string, one stands after some bytes."""
+
+    depth: int = 0
+    quoted: bool = False
+
+
+def structure(text: bytes, place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, kinds and depths of the brackets, commas and line ends outside strings; moves `place` to the end."""
+    if b"\\" in text:
+        # Escaped characters keep their place but lose their meaning.
+        text = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
+    kinds = np.frombuffer(text.translate(_TABLE), np.int8)
+    at = np.flatnonzero(kinds)
+    kinds = kinds[at]
+    quotes = kinds == _QUOTE
+    inside = (np.cumsum(quotes) + place.quoted) & 1 == 1
+    outside = ~(inside | quotes)
+    if len(inside):
+        place.quoted = bool(inside[-1])
+    at, kinds = at[outside], kinds[outside]
+    depths = place.depth + np.cumsum(np.where(np.abs(kinds) == 1, kinds, 0), dtype=np.int64)
+    if len(depths):
+        place.depth = int(depths[-1])
+    return at, kinds, depths
+
+
+def lines_of(text: bytes) -> tuple[int, bool]:
+    """The length of the longest line, and whether objects begin and end with their lines."""
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters == 10)
+    longest = int(np.diff(np.concatenate(([-1], ends, [len(text)]))).max())
+    inner = ends[(ends > 1) & (ends < len(text) - 1)]
+    before = np.where(characters[inner - 1] == 13, characters[inner - 2], characters[inner - 1])
+    return longest, bool(np.all(before == 125) and np.all(characters[inner + 1] == 123))
+
+
+def check_depth(text: bytes, limit: int, longest: int, one_per_line: bool, name: str) -> None:
+    """Refuse text that nests deeper than `limit`."""
+    # A level takes two bytes; and where an object ends each line and another begins the next,
+    # nothing nests across lines, so most text is too short to be deep.
+    if (one_per_line and longest < 2 * limit) or text.count(b"[") + text.count(b"{") <= limit:
+        return
+    for part in text.split(b"\n") if one_per_line else [text]:
+        if len(part) >= 2 * limit and part.count(b"[") + part.count(b"{") > limit:
+            _, _, depths = structure(part, Place())
+            if len(depths) and depths.max() > limit:
+                raise too_deep(name, limit)
+
+
+def too_deep(name: str, limit: int) -> LimitExceededError:
+    return LimitExceededError(name, "the nesting of the JSON text", limit, "max_depth")
+
+
+def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[bytes]:
+    """A JSON array as one line per element. Every byte keeps its position, so errors can name it."""
+    place, offset, rest = Place(), 0, b""
+    for block in blocks:
+        at, kinds, depths = structure(block, place)
+        if len(depths) and depths.max() > limit:
+            raise too_deep(name, limit)
+        text = np.frombuffer(block, np.uint8).copy()
+        text[at[kinds == _LINE]] = 32
+        text[at[(kinds == _COMMA) & (depths == 1)]] = 10
+        if not offset:
+            text[block.index(b"[")] = 32
+        end = _end_of_array(kinds, depths)
+        if end is not None:
+            yield rest + text[: at[end]].tobytes()
+            _check_blank(block[at[end] + 1 :], name, offset + int(at[end]) + 1)
+            for after in blocks:
+                _check_blank(after, name, offset + len(block))
+            return
+        lines = rest + text.tobytes()
+        cut = lines.rfind(b"\n") + 1
+        rest = lines[cut:]
+        if cut:
+            yield lines[:cut]
+        offset += len(block)
+    if rest.strip():
+        yield rest
+    raise FileFormatError(name, "the array is not closed.", None, offset)
+
+
+def _end_of_array(kinds: np.ndarray, depths: np.ndarray) -> int | None:
+    found = np.flatnonzero((kinds == -1) & (depths == 0))
+    return int(found[0]) if len(found) else None
+
+
+def _check_blank(text: bytes, name: str, offset: int) -> None:
+    if text.strip():
+        raise FileFormatError(name, "more text follows the end of the array.", None, offset)

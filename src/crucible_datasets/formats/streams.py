@@ -1,0 +1,185 @@
+"""The bytes that a format reads: their name, their encoding, and whole lines of them at a time."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+from crucible_datasets.exceptions import ArgumentError, DatasetsError, FileFormatError, LimitExceededError
+
+BLOCK = 10 << 20
+LONGEST_LINE = 1 << 30
+_MARK = codecs.BOM_UTF8
+
+
+def name_of(stream: BinaryIO) -> str:
+    """What to call the stream in an error: its file's name, where it has one."""
+    name = getattr(stream, "name", None)
+    return name if isinstance(name, str) else "the stream"
+
+
+def is_utf8(encoding: str | None) -> bool:
+    """Whether bytes of this encoding are UTF-8 already; None means UTF-8."""
+    if encoding is None:
+        return True
+    try:
+        return codecs.lookup(encoding).name in ("utf-8", "ascii")
+    except LookupError as error:
+        raise ArgumentError("encoding", encoding, "Python knows no such encoding.") from error
+
+
+class Transcoded(io.RawIOBase):
+    """Text of any encoding as UTF-8 bytes, some at a time."""
+
+    def __init__(self, stream: BinaryIO, encoding: str | None, errors: str | None) -> None:
+        self.stream, self.name = stream, name_of(stream)
+        self._decoder = codecs.getincrementaldecoder(encoding or "utf-8")(errors or "strict")
+        self._ready = b""
+        self._read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            data = self.stream.read(BLOCK)
+            self._ready = self._decoded(data).encode("utf-8", "replace")
+            if not data:
+                break
+        count = min(len(buffer), len(self._ready))
+        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            text = self._decoder.decode(data, not data)
+        except UnicodeError as error:
+            raise undecodable(self.name, error, self._read) from error
+        self._read += len(data)
+        return text
+
+
+def undecodable(name: str, error: UnicodeError, before: int = 0) -> FileFormatError:
+    """The error for bytes that are not text of the encoding."""
+    start = getattr(error, "start", None)
+    return FileFormatError(
+        name, f"not {getattr(error, 'encoding', 'valid')} text: {error}", None, start and before + start
+    )
+
+
+def as_utf8(stream: BinaryIO, encoding: str | None, errors: str | None) -> BinaryIO:
+    """The stream as UTF-8 bytes; as it is when it is UTF-8 and nothing in it is to be replaced."""
+    if is_utf8(encoding) and errors in (None, "strict"):
+        return stream
+    return cast(BinaryIO, io.BufferedReader(Transcoded(stream, encoding, errors), BLOCK))
+
+
+def rewindable(stream: BinaryIO) -> BinaryIO:
+    """The stream itself, or a copy on disk of one that can be read only once."""
+    if stream.seekable():
+        return stream
+    copy = tempfile.TemporaryFile()  # noqa: SIM115  it closes, and is gone, with its last reader
+    shutil.copyfileobj(stream, copy, BLOCK)
+    copy.seek(0)
+    return cast(BinaryIO, copy)
+
+
+@contextmanager
+def rewound(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """A stream that can be read in any order, while it is needed."""
+    source = rewindable(stream)
+    try:
+        yield source
+    finally:
+        if source is not stream:
+            source.close()
+
+
+def line_blocks(stream: BinaryIO, size: int = BLOCK, mark: bool = True) -> Iterator[bytes]:
+    """The stream in pieces of about `size` bytes that end where a line ends; a leading byte order mark is left out."""
+    rest: list[bytes] = []
+    held = 0
+    while data := stream.read(size):
+        if mark:
+            data, mark = data.removeprefix(_MARK), False
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield b"".join((*rest, data[:end]))
+            rest, held = [], 0
+        rest.append(data[end:])
+        held += len(data) - end
+        if held > LONGEST_LINE:
+            raise LimitExceededError(name_of(stream), "a line", LONGEST_LINE, "formats.streams.LONGEST_LINE")
+    if held:
+        yield b"".join(rest)
+
+
+def whole_escapes(stream: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
+    """The stream in pieces of `size` bytes, none of which ends between a backslash and what it escapes."""
+    mark = True
+    while data := stream.read(size):
+        while (len(data) - len(data.rstrip(b"\\"))) % 2 and (more := stream.read(1)):
+            data += more
+        yield data.removeprefix(_MARK) if mark else data
+        mark = False
+
+
+class Replay:
+    """Blocks that can be looked at ahead of their turn: what `ahead` gives waits on disk."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._waiting: list[int | Exception] = []
+        self._disk: Any = None
+
+    def __iter__(self) -> Replay:
+        return self
+
+    def __next__(self) -> bytes:
+        if not self._waiting:
+            return next(self._blocks)
+        waiting = self._waiting.pop(0)
+        if isinstance(waiting, Exception):
+            raise waiting
+        return bytes(self._disk.read(waiting))
+
+    def close(self) -> None:
+        """Give up the place on disk."""
+        if self._disk is not None:
+            self._disk.close()
+
+    def ahead(self) -> Iterator[bytes]:
+        """All blocks that are still to come."""
+        disk = self._disk = self._disk or tempfile.TemporaryFile()  # noqa: SIM115
+        start = disk.tell()
+        for waiting in [waiting for waiting in self._waiting if isinstance(waiting, int)]:
+            yield disk.read(waiting)
+        try:
+            for block in self._blocks:
+                disk.write(block)
+                self._waiting.append(len(block))
+                yield block
+        except (DatasetsError, OSError) as error:
+            self._waiting.append(error)
+        finally:
+            disk.seek(start)
+
+
+class Peeked:
+    """A stream whose first bytes have been looked at."""
+
+    def __init__(self, head: bytes, stream: BinaryIO) -> None:
+        self.name, self._head, self._stream = name_of(stream), head, stream
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._head or size < 0:
+            head, self._head = self._head, b""
+            return head + self._stream.read(size)
+        head = self._head[:size]
+        self._head = self._head[size:]
+        return head

@@ -1,0 +1,56 @@
+"""Arrow text, made and joined without a look at single values.
+
+`pa.array` and `pa.scalar` first import pandas, which takes longer than to read a file;
+what is made here does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+
+LARGE = pa.large_string()
+
+
+def texts(words: Iterable[str]) -> pa.Array:
+    """Words as an Arrow array."""
+    encoded = [word.encode() for word in words]
+    offsets = np.concatenate(([0], np.cumsum([len(word) for word in encoded], dtype=np.int32))).astype(np.int32)
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+@cache
+def text(word: str) -> pa.Scalar:
+    """A word as an Arrow value."""
+    return texts([word]).cast(LARGE)[0]
+
+
+def joined(*parts: pa.Array | pa.Scalar, sep: str = "") -> pa.Array:
+    """The parts of each row after each other."""
+    return pc.binary_join_element_wise(*parts, text(sep))
+
+
+def data_of(array: pa.Array) -> bytes:
+    """The bytes of all texts of a large array, one after the other."""
+    _, offsets, values = array.buffers()
+    if values is None or not len(array):
+        return b""
+    ends = memoryview(offsets).cast("q")
+    return bytes(memoryview(values)[ends[array.offset] : ends[array.offset + len(array)]])
+
+
+def with_point(numbers: pa.Array) -> pa.Array:
+    """Texts of floats that show that they are floats: 1 becomes 1.0."""
+    whole = pc.match_substring_regex(numbers, r"^-?\d+$")
+    return pc.if_else(whole, joined(numbers, text(".0")), numbers) if pc.any(whole).as_py() else numbers
+
+
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    array = column.combine_chunks()
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array

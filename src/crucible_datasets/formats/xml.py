@@ -1,0 +1,31 @@
+"""XML files: each a single text, for the reader to parse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from crucible_datasets.formats.base import Filters, Format
+from crucible_datasets.formats.streams import name_of, undecodable
+
+
+def read(
+    stream: BinaryIO,
+    *,
+    columns: list[str] | None = None,
+    filters: Filters = None,
+    features: Any = None,
+    encoding: str = "utf-8",
+    encoding_errors: str | None = None,
+) -> Iterator[pa.Table]:
+    """Yield one row, with the whole file in the column `xml`."""
+    try:
+        text = stream.read().decode(encoding, encoding_errors or "strict")
+    except UnicodeError as error:
+        raise undecodable(name_of(stream), error) from error
+    yield pa.table({"xml": pa.array([text.replace("\r\n", "\n").replace("\r", "\n")], pa.string())})
+
+
+FORMAT = Format("xml", (".xml",), read)

@@ -1,0 +1,294 @@
+"""Load datasets from files and folders, and look at what is in them without loading."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.cache import default_cache
+from crucible_datasets.dataset_dict import DatasetDict
+from crucible_datasets.exceptions import ArgumentError, UnavailableError
+from crucible_datasets.features import Features
+from crucible_datasets.fingerprint import Hasher
+from crucible_datasets.info import DatasetInfo, DatasetInfosDict
+from crucible_datasets.logging import get_logger
+from crucible_datasets.ops import saved
+from crucible_datasets.reading.modes import DownloadMode, VerificationMode
+from crucible_datasets.reading.reader import AnySplit, How, SplitReader
+from crucible_datasets.reading.resolve import config_names, resolve
+from crucible_datasets.splits import SplitDict, SplitInfo
+from crucible_datasets.version import Version
+
+logger = get_logger(__name__)
+
+Path = str | os.PathLike[str]
+
+
+def load_dataset(
+    path: Path,
+    name: str | None = None,
+    data_dir: str | None = None,
+    data_files: Any = None,
+    split: Any = None,
+    cache_dir: Path | None = None,
+    features: Features | None = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None,
+    save_infos: bool = False,
+    revision: Any = None,
+    token: bool | str | None = None,
+    streaming: bool = False,
+    num_proc: int | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> Any:
+    """Load a dataset: a folder, a file, or files of a format such as `"json"` that `data_files` names.
+
+    Without `split` all splits come as a `DatasetDict`; `split` may be `"train[:10%]+test"`,
+    and only the splits in it are read. `columns` and `filters` reach into the files of
+    every format; further arguments are options of the format.
+    """
+    if streaming:
+        raise UnavailableError("streaming=True", "Without it, rows are read from the files when they are needed.")
+    careful = VerificationMode.ALL_CHECKS if save_infos else VerificationMode.BASIC_CHECKS
+    builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, **config_kwargs)
+    builder.how = How(
+        cache_dir,
+        keep_in_memory,
+        num_proc,
+        DownloadMode(download_mode or "reuse_dataset_if_exists") is DownloadMode.FORCE_REDOWNLOAD,
+        VerificationMode(verification_mode or careful),
+    )
+    loaded = builder.as_dataset(split)
+    if save_infos:
+        builder.save_infos()
+    return loaded
+
+
+def load_dataset_builder(
+    path: Path,
+    name: str | None = None,
+    data_dir: str | None = None,
+    data_files: Any = None,
+    cache_dir: Path | None = None,
+    features: Features | None = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: Any = None,
+    token: bool | str | None = None,
+    storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> FilesBuilder:
+    """Find a dataset and what is known about it, without reading its files."""
+    if config_kwargs.pop("trust_remote_code", None) is not None:
+        logger.warning("trust_remote_code is not needed: no program from a dataset is ever run.")
+    found = resolve(path, name, data_dir, data_files, config_kwargs)
+    kinds = None if features is None else Features(features)
+    fresh = DownloadMode(download_mode or "reuse_dataset_if_exists") is DownloadMode.FORCE_REDOWNLOAD
+    return FilesBuilder(SplitReader(found, kinds, How(cache_dir, fresh=fresh)))
+
+
+def load_from_disk(
+    dataset_path: Path, keep_in_memory: bool | None = None, storage_options: dict[str, Any] | None = None
+) -> Dataset | DatasetDict:
+    """Open what `save_to_disk` wrote: a `Dataset` or a `DatasetDict`."""
+    kind = DatasetDict if saved.holds_splits(dataset_path, storage_options) else Dataset
+    return kind.load_from_disk(dataset_path, keep_in_memory, storage_options)
+
+
+@dataclass(frozen=True)
+class FilesConfig:
+    """The configuration of a dataset that is made of files: its name, its files, the options of its format."""
+
+    name: str
+    version: Version
+    data_dir: str | None
+    data_files: Mapping[str, list[str]]
+    description: str | None
+    options: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self.options:
+            raise AttributeError(f"{self.name!r} has no option {name!r}; it has {', '.join(self.options)}.")
+        return self.options[name]
+
+
+class FilesBuilder:
+    """A dataset made of files, found but not read."""
+
+    def __init__(self, reader: SplitReader) -> None:
+        self._reader = reader
+
+    def __repr__(self) -> str:
+        return f"FilesBuilder({self.name!r}, {self.dataset_name!r}, config={self.config.name!r})"
+
+    @property
+    def how(self) -> How:
+        """Where results are kept, and how carefully files are read."""
+        return self._reader.how
+
+    @how.setter
+    def how(self, how: How) -> None:
+        self._reader = replace(self._reader, how=how)
+
+    @property
+    def name(self) -> str:
+        """The format of the files."""
+        return self._reader.resolved.format.name
+
+    @property
+    def dataset_name(self) -> str:
+        return self._reader.resolved.name
+
+    @property
+    def base_path(self) -> str:
+        """The folder that the files are found from."""
+        return self._reader.resolved.base
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What is known about the dataset; more once it is prepared."""
+        return self._reader.known
+
+    @property
+    def config(self) -> FilesConfig:
+        found = self._reader.resolved
+        options = {**found.format.options(), **found.options}
+        described = found.info.description or None
+        return FilesConfig(found.config_name, Version("0.0.0"), None, found.files, described, options)
+
+    @property
+    def config_id(self) -> str:
+        """The name of the configuration, and a hash of the options that differ from its own."""
+        given = sorted(self._reader.resolved.options.items())
+        return self.config.name if not given else f"{self.config.name}-{Hasher.hash(given)}"
+
+    @property
+    def cache_dir(self) -> str:
+        """Where files that must become Arrow first are kept as such."""
+        return default_cache(self.how.cache_dir).root
+
+    def download_and_prepare(
+        self,
+        output_dir: Path | None = None,
+        download_config: Any = None,
+        download_mode: DownloadMode | str | None = None,
+        verification_mode: VerificationMode | str | None = None,
+        dl_manager: Any = None,
+        base_path: str | None = None,
+        file_format: str = "arrow",
+        max_shard_size: int | str | None = None,
+        num_proc: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+        **download_and_prepare_kwargs: Any,
+    ) -> None:
+        """Read all splits, so that they are in the cache if their format needs it."""
+        if output_dir is not None:
+            raise ArgumentError("output_dir", output_dir, "use as_dataset().save_to_disk(folder) or to_parquet(file).")
+        self.how = replace(
+            self.how,
+            num_proc=num_proc,
+            fresh=DownloadMode(download_mode or "reuse_dataset_if_exists") is DownloadMode.FORCE_REDOWNLOAD,
+            verification=VerificationMode(verification_mode or "basic_checks"),
+        )
+        self._reader.all()
+
+    def as_dataset(self, split: Any = None, in_memory: bool = False) -> Any:
+        """The rows of a split; of all splits as a `DatasetDict`; of several in a list or dict of specs."""
+        if in_memory:
+            self.how = replace(self.how, keep_in_memory=True)
+        if split is None:
+            return DatasetDict({name: Dataset._of(view) for name, view in self._reader.all().items()})
+        if isinstance(split, dict):
+            return DatasetDict({name: self._dataset(one) for name, one in split.items()})
+        if isinstance(split, (list, tuple)):
+            return type(split)(self._dataset(one) for one in split)
+        return self._dataset(split)
+
+    def _dataset(self, split: AnySplit) -> Dataset:
+        return Dataset._of(self._reader.rows(split))
+
+    def as_streaming_dataset(self, split: Any = None, base_path: str | None = None) -> Any:
+        """Rows as a stream."""
+        raise UnavailableError("Streaming", "as_dataset() reads rows from the files when they are needed.")
+
+    def save_infos(self) -> None:
+        """Write what is known into the README of the dataset's folder."""
+        DatasetInfosDict({self.config.name: self.info}).write_to_directory(self.base_path)
+
+
+def get_dataset_config_names(
+    path: Path,
+    revision: Any = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    data_files: Any = None,
+    **download_kwargs: Any,
+) -> list[str]:
+    """The names of a dataset's configurations."""
+    return config_names(path, data_files)[0]
+
+
+def get_dataset_default_config_name(
+    path: Path,
+    revision: Any = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    data_files: Any = None,
+    **download_kwargs: Any,
+) -> str | None:
+    """The configuration that is meant when none is named, if there is one."""
+    return config_names(path, data_files)[1]
+
+
+def get_dataset_config_info(
+    path: Path,
+    config_name: str | None = None,
+    data_files: Any = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: Any = None,
+    token: bool | str | None = None,
+    **config_kwargs: Any,
+) -> DatasetInfo:
+    """What is known about one configuration without reading its files; at least the names of its splits."""
+    builder = load_dataset_builder(path, name=config_name, data_files=data_files, **config_kwargs)
+    info = builder.info
+    if info.splits:
+        return info
+    names = builder.config.data_files
+    return replace(info, splits=SplitDict({name: SplitInfo(name) for name in names}, dataset_name=info.dataset_name))
+
+
+def get_dataset_split_names(
+    path: Path,
+    config_name: str | None = None,
+    data_files: Any = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: Any = None,
+    token: bool | str | None = None,
+    **config_kwargs: Any,
+) -> list[str]:
+    """The names of the splits of one configuration."""
+    info = get_dataset_config_info(path, config_name, data_files, **config_kwargs)
+    return list(info.splits or ())
+
+
+def get_dataset_infos(
+    path: Path,
+    data_files: Any = None,
+    download_config: Any = None,
+    download_mode: DownloadMode | str | None = None,
+    revision: Any = None,
+    token: bool | str | None = None,
+    **config_kwargs: Any,
+) -> dict[str, DatasetInfo]:
+    """What is known about each configuration."""
+    names = get_dataset_config_names(path, data_files=data_files)
+    return {name: get_dataset_config_info(path, name, data_files, **config_kwargs) for name in names}

@@ -1,0 +1,45 @@
+"""The rows of a view as tables small enough to hold several of them in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.tables.view import View
+
+_BLOCK_BYTES = 16 << 20
+_MOST_ROWS = 1 << 17
+_MOST_CHUNKS = 8
+
+
+def nbytes(view: View) -> int:
+    """About how many bytes the rows of a view take."""
+    return int(view.table.nbytes * len(view) / max(view.table.num_rows, 1))
+
+
+def blocks(view: View, batch_size: int | None = None, rows: range | None = None) -> Iterator[pa.Table]:
+    """Some rows of a view (all by default), as stored, in blocks of `batch_size`; at least one block, perhaps empty."""
+    require_batch_size(batch_size)
+    wanted = range(len(view)) if rows is None else rows
+    size = batch_size or block_rows(view)
+    for start in range(wanted.start, max(wanted.stop, wanted.start + 1), size):
+        yield _few_chunks(view.read(range(start, min(start + size, wanted.stop))))
+
+
+def require_batch_size(batch_size: int | None) -> None:
+    """A batch holds at least one row."""
+    if batch_size is not None and batch_size < 1:
+        raise ArgumentError("batch_size", batch_size, "expected at least 1.")
+
+
+def block_rows(view: View) -> int:
+    """How many rows make a block."""
+    return max(1, min(_MOST_ROWS, int(_BLOCK_BYTES * len(view) / max(nbytes(view), 1))))
+
+
+def _few_chunks(table: pa.Table) -> pa.Table:
+    # Writers work chunk by chunk, and a dataset of many small batches would be written as many small batches.
+    most = max((column.num_chunks for column in table.columns), default=0)
+    return table.combine_chunks() if most > _MOST_CHUNKS else table

@@ -1,0 +1,254 @@
+"""`save_to_disk`: a view as a folder of Arrow files, in the layout that `ops.saved` describes and reads.
+
+A local folder is replaced whole: a reader, and whoever comes after a crash, finds all of the old
+dataset or all of the new one, also when it is saved over the files it was read from. Elsewhere,
+and in a folder that holds other things only, files are written in place and `state.json` comes
+last: without it there is no dataset.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets import progress
+from crucible_datasets.atomic import replaced_whole, written_whole
+from crucible_datasets.atomic.folders import carry_over
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.features import Features
+from crucible_datasets.info import write_text
+from crucible_datasets.ops.blocks import blocks
+from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote, written
+from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names, saved_fingerprint
+from crucible_datasets.ops.shards import Shards
+from crucible_datasets.outputs.arrow import ArrowFormatter
+from crucible_datasets.tables.rows import is_whole
+from crucible_datasets.tables.table import ArrowTable
+from crucible_datasets.tables.view import View
+
+
+def save(
+    view: View,
+    path: Path,
+    max_shard_size: str | int | None = None,
+    num_shards: int | None = None,
+    num_proc: int | None = None,
+    storage_options: StorageOptions = None,
+) -> None:
+    """Write a view to a folder."""
+    wanted = Shards.wanted(view, max_shard_size, num_shards, num_proc)
+    _replace(path, storage_options, partial(_write, view, wanted, storage_options))
+
+
+def save_splits(
+    views: Mapping[Any, View],
+    path: Path,
+    max_shard_size: str | int | None = None,
+    num_shards: Mapping[str, int] | None = None,
+    num_proc: int | None = None,
+    storage_options: StorageOptions = None,
+) -> None:
+    """Write views to a folder of one folder for each; all of them appear at once."""
+    if num_shards is not None and not isinstance(num_shards, Mapping):
+        raise ArgumentError(
+            "num_shards", num_shards, "expected a number for each split, as in {'train': 8, 'test': 1}."
+        )
+    each = num_shards or {}
+    writes = {
+        str(name): partial(_write, view, Shards.wanted(view, max_shard_size, each.get(name), num_proc), storage_options)
+        for name, view in views.items()
+    }
+    _replace(path, storage_options, partial(_write_splits, writes, storage_options))
+
+
+def _replace(path: Path, storage_options: StorageOptions, write: Callable[[str, str | None], None]) -> None:
+    """Have `write(folder, replaced folder)` fill the folder at `path`, all at once where that is possible."""
+    folder = local_path(path)
+    if folder is None:
+        write(os.fsdecode(path), None)
+    elif os.path.isdir(folder) and os.listdir(folder) and not own_names(folder):
+        # Everything else in a folder would have to be linked anew for it to be replaced; there is nothing to lose yet.
+        write(folder, None)
+    else:
+        os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
+        old = own_names(folder)
+        with replaced_whole(folder, old.__contains__) as beside:
+            write(beside, os.path.realpath(folder))
+            _keep_strangers(folder, beside)
+
+
+def _keep_strangers(old: str, new: str) -> None:
+    """Have the folders of splits hold what else was in them; `replaced_whole` does it for the folder itself."""
+    for split in own_names(old):
+        before, after = os.path.join(old, split), os.path.join(new, split)
+        names = own_names(before)
+        if os.path.isdir(before) and not names.issuperset(os.listdir(before)):
+            os.makedirs(after, exist_ok=True)
+            carry_over(before, after, names.__contains__)
+
+
+def _write_splits(
+    writes: Mapping[str, Callable[[str, str | None], None]],
+    storage_options: StorageOptions,
+    folder: str,
+    replaced: str | None,
+) -> None:
+    for name, write in writes.items():
+        write(inside(folder, name), replaced)
+    _make_folder(folder, storage_options)
+    write_text(inside(folder, SPLITS), json.dumps({"splits": list(writes)}), storage_options)
+
+
+def _write(view: View, shards: Shards, storage_options: StorageOptions, folder: str, replaced: str | None) -> None:
+    state = _state(view)
+    _make_folder(folder, storage_options)
+    ready = _files_as_saved(view) if local_path(folder) is not None else ()
+    copied = bool(ready) and (shards.count == len(ready) or not shards.are_asked_for)
+    count = len(ready) if copied else shards.count
+    before = [] if replaced else _remote_files(folder, storage_options)
+    # Names that the dataset there does not have: it stays whole until the new state.json names the new files.
+    stem = f"data-{os.urandom(4).hex()}" if before else "data"
+    names = [f"{stem}-{index:05d}-of-{count:05d}.arrow" for index in range(count)]
+    places = [inside(folder, name) for name in names]
+    if copied:
+        for source, place in zip(ready, places, strict=True):
+            _link_or_copy(source, place, replaced)
+    else:
+        _write_shards(view, places, shards.workers, storage_options, appear_whole=replaced is None)
+    info = {**view.info.to_dict(), "features": view.features.to_dict()}
+    write_text(inside(folder, INFO), json.dumps(dict(sorted(info.items())), indent=2), storage_options)
+    state["_data_files"] = [{"filename": name} for name in names]
+    write_text(inside(folder, STATE), json.dumps(dict(sorted(state.items())), indent=2), storage_options)
+    _remove_remote(folder, before, storage_options)
+
+
+def _write_shards(
+    view: View, places: list[str], workers: int, storage_options: StorageOptions, appear_whole: bool
+) -> None:
+    size, extra = divmod(len(view), len(places))
+    starts = [size * index + min(index, extra) for index in range(len(places) + 1)]
+    with progress.tqdm(total=len(view), desc="Saving the dataset", unit=" examples") as bar, ExitStack() as stack:
+        run: Callable[..., Any] = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
+        counted = partial(_counted, bar, threading.Lock())
+        write = partial(_write_shard, view, storage_options, appear_whole, counted)
+        list(run(write, places, starts[:-1], starts[1:]))
+
+
+def _counted(bar: Any, lock: threading.Lock, rows: int) -> None:
+    with lock:
+        bar.update(rows)
+
+
+def _write_shard(
+    view: View,
+    storage_options: StorageOptions,
+    appear_whole: bool,
+    counted: Callable[[int], None],
+    place: str,
+    start: int,
+    stop: int,
+) -> None:
+    schema, typed = view.features.arrow_schema, ArrowFormatter()
+    with ExitStack() as stack:
+        # Arrow writes to a path without holding the interpreter's lock, so a path is better than a stream.
+        if local_path(place) is None:
+            sink: Any = stack.enter_context(written(place, storage_options))
+        else:
+            sink = stack.enter_context(written_whole(place)) if appear_whole else place
+        writer = stack.enter_context(pa.ipc.new_stream(sink, schema))
+        for table in blocks(view, rows=range(start, stop)):
+            writer.write_table(typed.batch(table, view.features))
+            counted(len(table))
+
+
+def _state(view: View) -> dict[str, Any]:
+    for name, value in view.format.kwargs.items():
+        try:
+            json.dumps(value)
+        except TypeError as error:
+            raise ArgumentTypeError(
+                name, value, "an option of the format that JSON cannot hold; reset the format."
+            ) from error
+    return {
+        "_fingerprint": str(view.fingerprint),
+        "_format_columns": None if view.format.columns is None else list(view.format.columns),
+        "_format_kwargs": dict(view.format.kwargs),
+        "_format_type": view.format.type,
+        "_output_all_columns": view.format.output_all_columns,
+        "_split": None if view.split is None else str(view.split),
+    }
+
+
+def _make_folder(folder: str, storage_options: StorageOptions) -> None:
+    if local_path(folder) is not None:
+        os.makedirs(folder, exist_ok=True)
+    else:
+        filesystem, location = remote(folder, storage_options)
+        filesystem.makedirs(location, exist_ok=True)
+
+
+def _remote_files(folder: str, storage_options: StorageOptions) -> list[str]:
+    """The data files of the dataset that is already at a remote place."""
+    if local_path(folder) is not None:
+        return []
+    filesystem, location = remote(inside(folder, STATE), storage_options)
+    state = json.loads(filesystem.cat_file(location)) if filesystem.isfile(location) else {}
+    return [os.path.basename(entry["filename"]) for entry in state.get("_data_files", [])]
+
+
+def _remove_remote(folder: str, names: list[str], storage_options: StorageOptions) -> None:
+    for name in names:
+        filesystem, location = remote(inside(folder, name), storage_options)
+        filesystem.rm_file(location)
+
+
+# Files that are already what would be written
+
+
+def _files_as_saved(view: View) -> tuple[str, ...]:
+    """The files of a saved dataset that is this very view, or none."""
+    table = view.table
+    if not isinstance(table, ArrowTable) or not table.physical or not is_whole(view.rows, table.num_rows):
+        return ()
+    if saved_fingerprint(table.files) != str(view.fingerprint):
+        return ()
+    return table.files if all(_has_features(file, view.features) for file in table.files) else ()
+
+
+def _has_features(file: str, features: Features) -> bool:
+    try:
+        with pa.memory_map(file) as source:
+            schema = pa.ipc.open_stream(source).schema
+    except (OSError, pa.ArrowInvalid):
+        return False
+    return schema.equals(features.arrow_schema) and Features.from_arrow_schema(schema) == features
+
+
+def _link_or_copy(source: str, place: str, replaced: str | None) -> None:
+    """A second name for a file whose folder is about to go; a copy of any other, which someone may still write to."""
+    if replaced and os.path.commonpath([os.path.realpath(source), replaced]) == replaced:
+        os.link(source, place)
+    else:
+        _copy(source, place)
+
+
+def _copy(source: str, place: str) -> None:
+    with open(source, "rb") as read, open(place, "wb") as write:
+        left = os.fstat(read.fileno()).st_size
+        try:
+            # File systems that can share blocks between files do so here.
+            while left and (done := os.copy_file_range(read.fileno(), write.fileno(), left)):
+                left -= done
+        except (AttributeError, OSError):
+            read.seek(0)
+            write.seek(0)
+            shutil.copyfileobj(read, write, 1 << 20)

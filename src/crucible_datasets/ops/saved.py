@@ -1,0 +1,175 @@
+"""Folders that `save_to_disk` wrote, here or in Hugging Face `datasets`: what is in them, and reading them back.
+
+state.json         which data files, in which order; fingerprint, split and format
+dataset_info.json  features and description
+data-00000-of-00002.arrow, …   Arrow streams, memory-mapped when they are read
+dataset_dict.json  in the folder of a DatasetDict: the splits, which are folders beside it
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets import config
+from crucible_datasets.atomic import seen_whole
+from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError
+from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.build import from_table
+from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote
+from crucible_datasets.outputs.base import Format
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.view import View
+
+STATE = config.DATASET_STATE_JSON_FILENAME
+INFO = config.DATASET_INFO_FILENAME
+SPLITS = config.DATASETDICT_JSON_FILENAME
+
+
+def load(path: Path, keep_in_memory: bool | None = None, storage_options: StorageOptions = None) -> View:
+    """The dataset in a folder."""
+    folder = local_path(path)
+    if folder is None:
+        return _load_remote(os.fsdecode(path), keep_in_memory, storage_options)
+    return seen_whole(folder, lambda: _load_local(folder, keep_in_memory))
+
+
+def load_splits(
+    path: Path, keep_in_memory: bool | None = None, storage_options: StorageOptions = None
+) -> dict[str, View]:
+    """The datasets in the folder of a DatasetDict."""
+    folder = local_path(path)
+    if folder is not None:
+        return seen_whole(folder, lambda: _load_splits(folder, keep_in_memory, storage_options))
+    return _load_splits(os.fsdecode(path), keep_in_memory, storage_options)
+
+
+def holds_splits(path: Path, storage_options: StorageOptions = None) -> bool:
+    """Whether a folder is that of a DatasetDict and not of a Dataset."""
+    folder = os.fsdecode(path) if (place := local_path(path)) is None else place
+    if place is not None and not os.path.isdir(place):
+        raise FileNotFoundDatasetsError(folder, "there is no such folder.")
+    if _exists(inside(folder, STATE), storage_options) and _exists(inside(folder, INFO), storage_options):
+        return False
+    if _exists(inside(folder, SPLITS), storage_options):
+        return True
+    raise FileNotFoundDatasetsError(
+        folder, f"it holds neither {STATE} and {INFO} nor {SPLITS}: nothing was saved there."
+    )
+
+
+def own_names(folder: str) -> set[str]:
+    """The names in a local folder that belong to the dataset, or the splits, saved there."""
+    found = _json(os.path.join(folder, STATE)), _json(os.path.join(folder, SPLITS))
+    files = [str(entry.get("filename")) for entry in found[0].get("_data_files", [])]
+    return {STATE, INFO, SPLITS, *files, *map(str, found[1].get("splits", []))} if any(found) else set()
+
+
+def saved_fingerprint(files: tuple[str, ...]) -> str | None:
+    """The fingerprint of the dataset whose data files are exactly these, if they are a saved dataset's."""
+    folder = os.path.dirname(files[0])
+    state = _json(os.path.join(folder, STATE))
+    listed = [os.path.join(folder, str(entry.get("filename"))) for entry in state.get("_data_files", [])]
+    return state.get("_fingerprint") if listed == list(files) else None
+
+
+def _load_splits(folder: str, keep_in_memory: bool | None, storage_options: StorageOptions) -> dict[str, View]:
+    if not _exists(inside(folder, SPLITS), storage_options):
+        only = " It holds one Dataset." if _exists(inside(folder, STATE), storage_options) else ""
+        raise FileNotFoundDatasetsError(folder, f"it is not the folder of a DatasetDict: {SPLITS} is missing.{only}")
+    names = json.loads(_text(inside(folder, SPLITS), storage_options))["splits"]
+    return {name: load(inside(folder, _plain(name, folder)), keep_in_memory, storage_options) for name in names}
+
+
+def _load_local(folder: str, keep_in_memory: bool | None) -> View:
+    state, info = _described(folder, None)
+    files = tuple(os.path.join(folder, name) for name in _data_files(state, folder))
+    in_memory = _fits_in_memory(sum(map(os.path.getsize, files))) if keep_in_memory is None else keep_in_memory
+    return _view(state, info, files, in_memory)
+
+
+def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: StorageOptions) -> View:
+    filesystem, location = remote(folder, storage_options)
+    state, info = _described(folder, storage_options)
+    names = _data_files(state, folder)
+    # A memory map outlives the file's name, so the copies take no disk space longer than they are used.
+    with tempfile.TemporaryDirectory(prefix="crucible-", ignore_cleanup_errors=True) as copies:
+        files = tuple(os.path.join(copies, name) for name in names)
+        for name, file in zip(names, files, strict=True):
+            filesystem.get_file(inside(location, name), file)
+        return _view(state, info, files, bool(keep_in_memory), are_kept=False)
+
+
+def _described(folder: str, storage_options: StorageOptions) -> tuple[dict[str, Any], DatasetInfo]:
+    missing = [name for name in (INFO, STATE) if not _exists(inside(folder, name), storage_options)]
+    if missing:
+        raise FileNotFoundDatasetsError(folder, f"it is not the folder of a Dataset: {' and '.join(missing)} missing.")
+    try:
+        state = json.loads(_text(inside(folder, STATE), storage_options))
+        return state, DatasetInfo.from_directory(folder, storage_options)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(folder, f"{STATE} or {INFO} is not JSON: {error}") from error
+
+
+def _data_files(state: dict[str, Any], folder: str) -> list[str]:
+    return [_plain(entry["filename"], folder) for entry in state["_data_files"]]
+
+
+def _plain(name: str, folder: str) -> str:
+    if name != os.path.basename(name) or name in ("", ".", ".."):
+        raise FileFormatError(folder, f"{name!r} leads out of the folder.")
+    return name
+
+
+def _view(
+    state: dict[str, Any], info: DatasetInfo, files: tuple[str, ...], in_memory: bool, are_kept: bool = True
+) -> View:
+    tables = [open_table(file, in_memory) for file in files] or [_no_rows(info)]
+    fingerprint = Fingerprint.fixed(state["_fingerprint"]) if state.get("_fingerprint") else None
+    kept = files if are_kept and not in_memory else ()
+    view = from_table(pa.concat_tables(tables), info, state.get("_split"), kept, fingerprint)
+    return replace(view, format=_format(state, view.column_names))
+
+
+def _no_rows(info: DatasetInfo) -> pa.Table:
+    """Hugging Face saves a dataset without rows as no file at all."""
+    return info.features.arrow_schema.empty_table() if info.features else pa.table({})
+
+
+def _format(state: dict[str, Any], columns: list[str]) -> Format:
+    shown, kwargs = state.get("_format_columns"), state.get("_format_kwargs") or {}
+    return Format.of(state.get("_format_type"), shown, bool(state.get("_output_all_columns")), kwargs, columns)
+
+
+def _fits_in_memory(size: int) -> bool:
+    return bool(config.IN_MEMORY_MAX_SIZE) and size < config.IN_MEMORY_MAX_SIZE
+
+
+def _exists(path: str, storage_options: StorageOptions) -> bool:
+    if local_path(path) is not None:
+        return os.path.isfile(path)
+    filesystem, location = remote(path, storage_options)
+    return bool(filesystem.isfile(location))
+
+
+def _text(path: str, storage_options: StorageOptions) -> str:
+    if local_path(path) is not None:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    filesystem, location = remote(path, storage_options)
+    return bytes(filesystem.cat_file(location)).decode()
+
+
+def _json(path: str) -> dict[str, Any]:
+    """The contents of a local file, or nothing when it is missing or broken."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return dict(json.load(file))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,121 @@
+"""Stage 2 of 6: what a dataset's own folder says about it: its configurations, features and sizes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import CardError
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.reading.frontmatter import described_by
+from crucible_datasets.splits import NamedSplit
+
+Patterns = dict[str, list[str]]
+_UNFIT_FOR_FILE_NAMES = r"<>:/\|?*"
+
+
+@dataclass(frozen=True)
+class CardConfig:
+    """One configuration as `configs:` gives it; what is not about files are options of the format."""
+
+    name: str
+    data_files: Patterns | None = None
+    data_dir: str | None = None
+    is_default: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Card:
+    """The configurations of a dataset and what is known about each."""
+
+    configs: Mapping[str, CardConfig] = field(default_factory=dict)
+    infos: Mapping[str, DatasetInfo] = field(default_factory=dict)
+
+
+def card_of(folder: str) -> Card:
+    """The card of a folder; an empty one when it says nothing."""
+    stated = described_by(folder)
+    place = os.path.join(folder, config.REPOCARD_FILENAME)
+    return Card(_configs(stated.get(config.METADATA_CONFIGS_FIELD), place), _infos(stated, folder, place))
+
+
+def _configs(stated: Any, place: str) -> dict[str, CardConfig]:
+    if stated is None:
+        return {}
+    if not isinstance(stated, list):
+        raise CardError(place, f"configs must be a list, not {stated!r}.")
+    found = {one.name: one for one in (_config(entry, place) for entry in stated)}
+    defaults = [name for name, one in found.items() if one.is_default or name == "default"]
+    if len(defaults) > 1:
+        raise CardError(place, f"several configurations are the default: {', '.join(defaults)}.")
+    return found
+
+
+def _config(entry: Any, place: str) -> CardConfig:
+    name = entry.get("config_name") if isinstance(entry, dict) else None
+    if not isinstance(name, str):
+        raise CardError(place, f"every entry of configs needs config_name with a text, but one is {entry!r}.")
+    if set(_UNFIT_FOR_FILE_NAMES) & set(name):
+        raise CardError(place, f"config_name {name!r} must not hold any of {_UNFIT_FOR_FILE_NAMES}")
+    about_files = ("config_name", "data_files", "data_dir", "default")
+    return CardConfig(
+        name,
+        _patterns(entry["data_files"], place) if "data_files" in entry else None,
+        entry.get("data_dir"),
+        bool(entry.get("default")),
+        {key: value for key, value in entry.items() if key not in about_files},
+    )
+
+
+def _patterns(stated: Any, place: str) -> Patterns:
+    if isinstance(stated, str):
+        return {"train": [stated]}
+    if isinstance(stated, list) and all(isinstance(item, str) for item in stated):
+        return {"train": stated}
+    if not isinstance(stated, list) or not all(map(_is_split_and_path, stated)):
+        raise CardError(
+            place,
+            "data_files must be a path, a list of paths, or a list of {split: name, path: one or several}, "
+            f"not {stated!r}.",
+        )
+    found: Patterns = {}
+    for item in stated:
+        if item["split"] in found:
+            raise CardError(place, f"data_files names split {item['split']!r} twice; give it a list of paths.")
+        found[str(NamedSplit(item["split"]))] = [item["path"]] if isinstance(item["path"], str) else item["path"]
+    return found
+
+
+def _is_split_and_path(item: Any) -> bool:
+    if not isinstance(item, dict) or set(item) != {"split", "path"}:
+        return False
+    path = item["path"]
+    return isinstance(path, str) or (isinstance(path, list) and all(isinstance(one, str) for one in path))
+
+
+def _infos(stated: Mapping[str, Any], folder: str, place: str) -> dict[str, DatasetInfo]:
+    entries = stated.get("dataset_info") or []
+    entries = [entries] if isinstance(entries, dict) else entries
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise CardError(place, f"dataset_info must be keys with values, or a list of such, not {entries!r}.")
+    infos = _older_infos(os.path.join(folder, config.DATASETDICT_INFOS_FILENAME))
+    for entry in entries:
+        info = DatasetInfo._from_yaml_dict(entry)
+        infos[info.config_name or "default"] = info
+    return infos
+
+
+def _older_infos(path: str) -> dict[str, DatasetInfo]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            stated = json.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except ValueError as error:
+        raise CardError(path, f"it is not JSON: {error}.") from error
+    return {name: DatasetInfo.from_dict(info) for name, info in stated.items()}

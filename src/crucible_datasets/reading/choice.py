@@ -1,0 +1,134 @@
+"""Stage 2 of 6: which format files have, by the extensions most of them carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import (
+    DataFilesNotFoundError,
+    FormatConflictError,
+    UnavailableError,
+    UnknownEntryError,
+)
+from crucible_datasets.formats.base import FORMATS, Format
+from crucible_datasets.reading.archives import chain_of, listed
+
+# When extensions are equally frequent, the one that comes first here wins, then the last by the alphabet.
+_PREFERRED = (".parquet", ".lance", ".vortex", ".arrow", ".jsonl", ".json", ".csv")
+_METADATA = frozenset({"metadata.csv", "metadata.jsonl", "metadata.parquet"})
+# Formats that are recognised, so that their files are not taken for something else, but cannot be read yet.
+_RECOGNISED = {
+    "imagefolder": ".png .jpg .jpeg .gif .bmp .webp .tif .tiff .ico .ppm .pgm .pbm .pnm .jp2 .tga .psd .apng",
+    "audiofolder": ".wav .mp3 .flac .ogg .opus .aiff .aif .aifc .au .w64 .m4a .aac .wma",
+    "videofolder": ".mkv .mp4 .avi .mpeg .mov",
+    "pdffolder": ".pdf",
+    "niftifolder": ".nii",
+    "meshfolder": ".glb .ply .stl",
+    "webdataset": ".tar",
+    "harbor": ".toml .md",
+    "xml": ".xml",
+    "hdf5": ".h5 .hdf5",
+    "eval": ".eval",
+    "lance": ".lance .idx .txn .manifest",
+    "conll": ".conll .conllu",
+    "tsfile": ".tsfile",
+    "vortex": ".vortex",
+    "fasta": ".fa .fasta .fna .ffn .faa .frn .afa",
+    "fastq": ".fq .fastq",
+    "genbank": ".gb .gbk .genbank",
+    "pdb": ".pdb .ent",
+    "mmcif": ".cif .mmcif",
+}
+_MEDIA = frozenset(name for name in _RECOGNISED if name.endswith("folder"))
+
+
+def extensions() -> dict[str, str]:
+    """Every extension that is recognised, and the name of its format."""
+    found = {extension: name for name, several in _RECOGNISED.items() for extension in several.split()}
+    found |= {extension.upper(): name for extension, name in found.items() if name in _MEDIA}
+    return found | {extension: name for name in FORMATS for extension in FORMATS[name].extensions}
+
+
+def format_of(files: Mapping[str, Sequence[str]], place: str) -> Format:
+    """The one format of the files of all splits."""
+    if format := _called_as_extension([path for paths in files.values() for path in paths]):
+        return format
+    known = extensions()
+    names = {split: _voted(paths, known) for split, paths in files.items()}
+    if not any(names.values()):
+        raise DataFilesNotFoundError(place, f"none of its files has a known extension: {_seen(files)}.")
+    if len(set(names.values())) > 1:
+        raise FormatConflictError(place, names)
+    (name,) = set(names.values())
+    return named(str(name), place)
+
+
+def _called_as_extension(paths: Sequence[str]) -> Format | None:
+    """The format of files that all end alike, if it is called as they end: no other format is imported then."""
+    ends = {_file_name(path).partition(".")[2] for path in paths}
+    end = next(iter(ends)) if len(ends) == 1 else ""
+    if f".{end}" not in _PREFERRED or any(_file_name(path) in _METADATA for path in paths):
+        return None
+    try:
+        return FORMATS[end]
+    except UnknownEntryError:
+        return None
+
+
+def named(name: str, place: str) -> Format:
+    """The format of a name."""
+    try:
+        return FORMATS[name]
+    except UnknownEntryError:
+        if name not in _RECOGNISED:
+            raise
+        raise UnavailableError(f"Reading {place} as {name}", "Name files of another format with data_files.") from None
+
+
+def _voted(paths: Sequence[str], known: Mapping[str, str]) -> str | None:
+    votes = Counter(
+        extension for path in paths if _file_name(path) not in _METADATA for extension in suffixes(path, known)
+    )
+    archives = (path for path in paths if _is_zip(path) and not suffixes(path, known))
+    for archive in islice(archives, config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE):
+        votes.update(extension for member in _members(archive) for extension in suffixes(member, known))
+    if not votes:
+        votes = Counter(extension for path in paths for extension in suffixes(path, known))
+    return known[max(votes, key=lambda extension: (votes[extension], *_rank(extension)))] if votes else None
+
+
+def _rank(extension: str) -> tuple[int, str]:
+    return (-_PREFERRED.index(extension) if extension in _PREFERRED else -len(_PREFERRED)), extension
+
+
+def suffixes(path: str, known: Iterable[str]) -> list[str]:
+    """The known extensions in a file's name: `data.csv.gz` is a `.csv`."""
+    parts = _file_name(path).split(".")[1:]
+    return [f".{part}" for part in parts if f".{part}" in known]
+
+
+def of_format(paths: Sequence[str], format: Format) -> list[str]:
+    """The files that have an extension of the format, archives, which may hold some, and metadata of media."""
+    more = _METADATA if format.name in _MEDIA else ()
+    return [path for path in paths if suffixes(path, format.extensions) or _is_zip(path) or _file_name(path) in more]
+
+
+def _file_name(path: str) -> str:
+    archive, inner = chain_of(path)
+    return (archive if inner is None else inner).rpartition("/")[2]
+
+
+def _is_zip(path: str) -> bool:
+    return path.endswith(".zip") and chain_of(path)[1] is None
+
+
+def _members(archive: str) -> list[str]:
+    return [member.name for member in listed(archive)]
+
+
+def _seen(files: Mapping[str, Sequence[str]], limit: int = 5) -> str:
+    names = [_file_name(path) for paths in files.values() for path in paths]
+    return ", ".join(names[:limit]) + (f", … ({len(names) - limit} more)" if len(names) > limit else "")

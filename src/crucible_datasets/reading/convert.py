@@ -1,0 +1,160 @@
+"""Stage 3 of 6: the files of a split → Arrow of one type: in memory, or as files in a folder.
+
+All files are read one after the other, or shared out to processes, each through its
+format; a column has the type that holds it in all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets import progress
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.executors import processes
+from crucible_datasets.features import Features
+from crucible_datasets.formats.base import Filters, Format
+from crucible_datasets.logging import get_logger
+from crucible_datasets.reading.files import DataFile, opened
+from crucible_datasets.tables.table import ArrowTable
+from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
+
+logger = get_logger(__name__)
+
+Batch = tuple[pa.Table, Features, str]
+_ON_BAD_FILES = ("error", "warn", "skip")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted of files: how to read them, and which columns and rows.
+
+    `features` are what the caller wants, `described` what the dataset's card says: the
+    first choose columns where the format can, the second must fit what the files hold.
+    """
+
+    format: Format
+    options: Mapping[str, Any] = field(default_factory=dict)
+    implied: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options by extension
+    features: Features | None = None
+    described: Features | None = None
+    columns: list[str] | None = None
+    filters: Filters = None
+    on_bad_files: str = "error"
+
+    def __post_init__(self) -> None:
+        if self.on_bad_files not in _ON_BAD_FILES:
+            raise ArgumentError("on_bad_files", self.on_bad_files, f"expected one of {', '.join(_ON_BAD_FILES)}.")
+
+    @property
+    def final(self) -> Features | None:
+        """The features that the result must have, if they are known beforehand."""
+        stated = self.features or self.described
+        if stated is None or self.columns is None:
+            return stated
+        return Features({name: stated[name] for name in self.columns if name in stated})
+
+    def _implied(self, file: DataFile) -> Mapping[str, Any]:
+        """What the extension says, also where another one follows, as in `data.tsv.gz`."""
+        parts = os.path.basename(file.inner or file.path).split(".")[1:]
+        return next((self.implied[f".{part}"] for part in reversed(parts) if f".{part}" in self.implied), {})
+
+    def tables(self, file: DataFile) -> Iterator[tuple[pa.Table, int]]:
+        """What is wanted of one file, and how many of its bytes have been read so far."""
+        options = {**self._implied(file), **self.options}
+        narrow: dict[str, Any] = {"columns": self.columns, "filters": self.filters, "features": self.features}
+        with opened(file) as stream:
+            for table in self.format.rows(stream, **narrow, **options):
+                yield table, _position(stream, file)
+
+
+def _position(stream: Any, file: DataFile) -> int:
+    try:
+        return min(int(stream.tell()), file.size)
+    except (OSError, ValueError, AttributeError):
+        return 0
+
+
+def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
+    """All rows as one table in memory."""
+    batches = list(_batches(files, request))
+    features = _agreed([Segment("", kinds, origin) for _, kinds, origin in batches], request)
+    empty = as_features(pa.table({}), Features(), features)
+    return pa.concat_tables([empty, *(as_features(table, kinds, features) for table, kinds, _ in batches)]), features
+
+
+def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
+    """All rows as Arrow files of one type in an existing folder."""
+    parts = shared_out(files, num_proc or 1)
+    tasks: list[Callable[[], list[Segment]]] = [
+        partial(_write, os.path.join(folder, f"part-{number}"), part, request) for number, part in enumerate(parts)
+    ]
+    written = processes.run(tasks, len(tasks)) if len(tasks) > 1 else (task() for task in tasks)
+    segments = [segment for several in written for segment in several]
+    settle(folder, segments, _agreed(segments, request), _on_mixed_types(request))
+
+
+def shared_out(files: Sequence[DataFile], parts: int) -> list[list[DataFile]]:
+    """Runs of files with about as many bytes each, at most `parts` of them."""
+    if parts < 1:
+        raise ArgumentError("num_proc", parts, "at least one process is needed.")
+    share = sum(file.size for file in files) / min(parts, len(files)) if files else 0
+    runs: list[list[DataFile]] = [[]]
+    taken = 0.0
+    for index, file in enumerate(files):
+        left = len(files) - index
+        if runs[-1] and len(runs) < parts and (taken + file.size / 2 > share * len(runs) or left < parts - len(runs)):
+            runs.append([])
+        runs[-1].append(file)
+        taken += file.size
+    return runs
+
+
+def _write(prefix: str, files: Sequence[DataFile], request: Request) -> list[Segment]:
+    writer = TypedWriter(prefix, _on_mixed_types(request))
+    for table, kinds, origin in _batches(files, request):
+        writer.write(table, kinds, origin)
+    return writer.close()
+
+
+def _on_mixed_types(request: Request) -> str | None:
+    default = request.format.options().get("on_mixed_types")
+    return request.options.get("on_mixed_types", default)
+
+
+def _batches(files: Sequence[DataFile], request: Request) -> Iterator[Batch]:
+    total = sum(file.size for file in files)
+    with progress.tqdm(total=total, unit="B", unit_scale=True, leave=False) as bar:
+        before = 0
+        for number, file in enumerate(files):
+            bar.set_description(f"Reading {request.format.name}, file {number + 1} of {len(files)}", refresh=False)
+            try:
+                for table, position in request.tables(file):
+                    bar.update(before + position - bar.n)
+                    yield ArrowTable.of(table).table, Features.from_arrow_schema(table.schema), file.name
+            except FileFormatError as error:
+                _pass_over(error, request.on_bad_files)
+            before += file.size
+            bar.update(before - bar.n)
+
+
+def _pass_over(error: FileFormatError, on_bad_files: str) -> None:
+    if on_bad_files == "error":
+        raise error
+    if on_bad_files == "warn":
+        logger.warning("The rest of a file that cannot be read is left out. %s", error)
+
+
+def _agreed(segments: Sequence[Segment], request: Request) -> Features:
+    """The features of the result: those asked for, if the files have these columns, or those that hold all rows."""
+    if request.final is None:
+        return united_all(segments, _on_mixed_types(request))
+    found = dict.fromkeys(name for segment in segments for name in segment.features)
+    if segments and (found.keys() - request.final.keys() or not found.keys() & request.final.keys()):
+        raise FeaturesMismatchError(request.final, found)
+    return request.final

@@ -1,0 +1,74 @@
+"""Stage 2 of 6: which files belong to which split, by where they are and what they are called.
+
+The first convention that finds a file decides for all: numbered files in `data/`, logs of
+evaluations, task folders, folders named after splits, files named after splits. Files of
+which none of these is true are all the split `train`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from crucible_datasets.reading.patterns import DESCRIPTIONS
+from crucible_datasets.splits import NamedSplit
+
+KEYWORDS = {
+    "train": ("train", "training"),
+    "validation": ("validation", "valid", "dev", "val"),
+    "test": ("test", "testing", "eval", "evaluation"),
+}
+_DELIMITER = r"[-._ 0-9]"
+_NUMBERED = re.compile(r"data/(?P<split>[^/]+)-\d{5}-of-\d{5}[^/]*\.[^/]*")
+_TASK_FILES = ("task.toml", "instruction.md")
+
+Splits = dict[str, list[str]]
+
+
+def splits_of(names: Sequence[str]) -> Splits:
+    """The files of each split, given sorted paths relative to the dataset's folder."""
+    data = [name for name in names if name.rpartition("/")[2] not in DESCRIPTIONS]
+    for convention in (_numbered, _evaluation_logs, _tasks, _by_folder, _by_name):
+        if found := convention(data):
+            return found
+    return {"train": data} if data else {}
+
+
+def _numbered(names: Sequence[str]) -> Splits:
+    found: Splits = {}
+    for name in names:
+        if number := _NUMBERED.fullmatch(name):
+            found.setdefault(number["split"], []).append(name)
+    usual = [split for split in KEYWORDS if split in found]
+    return {str(NamedSplit(split)): found[split] for split in [*usual, *sorted(found.keys() - KEYWORDS.keys())]}
+
+
+def _evaluation_logs(names: Sequence[str]) -> Splits:
+    logs = [name for name in names if name.endswith(".eval")]
+    return {"logs": logs} if logs else {}
+
+
+def _tasks(names: Sequence[str]) -> Splits:
+    tasks = [name for wanted in _TASK_FILES for name in names if name.rpartition("/")[2] == wanted]
+    return {"test": tasks} if tasks else {}
+
+
+def _by_folder(names: Sequence[str]) -> Splits:
+    shapes = ("{word}$", "{word}{delimiter}", ".*{delimiter}{word}$", ".*{delimiter}{word}{delimiter}")
+    return _by_keyword(names, lambda name: name.split("/")[:-1], shapes)
+
+
+def _by_name(names: Sequence[str]) -> Splits:
+    return _by_keyword(
+        names, lambda name: name.split("/")[-1:], ("{word}{delimiter}", ".*{delimiter}{word}{delimiter}")
+    )
+
+
+def _by_keyword(names: Sequence[str], parts_of: Callable[[str], list[str]], shapes: Sequence[str]) -> Splits:
+    """Files whose path says the split, word by word and shape by shape; each once."""
+    found: Splits = {}
+    for split, words in KEYWORDS.items():
+        for expression in (shape.format(word=word, delimiter=_DELIMITER) for word in words for shape in shapes):
+            matches = re.compile(expression).match
+            found.setdefault(split, []).extend(name for name in names if any(map(matches, parts_of(name))))
+    return {split: list(dict.fromkeys(files)) for split, files in found.items() if files}

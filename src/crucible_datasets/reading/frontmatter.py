@@ -1,0 +1,76 @@
+"""Stage 2 of 6: the YAML at the top of a README, read with care: it may come from anywhere."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import CardError, LimitExceededError
+
+_FENCE = "---"
+
+
+def described_by(folder: str) -> dict[str, Any]:
+    """What `README.md` says in its YAML, overridden by `.huggingface.yaml`."""
+    readme, extra = (os.path.join(folder, name) for name in (config.REPOCARD_FILENAME, config.REPOYAML_FILENAME))
+    return {**_mapping(block_of(_text(readme)), readme), **_mapping(_text(extra), extra)}
+
+
+def block_of(readme: str) -> str:
+    """The lines between the first two lines `---`, if the text begins with one."""
+    lines = readme.lstrip("\ufeff").strip().splitlines()
+    if not lines or lines[0] != _FENCE or _FENCE not in lines[1:]:
+        return ""
+    return "\n".join(lines[1 : lines.index(_FENCE, 1)])
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except UnicodeDecodeError as error:
+        raise CardError(path, f"it is not UTF-8: {error}.") from error
+
+
+def _mapping(text: str, path: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    found = parsed(text, path)
+    if found is not None and not isinstance(found, dict):
+        raise CardError(path, f"the YAML must be keys with values, not {type(found).__name__}.")
+    return found or {}
+
+
+def parsed(text: str, path: str) -> Any:
+    """YAML as plain Python values; what only looks small because of aliases is refused."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        if _num_values(root, {}) > config.MAX_CARD_VALUES:
+            raise LimitExceededError(
+                path, "the number of YAML values", config.MAX_CARD_VALUES, "config.MAX_CARD_VALUES"
+            )
+        return loader.construct_document(root)
+    except yaml.YAMLError as error:
+        raise CardError(path, " ".join(str(error).split())) from error
+    except RecursionError as error:
+        raise CardError(path, "its YAML is nested too deeply, or contains itself.") from error
+    finally:
+        loader.dispose()
+
+
+def _num_values(node: Any, known: dict[int, int]) -> int:
+    """How many values a node stands for when every alias in it is written out."""
+    if id(node) not in known:
+        value = node.value if isinstance(node.value, list) else []
+        below = [part for item in value for part in (item if isinstance(item, tuple) else (item,))]
+        known[id(node)] = config.MAX_CARD_VALUES  # met again before it is counted: it contains itself
+        known[id(node)] = 1 + sum(_num_values(part, known) for part in below)
+    return known[id(node)]

@@ -1,0 +1,21 @@
+"""How careful and how fresh a load is."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class DownloadMode(Enum):
+    """What may be used of what earlier loads left behind."""
+
+    REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
+    REUSE_CACHE_IF_EXISTS = "reuse_cache_if_exists"
+    FORCE_REDOWNLOAD = "force_redownload"
+
+
+class VerificationMode(Enum):
+    """Whether splits are compared with what the dataset's card says of them."""
+
+    ALL_CHECKS = "all_checks"
+    BASIC_CHECKS = "basic_checks"
+    NO_CHECKS = "no_checks"

@@ -1,0 +1,150 @@
+"""Stage 3 of 6: the files of one split → a view.
+
+Parquet and Arrow are read where they lie. Other formats become Arrow once, in a folder of
+the cache whose key says everything the result depends on; when a file changes, so does
+the key. In memory, or with caching disabled, nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.cache import default_cache
+from crucible_datasets.exceptions import FeaturesMismatchError
+from crucible_datasets.features import Features
+from crucible_datasets.fingerprint import Fingerprint, Hasher, UnhashableError, is_caching_enabled
+from crucible_datasets.formats.base import expression_of
+from crucible_datasets.ops import columns
+from crucible_datasets.ops.build import view_of
+from crucible_datasets.reading.convert import Request, in_memory, into_folder
+from crucible_datasets.reading.files import DataFile
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import Segment, united_all
+
+# Part of every key: raised when the same files would become other Arrow than before.
+CONVERSION = 1
+
+
+def split_view(
+    files: Sequence[DataFile],
+    request: Request,
+    split: str | None = None,
+    keep_in_memory: bool = False,
+    num_proc: int | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+) -> View:
+    """The rows that are wanted of the files."""
+    view = _in_place(files, request) if _lie_ready(files, request) else None
+    if view is None:
+        view = _converted(files, request, keep_in_memory, num_proc, cache_dir, fresh)
+    elif keep_in_memory:
+        view = _loaded(view)
+    return replace(view, split=None if split is None else NamedSplit(split))
+
+
+def key_of(files: Sequence[DataFile], request: Request) -> str | None:
+    """What the result is kept under; None when an option has no lasting identity."""
+    filters = expression_of(request.filters)
+    facts = (
+        CONVERSION,
+        request.format.name,
+        sorted(request.options.items()),
+        sorted(request.implied.items()),
+        [file.identity for file in files],
+        request.features,
+        request.described,
+        request.columns,
+        None if filters is None else str(filters),
+        request.on_bad_files,
+    )
+    try:
+        return Hasher.hash(facts)
+    except UnhashableError:
+        return None
+
+
+def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
+    extensions = request.format.extensions
+    return request.format.in_place and all(file.inner is None and file.path.endswith(extensions) for file in files)
+
+
+def _converted(
+    files: Sequence[DataFile],
+    request: Request,
+    keep_in_memory: bool,
+    num_proc: int | None,
+    cache_dir: str | os.PathLike[str] | None,
+    fresh: bool,
+) -> View:
+    key = key_of(files, request)
+    if keep_in_memory or key is None or not is_caching_enabled():
+        table, features = in_memory(files, request)
+        return view_of(table, features)
+    cache = default_cache(cache_dir)
+    if fresh:
+        cache.remove(key)
+    make = partial(into_folder, files=files, request=request, num_proc=num_proc)
+    facts = {"format": request.format.name, "files": [file.name for file in files]}
+    folder = cache.made(key, make, facts)
+    paths = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".arrow")))
+    tables = [open_table(path) for path in paths]
+    features = Features.from_arrow_schema(tables[0].schema)
+    return view_of(pa.concat_tables(tables), features, files=paths, fingerprint=Fingerprint.fixed(key))
+
+
+def _in_place(files: Sequence[DataFile], request: Request) -> View | None:
+    """A view of the files themselves, or None if they must become another type first."""
+    key = key_of(files, request)
+    fingerprint = Fingerprint.fixed(key) if key else None
+    paths = tuple(file.path for file in files)
+    if request.format.name == "parquet":
+        return _of_parquet(paths, request, fingerprint)
+    return _of_arrow(paths, request, fingerprint)
+
+
+def _of_parquet(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View:
+    from crucible_datasets.tables.parquet import ParquetTable
+
+    table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files)
+    filters = expression_of(request.filters)
+    rows = range(table.num_rows) if filters is None else table.matching_rows(filters)
+    return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
+
+
+def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View | None:
+    tables = [open_table(path) for path in paths]
+    kinds = [Features.from_arrow_schema(table.schema) for table in tables]
+    together = united_all(Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True))
+    if any(list(kind.items()) != list(together.items()) for kind in kinds):
+        return None
+    stated = request.features or request.described
+    if stated is not None and set(stated) != set(together):
+        raise FeaturesMismatchError(stated, together)
+    view = view_of(pa.concat_tables(table.replace_schema_metadata(None) for table in tables), together, files=paths)
+    view = replace(view, fingerprint=fingerprint or view.fingerprint)
+    view = _filtered(view, request.filters)
+    if stated is not None and list(stated.items()) != list(together.items()):
+        view = columns.select(columns.cast(view, stated), list(stated))
+    return view if request.columns is None else columns.select(view, request.columns)
+
+
+def _filtered(view: View, filters: Any) -> View:
+    expression = expression_of(filters)
+    if expression is None:
+        return view
+    numbered = view.read().append_column("", pa.array(np.arange(len(view))))
+    return view.moved(numbered.filter(expression).column("").to_numpy(), "filter")
+
+
+def _loaded(view: View) -> View:
+    return replace(view_of(view.read(), view.features), fingerprint=view.fingerprint)

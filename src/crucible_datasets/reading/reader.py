@@ -1,0 +1,166 @@
+"""Stage 3 of 6: the splits of a dataset that was found, each read when it is first asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import CastError, SchemaConflictError
+from crucible_datasets.features import Features
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops import columns
+from crucible_datasets.ops.combine import concatenate
+from crucible_datasets.reading.convert import Request
+from crucible_datasets.reading.files import DataFile, identified
+from crucible_datasets.reading.modes import VerificationMode
+from crucible_datasets.reading.prepare import split_view
+from crucible_datasets.reading.resolve import ANY_FORMAT, Resolved
+from crucible_datasets.reading.verify import require_described, require_sizes
+from crucible_datasets.splits import NamedSplit, ReadInstruction, SplitBase, SplitDict, SplitInfo, names_in, pieces_of
+from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import Segment, united_all
+
+AnySplit = str | SplitBase | ReadInstruction
+
+
+@dataclass(frozen=True)
+class How:
+    """How a dataset is read: where results are kept, by how many processes, how carefully."""
+
+    cache_dir: str | os.PathLike[str] | None = None
+    keep_in_memory: bool | None = None
+    num_proc: int | None = None
+    fresh: bool = False
+    verification: VerificationMode = VerificationMode.BASIC_CHECKS
+
+    def in_memory(self, files: list[DataFile]) -> bool:
+        """Whether these files are to be held in memory."""
+        if self.keep_in_memory is not None:
+            return self.keep_in_memory
+        return 0 < sum(file.size for file in files) <= config.IN_MEMORY_MAX_SIZE
+
+
+@dataclass(eq=False)
+class SplitReader:
+    """The splits of one configuration."""
+
+    resolved: Resolved
+    features: Features | None = None
+    how: How = field(default_factory=How)
+    _views: dict[str, View] = field(default_factory=dict, init=False)
+    _sizes: dict[str, int] = field(default_factory=dict, init=False)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.resolved.files)
+
+    @cached_property
+    def info(self) -> DatasetInfo:
+        """What is known without reading: what the card says, and what the dataset is called."""
+        found, stated = self.resolved, self.resolved.info
+        return replace(
+            stated,
+            features=self.features or found.features or stated.features,
+            builder_name=found.format.name,
+            dataset_name=found.name,
+            config_name=found.config_name,
+            version=stated.version or "0.0.0",
+        )
+
+    @cached_property
+    def request(self) -> Request:
+        """What is wanted of the files of any split."""
+        found = self.resolved
+        wanted = {name: value for name, value in found.options.items() if name in ANY_FORMAT}
+        return Request(
+            found.format,
+            {name: value for name, value in found.options.items() if name not in ANY_FORMAT},
+            {} if found.is_format_given else found.format.by_extension,
+            features=self.features or found.features,
+            described=found.info.features,
+            **wanted,
+        )
+
+    def split(self, name: str) -> View:
+        """One split, whole."""
+        if name not in self._views:
+            described = self.resolved.info.splits
+            if self.how.verification is not VerificationMode.NO_CHECKS:
+                require_described(described, self.names)
+            files = identified(self.resolved.files[name], self.resolved.format.extensions)
+            in_memory, how = self.how.in_memory(files), self.how
+            view = split_view(files, self.request, name, in_memory, how.num_proc, how.cache_dir, how.fresh)
+            if self._is_whole:
+                require_sizes(described, {name: len(view)})
+            self._views[name] = view
+            self._sizes[name] = sum(file.size for file in files)
+        return self._views[name]
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the number of rows can be compared with what the card says."""
+        wanted = self.request
+        checked = self.how.verification is not VerificationMode.NO_CHECKS
+        return checked and wanted.filters is None and wanted.on_bad_files == "error"
+
+    @property
+    def known(self) -> DatasetInfo:
+        """What is known by now: as `info`, and the sizes of the splits that were read."""
+        if not self._views:
+            return self.info
+        read = [(name, self._views[name]) for name in self.names if name in self._views]
+        found = [SplitInfo(name, view.table.nbytes, len(view), dataset_name=self.resolved.name) for name, view in read]
+        download, stored = sum(self._sizes.values()), sum(split.num_bytes for split in found)
+        return replace(
+            self.info,
+            features=read[0][1].features,
+            splits=SplitDict({split.name: split for split in found}, dataset_name=self.resolved.name),
+            download_size=download,
+            dataset_size=stored,
+            size_in_bytes=download + stored,
+        )
+
+    def _told(self, view: View) -> View:
+        return replace(view, info=replace(self.known, features=view.features))
+
+    def rows(self, split: AnySplit) -> View:
+        """The rows that a spec such as `train[:10%]+test` names; only the splits in it are read."""
+        names = names_in(split, self.names)
+        lengths = {name: len(self.split(name)) for name in names}
+        label = NamedSplit("+".join(names) if str(split) == "all" else str(split))
+        if not any(lengths.values()):
+            return replace(self._told(self.split(names[0])), split=label)
+        parts = [self._piece(*piece) for piece in pieces_of(split, lengths)]
+        return replace(self._told(parts[0] if len(parts) == 1 else concatenate(parts)), split=label)
+
+    def _piece(self, name: str, start: int, stop: int) -> View:
+        view = self.split(name)
+        return view if stop - start == len(view) else view.moved(range(start, stop), "split")
+
+    def all(self) -> dict[str, View]:
+        """Every split. A column has one type in all of them, where one type holds it."""
+        views = agreeing({name: self.split(name) for name in self.names})
+        return {name: self._told(view) for name, view in views.items()}
+
+
+def agreeing(views: Mapping[str, View]) -> dict[str, View]:
+    """The views with the same types, if their columns are the same and a type holds each of them."""
+    kinds = [view.features for view in views.values()]
+    if all(list(kind.items()) == list(kinds[0].items()) for kind in kinds):
+        return dict(views)
+    if any(set(kind) != set(kinds[0]) for kind in kinds):
+        return dict(views)
+    try:
+        together = united_all(Segment("", kind, name) for name, kind in zip(views, kinds, strict=True))
+        return {name: _as(view, together) for name, view in views.items()}
+    except (SchemaConflictError, CastError):
+        return dict(views)
+
+
+def _as(view: View, features: Features) -> View:
+    if list(view.features.items()) == list(features.items()):
+        return view
+    return columns.cast(view, features)

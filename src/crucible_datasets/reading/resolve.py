@@ -1,0 +1,248 @@
+"""Stage 2 of 6: what a name and its arguments stand for: files per split, their format, what is known of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ArgumentTypeError,
+    CardError,
+    ConfigNotFoundError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    DatasetScriptError,
+    EmptyDatasetError,
+    UnknownEntryError,
+)
+from crucible_datasets.features import Features
+from crucible_datasets.formats.base import Format
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.logging import get_logger
+from crucible_datasets.reading.asked import Patterns, patterns_of
+from crucible_datasets.reading.card import Card, CardConfig, card_of
+from crucible_datasets.reading.choice import format_of, named, of_format
+from crucible_datasets.reading.discover import Splits, splits_of
+from crucible_datasets.reading.patterns import is_pattern, listed, matched
+
+logger = get_logger(__name__)
+
+ANY_FORMAT = ("columns", "filters", "on_bad_files")  # options that work for every format
+_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """One configuration of a dataset, found but not yet read."""
+
+    name: str
+    config_name: str
+    config_names: tuple[str, ...]
+    base: str
+    files: Splits
+    format: Format
+    options: Mapping[str, Any] = field(default_factory=dict)
+    features: Features | None = None
+    info: DatasetInfo = field(default_factory=DatasetInfo)
+    is_format_given: bool = False
+
+
+def resolve(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    data_dir: str | None = None,
+    data_files: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> Resolved:
+    """The dataset of a format's name, a folder or a file; `options` are those of the format."""
+    asked = os.fspath(path)
+    patterns = None if data_files is None else patterns_of(data_files)
+    place = os.path.abspath(os.path.expanduser(asked.removeprefix("file://")))
+    if format := _packaged(asked):
+        found = _of_format(format, name, data_dir, patterns)
+    elif os.path.isdir(place):
+        found = _of_folder(place, name, data_dir, patterns)
+    elif os.path.isfile(place):
+        found = _of_file(place, name)
+    else:
+        raise DatasetNotFoundError(
+            asked,
+            f"it is no format, and there is neither a folder nor a file {place}. "
+            "Datasets of the Hugging Face Hub come with a later version.",
+        )
+    return replace(found, options={**found.options, **_checked(found.format, options or {})})
+
+
+def config_names(path: str | os.PathLike[str], data_files: Any = None) -> tuple[list[str], str | None]:
+    """The configurations that can be asked for, and the one that is meant when none is named."""
+    asked = os.fspath(path)
+    place = os.path.abspath(os.path.expanduser(asked))
+    if _packaged(asked) or not os.path.isdir(place):
+        return list(resolve(path, data_files=data_files).config_names), "default"
+    configs = card_of(place).configs
+    if configs:
+        return list(configs), _default(configs)
+    return list(resolve(path, data_files=data_files).config_names), "default"
+
+
+def _packaged(asked: str) -> Format | None:
+    if not asked.isidentifier():
+        return None
+    try:
+        return named(asked, asked)
+    except UnknownEntryError:
+        return None
+
+
+def _of_format(format: Format, name: str | None, data_dir: str | None, patterns: Patterns | None) -> Resolved:
+    base = os.path.abspath(os.path.expanduser(data_dir or ""))
+    if patterns is None:
+        found = _conventional(base)
+        fitting = {split: of_format(files, format) for split, files in found.items()}
+        files = fitting if all(fitting.values()) else found
+    else:
+        files = _matched(patterns, base)
+    config_name = name or "default"
+    return Resolved(format.name, config_name, (config_name,), base, files, format, is_format_given=True)
+
+
+def _of_file(path: str, name: str | None) -> Resolved:
+    if path.endswith(".py"):
+        raise DatasetScriptError(path)
+    files = {"train": [path]}
+    _require_config(path, name, ["default"])
+    stem = os.path.basename(path).split(".")[0]
+    return Resolved(_snake(stem), "default", ("default",), os.path.dirname(path), files, format_of(files, path))
+
+
+def _of_folder(folder: str, name: str | None, data_dir: str | None, patterns: Patterns | None) -> Resolved:
+    script = os.path.join(folder, f"{os.path.basename(folder)}.py")
+    if os.path.exists(script):
+        raise DatasetScriptError(script)
+    if os.path.exists(os.path.join(folder, config.DATASET_STATE_JSON_FILENAME)):
+        raise ArgumentError("path", folder, "it was written by save_to_disk: open it with load_from_disk.")
+    card = card_of(folder)
+    chosen = _chosen(card, name, folder)
+    own = patterns is None and data_dir is None
+    if own:
+        patterns, data_dir = chosen.data_files, chosen.data_dir if chosen.data_files is None else None
+        _require_inside(folder, [*(one for several in (patterns or {}).values() for one in several), data_dir or ""])
+    base = _inside(folder, data_dir)
+    files = _conventional(base) if patterns is None else _matched(patterns, base)
+    format = format_of(files, base)
+    found = Resolved(
+        _snake(os.path.basename(folder)),
+        chosen.name,
+        tuple(card.configs) or (chosen.name,),
+        folder,
+        _fitting(files, format, patterns),
+        format,
+        # What a card says is about its own files.
+        info=_info(card, chosen) if own else DatasetInfo(),
+    )
+    return _with_options(found, chosen.options)
+
+
+def _chosen(card: Card, name: str | None, folder: str) -> CardConfig:
+    if not card.configs:
+        _require_config(folder, name, ["default", *card.infos] if len(card.infos) == 1 else ["default"])
+        return CardConfig("default")
+    wanted = _default(card.configs) if name is None else name
+    _require_config(folder, wanted, list(card.configs), optional=False)
+    return card.configs[str(wanted)]
+
+
+def _default(configs: Mapping[str, CardConfig]) -> str | None:
+    if len(configs) == 1:
+        return next(iter(configs))
+    return next((name for name, one in configs.items() if one.is_default or name == "default"), None)
+
+
+def _require_config(place: str, name: str | None, available: Sequence[str], optional: bool = True) -> None:
+    if name not in available and not (name is None and optional):
+        raise ConfigNotFoundError(place, name, available)
+
+
+def _info(card: Card, chosen: CardConfig) -> DatasetInfo:
+    if chosen.name in card.infos:
+        return card.infos[chosen.name].copy()
+    if not card.configs and len(card.infos) == 1:
+        return next(iter(card.infos.values())).copy()
+    return DatasetInfo()
+
+
+def _require_inside(folder: str, stated: Sequence[str]) -> None:
+    """A card may come from anywhere, and names only files of its own folder."""
+    for one in stated:
+        if not f"{os.path.normpath(os.path.join(folder, one))}/".startswith(f"{folder.rstrip('/')}/"):
+            raise CardError(os.path.join(folder, config.REPOCARD_FILENAME), f"{one!r} lies outside of its folder.")
+
+
+def _inside(folder: str, data_dir: str | None) -> str:
+    whole = os.path.normpath(os.path.join(folder, data_dir or ""))
+    if data_dir and os.path.isabs(data_dir) and not f"{whole}/".startswith(f"{folder}/"):
+        raise ArgumentError("data_dir", data_dir, f"it must lie in the dataset's folder, {folder}.")
+    return whole
+
+
+def _conventional(folder: str) -> Splits:
+    found = splits_of(listed(folder)) if os.path.isdir(folder) else {}
+    if not found:
+        raise EmptyDatasetError(
+            folder, "there are no data files in it." if os.path.isdir(folder) else "no such folder."
+        )
+    return {split: [os.path.join(folder, name) for name in names] for split, names in found.items()}
+
+
+def _matched(patterns: Patterns, base: str) -> Splits:
+    found = {split: [path for one in several for path in matched(one, base)] for split, several in patterns.items()}
+    for split, paths in found.items():
+        if not paths:
+            raise DataFilesNotFoundError(", ".join(patterns[split]), f"no file in {base} matches for split {split!r}.")
+    return found
+
+
+def _fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
+    """The files without those of other formats, which a pattern may have caught; what was named stays."""
+    kept: Splits = {}
+    for split, paths in files.items():
+        by_name = {} if patterns is None else {one for one in patterns[split] if not is_pattern(one)}
+        exact = {os.path.basename(one) for one in by_name}
+        fits = set(of_format(paths, format))
+        kept[split] = [path for path in paths if path in fits or os.path.basename(path) in exact]
+        if patterns is not None and len(kept[split]) < len(paths):
+            left = sorted(os.path.basename(path) for path in set(paths) - set(kept[split]))
+            logger.warning("Split %s: left out files that are not %s: %s", split, format.name, ", ".join(left[:10]))
+    return kept
+
+
+def _with_options(found: Resolved, stated: Mapping[str, Any]) -> Resolved:
+    """What a card's configuration says beside its files; what no format knows is passed over."""
+    known = {name: value for name, value in stated.items() if name in (*found.format.options(), *ANY_FORMAT)}
+    features = stated.get("features")
+    about = {name: stated[name] for name in ("version", "description") if name in stated}
+    if unknown := sorted(stated.keys() - known.keys() - about.keys() - {"features"}):
+        logger.warning("Passed over what %s does not know: %s", found.format.name, ", ".join(unknown))
+    return replace(
+        found,
+        options=known,
+        features=None if features is None else Features._from_yaml_list(features),
+        info=replace(found.info, **about),
+    )
+
+
+def _checked(format: Format, options: Mapping[str, Any]) -> dict[str, Any]:
+    available = (*format.options(), *ANY_FORMAT)
+    for name, value in options.items():
+        if name not in available:
+            raise ArgumentTypeError(name, value, f"{format.name} takes {', '.join(dict.fromkeys(available))}.")
+    return dict(options)
+
+
+def _snake(name: str) -> str:
+    return _WORD_BEGINS.sub("_", name).lower()

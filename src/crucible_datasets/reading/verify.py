@@ -1,0 +1,46 @@
+"""Stage 3 of 6: are the splits those that the dataset's card tells of?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crucible_datasets.exceptions import (
+    ExpectedMoreDownloadedFilesError,
+    ExpectedMoreSplitsError,
+    NonMatchingChecksumError,
+    NonMatchingSplitsSizesError,
+    UnexpectedDownloadedFileError,
+    UnexpectedSplitsError,
+)
+from crucible_datasets.splits import SplitDict
+
+
+def require_described(described: SplitDict | None, found: Iterable[str]) -> None:
+    """All splits that are described are there, and no others."""
+    names = list(found)
+    if not described:
+        return
+    if missing := [name for name in described if name not in names]:
+        raise ExpectedMoreSplitsError(missing, names)
+    if extra := [name for name in names if name not in described]:
+        raise UnexpectedSplitsError(extra, list(described))
+
+
+def require_sizes(described: SplitDict | None, num_rows: Mapping[str, int]) -> None:
+    """The splits have as many rows as described."""
+    told = {name: info.num_examples for name, info in (described or {}).items()}
+    if wrong := {name: (told[name], rows) for name, rows in num_rows.items() if told.get(name, rows) != rows}:
+        raise NonMatchingSplitsSizesError(wrong)
+
+
+def require_checksums(described: Mapping[str, Any] | None, found: Mapping[str, Any]) -> None:
+    """The files that were asked for are those described, with the same sizes and bytes."""
+    if not described:
+        return
+    if missing := sorted(described.keys() - found.keys()):
+        raise ExpectedMoreDownloadedFilesError(missing)
+    if extra := sorted(found.keys() - described.keys()):
+        raise UnexpectedDownloadedFileError(extra)
+    if wrong := sorted(url for url in described if dict(described[url]) != dict(found[url])):
+        raise NonMatchingChecksumError(wrong)

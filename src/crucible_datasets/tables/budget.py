@@ -1,0 +1,96 @@
+"""The memory that decoded data may take in this process, whichever tables it belongs to.
+
+Holders that were used longest ago let go of their data first. A holder that nobody refers
+to any more is forgotten by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from typing import Protocol
+from weakref import ReferenceType, ref
+
+from crucible_datasets import config
+
+# Every use of a holder is stamped with the next number.
+tick = count(1).__next__
+
+
+class Holder(Protocol):
+    """Something that keeps decoded data as long as it may."""
+
+    used: int
+
+    def release(self) -> None:
+        """Let go of the data."""
+
+
+class Budget:
+    """Who holds how many bytes, and who has to let go."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[ReferenceType[Holder], int]] = {}
+        self._gone: deque[int] = deque()
+        self.after_fork()
+
+    def after_fork(self) -> None:
+        """Start with a free lock: another thread of the parent may have held it."""
+        self._lock = threading.RLock()
+
+    @property
+    def limit(self) -> int:
+        return config.DECODED_MEMORY_BUDGET
+
+    @property
+    def held(self) -> int:
+        """The bytes that are held now."""
+        with self._lock:
+            self._forget_the_gone()
+            return sum(size for _, size in self._held.values())
+
+    def has_room(self, size: int) -> bool:
+        """Whether so many bytes can be held without anybody letting go."""
+        return self.held + size <= self.limit
+
+    def admit(self, holder: Holder, size: int, keep: Callable[[], None]) -> None:
+        """Let the holder `keep` so many bytes more; others let go until all fit, the new one last."""
+        with self._lock:
+            self._forget_the_gone()
+            key = id(holder)
+            before = self._held[key][1] if key in self._held else 0
+            self._held[key] = ref(holder, lambda _: self._gone.append(key)), before + size
+            keep()
+            over = sum(size for _, size in self._held.values()) - self.limit
+            for other in sorted(self._held, key=self._last_use):
+                if over <= 0 or other == key:
+                    continue
+                found, freed = self._held.pop(other)
+                if (loser := found()) is not None:
+                    loser.release()
+                over -= freed
+
+    def settle(self, change: Callable[[], None]) -> None:
+        """Change what a holder keeps while nobody lets go."""
+        with self._lock:
+            change()
+
+    def _last_use(self, key: int) -> int:
+        holder = self._held[key][0]()
+        return 0 if holder is None else holder.used
+
+    def _forget_the_gone(self) -> None:
+        # Weak references tell this by a queue: they may die anywhere, also while the lock is held.
+        while self._gone:
+            key = self._gone.popleft()
+            if key in self._held and self._held[key][0]() is None:
+                del self._held[key]
+
+
+BUDGET = Budget()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=BUDGET.after_fork)

@@ -1,0 +1,98 @@
+"""The footers of Parquet files: what the files hold, and the types that hold the rows of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import (
+    CastError,
+    DataFilesNotFoundError,
+    FeaturesMismatchError,
+    FileFormatError,
+    FileNotFoundDatasetsError,
+    SchemaConflictError,
+    UnknownTypeError,
+)
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import feature_of, storage_type
+from crucible_datasets.features.unite import unite
+from crucible_datasets.formats.parquet import broken, parquet_file, pass_over, require_choice
+from crucible_datasets.tables.rowgroups import ParquetPart, identity_of
+
+
+def parts_of(paths: Sequence[str], on_bad_files: str = "error") -> list[ParquetPart]:
+    """The files that can be read; only their footers are."""
+    require_choice(on_bad_files)
+    parts = []
+    for path in paths:
+        try:
+            parts.append(_part(path))
+        except FileFormatError as error:
+            pass_over(error, on_bad_files)
+    if not parts:
+        reason = "none of these files can be read." if paths else "there are no files to read."
+        raise DataFilesNotFoundError(", ".join(paths) or "Parquet", reason)
+    return parts
+
+
+def _part(path: str) -> ParquetPart:
+    try:
+        with broken(path):
+            identity = identity_of(path)
+            file = parquet_file(path)
+            features = _features(file.schema_arrow)
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(path) from error
+    if len(features) < len(file.schema_arrow.names):
+        raise FileFormatError(path, "two of its columns have the same name.")
+    return ParquetPart(path, identity, file.metadata, features)
+
+
+def _features(schema: pa.Schema) -> Features:
+    try:
+        return Features.from_arrow_schema(schema)
+    except UnknownTypeError:
+        # An extension type that nobody here knows is read as what it stores.
+        fields = [pa.field(field.name, _stored(field.type)) for field in schema]
+        return Features.from_arrow_schema(pa.schema(fields, schema.metadata))
+
+
+def _stored(arrow: pa.DataType) -> pa.DataType:
+    known = isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name == "arrow.json"
+    return arrow.storage_type if isinstance(arrow, pa.BaseExtensionType) and not known else arrow
+
+
+def united(parts: Iterable[ParquetPart]) -> Features:
+    """The features that hold the rows of all files; a conflict names both files."""
+    found: dict[str, tuple[Any, str]] = {}
+    for part in parts:
+        for name, feature in part.features.items():
+            before, first = found.get(name, (feature, part.path))
+            if before == feature:
+                found.setdefault(name, (feature, part.path))
+                continue
+            try:
+                found[name] = _agreed(before, feature, name), first
+            except CastError as error:
+                raise SchemaConflictError(name, first, str(before), part.path, str(feature)) from error
+    return Features({name: feature for name, (feature, _) in found.items()})
+
+
+def _agreed(left: Any, right: Any, name: str) -> Any:
+    try:
+        return unite(left, right, name=name)
+    except CastError:
+        # One file may say what its numbers mean (labels, an image) and another, of the same type, may not.
+        if (stored := storage_type(left)) != storage_type(right) or feature_of(stored) not in (left, right):
+            raise
+        return right if left == feature_of(stored) else left
+
+
+def stated(features: Features, found: Features) -> Features:
+    """The features that the caller gave, once they are known to cover the files; columns only they have are null."""
+    if not set(found) <= set(features):
+        raise FeaturesMismatchError(features, found)
+    return features

@@ -1,0 +1,294 @@
+"""`ParquetTable`: Parquet files read where they are. Nothing is written, and nothing decoded before it is needed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import ColumnNotFoundError, DatasetsError
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import storage_type
+from crucible_datasets.formats.base import Filters, columns_of, expression_of
+from crucible_datasets.formats.parquet import applied, groups_matching
+from crucible_datasets.tables.budget import BUDGET
+from crucible_datasets.tables.footers import parts_of, stated, united
+from crucible_datasets.tables.gather import Indices, gather
+from crucible_datasets.tables.rowgroups import Identity, Names, ParquetPart, RowGroup
+from crucible_datasets.tables.rows import Rows, tightest
+from crucible_datasets.tables.stack import scattered
+from crucible_datasets.tables.table import ArrowTable
+
+
+class ParquetSource:
+    """The row groups of some files, shared by all tables over them."""
+
+    def __init__(self, parts: Sequence[ParquetPart], features: Features) -> None:
+        self.parts, self.features = parts, features
+        self.schema = pa.schema([(name, storage_type(feature)) for name, feature in features.items()])
+        row_bytes: dict[str, float] = {}
+        self.groups = [
+            RowGroup(part, index, num_rows, features, self.schema, row_bytes)
+            for part in parts
+            for index in range(part.metadata.num_row_groups)
+            if (num_rows := part.metadata.row_group(index).num_rows)
+        ]
+        self.starts = [0, *accumulate(group.num_rows for group in self.groups)]
+        self._next_row = 0
+        self._ahead: threading.Thread | None = None
+
+    @cached_property
+    def first_rows(self) -> Indices:
+        """The first row of each group."""
+        return np.asarray(self.starts[:-1], dtype=np.int64)
+
+    def home(self, row: int) -> int:
+        """The number of the group that a row is in."""
+        return bisect_right(self.starts, row) - 1
+
+    def head(self, rows: range, names: Names) -> ArrowTable | None:
+        """The first rows of a group that was not touched before, if all rows asked for are among them."""
+        if not self.groups:
+            return None
+        home = self.home(rows.start)
+        return self.groups[home].head(names, rows.stop - self.starts[home])
+
+    def sliced(self, rows: range, names: Names) -> list[pa.Table]:
+        """The tables that hold a range of rows."""
+        goes_on, self._next_row = rows.start == self._next_row, rows.stop
+        first, last = self.home(rows.start), self.home(rows.stop - 1)
+        found = []
+        for home in range(first, last + 1):
+            if home < last or goes_on:
+                self._decode_ahead(home, names)
+            start = self.starts[home]
+            part = range(max(rows.start - start, 0), min(rows.stop - start, self.groups[home].num_rows))
+            found.append(self.groups[home].table(names).read(part))
+        return found
+
+    def _decode_ahead(self, home: int, names: Names) -> None:
+        """Decode the group after this one beside what is going on, if both fit into the budget."""
+        if home + 1 >= len(self.groups) or self.groups[home + 1].is_ready(names):
+            return
+        if self._ahead is not None and self._ahead.is_alive():
+            return
+        group = self.groups[home + 1]
+        if 4 * group.size(names) > BUDGET.limit:
+            return
+        self._ahead = threading.Thread(target=_decoded_quietly, args=(group, names), name="crucible-decode-ahead")
+        self._ahead.start()
+
+    def gathered(self, rows: Indices, names: Names) -> pa.Table:
+        """Scattered rows, in their order."""
+        homes = np.searchsorted(self.first_rows, rows, side="right") - 1
+        used: list[int] = np.unique(homes).tolist()
+        missing = [self.groups[home] for home in used if not self.groups[home].is_ready(names)]
+        if not missing:
+            return self._from_all(rows, homes, used, names)
+        crowded = sum(group.size(names) for group in missing) + BUDGET.held > BUDGET.limit
+        if not crowded and len(missing) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(min(len(missing), os.cpu_count() or 1)) as pool:
+                list(pool.map(lambda group: group.table(names, in_one_piece=True).num_rows, missing))
+        # One group after the other, so that no two of them have to be in memory.
+        return scattered(
+            rows,
+            self.starts,
+            lambda home, local: self.groups[home].table(names, in_one_piece=True, spill=crowded).read(local),
+        )
+
+    def _from_all(self, rows: Indices, homes: Indices, used: list[int], names: Names) -> pa.Table:
+        tables = [self.groups[home].table(names, in_one_piece=True) for home in used]
+        batches = [batch for table in tables for batch in table.batches]
+        starts = [0, *accumulate(batch.num_rows for batch in batches)]
+        # Only the groups in use are put under each other, so rows move to where their group then begins.
+        moves = np.zeros(len(self.groups), dtype=np.int64)
+        moves[used] = np.cumsum([0, *(table.num_rows for table in tables[:-1])]) - self.first_rows[used]
+        return pa.Table.from_batches(gather(batches, starts, rows + moves[homes]), tables[0].schema)
+
+
+def _decoded_quietly(group: RowGroup, names: Names) -> None:
+    try:
+        group.table(names)
+    except (DatasetsError, OSError):
+        return  # Whoever reads the group gets the error.
+
+
+_sources: WeakValueDictionary[Any, ParquetSource] = WeakValueDictionary()
+
+
+def _source(parts: Sequence[ParquetPart], features: Features) -> ParquetSource:
+    """The source over these files, the same one for all that ask with the same features."""
+    key = tuple((part.path, part.identity) for part in parts), str(features), tuple(features)
+    source = _sources.get(key)
+    if source is None:
+        source = _sources[key] = ParquetSource(parts, features)
+    return source
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetTable:
+    """Some columns of Parquet files, perhaps under other names. Pickled as a reference to the files."""
+
+    source: ParquetSource
+    names: Names  # as the files have them
+    shown: Names
+
+    @classmethod
+    def open(
+        cls,
+        paths: Sequence[str | os.PathLike[str]],
+        columns: Sequence[str] | None = None,
+        features: Mapping[str, Any] | None = None,
+        on_bad_files: str = "error",
+    ) -> ParquetTable:
+        """The rows of all files, in the types that hold them all or in those of `features`."""
+        parts = parts_of([os.path.abspath(path) for path in paths], on_bad_files)
+        found = united(parts)
+        if features is not None:
+            wanted = Features(features)
+            if columns is not None:
+                wanted = Features({**found, **{name: wanted[name] for name in columns if name in wanted}})
+            found = stated(wanted, found)
+        names = tuple(found) if columns is None else tuple(columns)
+        for name in names:
+            if name not in found:
+                raise ColumnNotFoundError(name, list(found))
+        return cls(_source(parts, found), names, names)
+
+    @cached_property
+    def features(self) -> Features:
+        """What the columns mean."""
+        pairs = zip(self.shown, self.names, strict=True)
+        return Features({shown: self.source.features[name] for shown, name in pairs})
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        pairs = zip(self.shown, self.names, strict=True)
+        return pa.schema([self.source.schema.field(name).with_name(shown) for shown, name in pairs])
+
+    @property
+    def num_rows(self) -> int:
+        return self.source.starts[-1]
+
+    @cached_property
+    def nbytes(self) -> int:
+        """About how many bytes the columns decode to, as the footers say."""
+        return sum(group.size(self.names) for group in self.source.groups)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(part.path for part in self.source.parts)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What changes when the content does: the files with their sizes and times, the columns and their types."""
+        files = tuple((part.path, part.identity) for part in self.source.parts)
+        return "parquet", files, self.names, self.shown, str(self.features)
+
+    @property
+    def table(self) -> pa.Table:
+        """All rows, read."""
+        return self.read(range(self.num_rows))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.shown)}
+
+    def read(self, rows: Rows, columns: Sequence[str] | None = None) -> pa.Table:
+        shown = self.shown if columns is None else tuple(columns)
+        names = self._in_files(columns)
+        if not len(rows) or not names:
+            return self._empty(len(rows), shown)
+        if not isinstance(rows, range):
+            found = self.source.gathered(rows, names)
+        elif (head := self.source.head(rows, names)) is not None:
+            start = self.source.starts[self.source.home(rows.start)]
+            found = head.read(range(rows.start - start, rows.stop - start))
+        else:
+            found = pa.concat_tables(self.source.sliced(rows, names))
+        return found if names == shown else found.rename_columns(list(shown))
+
+    def _in_files(self, columns: Sequence[str] | None) -> Names:
+        if columns is None:
+            return self.names
+        return tuple([self.names[self._places[name]] for name in columns])
+
+    def _empty(self, num_rows: int, shown: Names) -> pa.Table:
+        if shown:
+            return pa.schema([self.schema.field(name) for name in shown]).empty_table()
+        return pa.table({"": pa.nulls(num_rows)}).select([])
+
+    def row(self, index: int, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        source, names = self.source, self._in_files(columns)
+        home = source.home(index)
+        group, place = source.groups[home], index - source.starts[home]
+        table = group.head(names, place + 1) or group.table(names)
+        row = table.row(place)
+        shown = self.shown if columns is None else columns
+        return row if names == shown else dict(zip(shown, row.values(), strict=True))
+
+    def select(self, columns: Sequence[str]) -> ParquetTable:
+        return ParquetTable(self.source, self._in_files(columns), tuple(columns))
+
+    def renamed(self, columns: Sequence[str]) -> ParquetTable:
+        return ParquetTable(self.source, self.names, tuple(columns))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        identities = tuple((part.path, part.identity) for part in self.source.parts)
+        return _reopened, (identities, self.source.features, self.names, self.shown)
+
+    def matching_rows(self, filters: Filters) -> Rows:
+        """The rows that match.
+
+        Row groups are ruled out by their statistics; of the others only the filter's columns are read.
+        Filters see the values as the files have them, and may look at columns that the table does not show.
+        """
+        expression = expression_of(filters)
+        source = _source(self.source.parts, united(self.source.parts))
+        names = tuple(columns_of(expression, list(source.features)))
+        found = []
+        for home in self._candidates(source, expression, names):
+            table = source.groups[home].table(names).table if names else pa.table({})
+            numbers = np.arange(source.starts[home], source.starts[home + 1])
+            numbered = table.append_column("", pa.array(numbers))
+            with applied(expression):
+                found.append(numbered.filter(expression).column("").to_numpy())
+        return tightest(np.concatenate(found)) if found else range(0)
+
+    def _candidates(self, source: ParquetSource, filters: pc.Expression, names: Names) -> Iterable[int]:
+        """The groups whose statistics do not rule the filters out."""
+        by_part: dict[int, set[int]] = {}
+        for home, group in enumerate(source.groups):
+            part = group.part
+            if id(part) not in by_part:
+                everything = set(range(part.metadata.num_row_groups))
+                same_types = all(part.features.get(name) == source.features[name] for name in names)
+                by_part[id(part)] = set(groups_matching(part.path, filters, part.path)) if same_types else everything
+            if group.index in by_part[id(part)]:
+                yield home
+
+
+def _reopened(
+    identities: Sequence[tuple[str, Identity]], features: Features, names: Names, shown: Names
+) -> ParquetTable:
+    """A table in another process than the one that opened it."""
+    key = tuple(identities), str(features), tuple(features)
+    source = _sources.get(key)
+    if source is None:
+        parts = parts_of([path for path, _ in identities])
+        for part, (_, identity) in zip(parts, identities, strict=True):
+            replace(part, identity=identity).require_same()
+        source = _source(parts, features)
+    return ParquetTable(source, names, shown)

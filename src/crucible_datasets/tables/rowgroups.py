@@ -1,0 +1,253 @@
+"""Row groups of Parquet files: decoded when they are touched, and only the columns asked for.
+
+What is decoded stays in memory as long as the budget allows. A column that was decoded
+before and had to go is decoded once more, this time onto the disk, where it stays: no
+row group is decoded more than twice, in whatever order its rows are read.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.features import Features
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.formats.parquet import Layout, decoded
+from crucible_datasets.logging import get_logger
+from crucible_datasets.tables.budget import BUDGET, tick
+from crucible_datasets.tables.table import ArrowTable
+
+logger = get_logger(__name__)
+
+HEAD_ROWS = 64
+
+Names = tuple[str, ...]
+Identity = tuple[int, int, int]
+
+_locks: list[threading.Lock] = []
+
+
+def _new_locks() -> None:
+    # A forked process starts with free locks: the threads that held them are not there any more.
+    _locks[:] = [threading.Lock() for _ in range(64)]
+
+
+_new_locks()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_locks)
+
+
+def identity_of(path: str) -> Identity:
+    """What changes when somebody writes to a file or puts another in its place."""
+    facts = os.stat(path)
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetPart:
+    """One Parquet file of a table, as its footer says. It is open only while it is read."""
+
+    path: str
+    identity: Identity
+    metadata: Any
+    features: Features
+
+    def batches(self, group: int, names: Sequence[str], batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
+        """Some columns of a row group, as the file has them."""
+        self.require_same()
+        yield from decoded(self.path, self.path, self.metadata, group, names, batch_size)
+
+    def require_same(self) -> None:
+        """Check that the file is the one whose footer was read."""
+        try:
+            now = identity_of(self.path)
+        except FileNotFoundError:
+            now = None
+        if now != self.identity:
+            raise FileFormatError(self.path, "it was changed or removed after the dataset was loaded; load it again.")
+
+
+class RowGroup:
+    """One row group, and as much of it as is decoded now."""
+
+    __slots__ = (
+        "__weakref__",
+        "_columns",
+        "_decoded",
+        "_head",
+        "_row_bytes",
+        "_spilled",
+        "_tables",
+        "features",
+        "index",
+        "num_rows",
+        "part",
+        "schema",
+        "used",
+    )
+
+    def __init__(
+        self,
+        part: ParquetPart,
+        index: int,
+        num_rows: int,
+        features: Features,
+        schema: pa.Schema,
+        row_bytes: dict[str, float],
+    ) -> None:
+        self.part, self.index, self.num_rows = part, index, num_rows
+        self.features, self.schema = features, schema
+        self.used = 0
+        self._row_bytes = row_bytes  # what a row of each column took in the groups of this table
+        self._columns: dict[str, pa.ChunkedArray] = {}  # in memory, within the budget
+        self._spilled: dict[str, pa.ChunkedArray] = {}  # on the disk
+        self._tables: dict[Names, ArrowTable] = {}
+        self._head: tuple[Names, ArrowTable] | None = None
+        self._decoded: set[str] = set()
+
+    def release(self) -> None:
+        """Let go of what is in memory; whoever reads it now keeps it until done."""
+        self._columns, self._tables, self._head = {}, {}, None
+
+    def is_ready(self, names: Names) -> bool:
+        """Whether these columns can be read without decoding."""
+        return names in self._tables or {*self._columns, *self._spilled}.issuperset(names)
+
+    def size(self, names: Names) -> int:
+        """About how many bytes these columns decode to: as in the groups decoded before, else as the footer says."""
+        if self._row_bytes.keys() >= {*names}:
+            return int(self.num_rows * sum(self._row_bytes[name] for name in names))
+        layout = Layout.of(self.part.metadata, self.index, names)
+        return max(int(self.num_rows * layout.row_bytes), layout.least)
+
+    def head(self, names: Names, stop: int) -> ArrowTable | None:
+        """The first rows, up to `stop` at least, if they can be had for less than the whole group."""
+        head = self._head
+        if head is not None and head[0] == names and stop <= head[1].num_rows:
+            return head[1]
+        if head is not None or stop > HEAD_ROWS or self.num_rows <= 4 * HEAD_ROWS or self.is_ready(names):
+            return None
+        batch = next(self._batches(names, HEAD_ROWS))
+        table = ArrowTable(pa.Table.from_batches([batch]))
+        self._head = names, table
+        return table
+
+    def table(self, names: Names, in_one_piece: bool = False, spill: bool = False) -> ArrowTable:
+        """These columns of all rows.
+
+        `in_one_piece` when scattered rows will be taken from it; `spill` when memory that is
+        free is all that may be used, because other groups are needed as much as this one.
+        """
+        self.used = tick()
+        found = self._tables.get(names)
+        if found is not None and not (in_one_piece and len(found.batches) > 1 and not self._spilled):
+            return found
+        with _locks[id(self) // 64 % len(_locks)]:
+            return self._made(names, in_one_piece, spill)
+
+    def _made(self, names: Names, in_one_piece: bool, spill: bool) -> ArrowTable:
+        columns = {**self._columns, **self._spilled}
+        missing = tuple(name for name in names if name not in columns)
+        if missing:
+            columns |= self._decode(missing, spill)
+        joined = {}
+        if in_one_piece:
+            several = [name for name in names if name not in self._spilled and columns[name].num_chunks > 1]
+            joined = {name: _one_chunk(columns[name]) for name in several}
+        made = ArrowTable(pa.table({name: joined.get(name, columns[name]) for name in names}))
+
+        def keep() -> None:
+            if all(name in self._spilled or self._columns.get(name) is columns[name] for name in names):
+                self._keep(joined)
+                self._tables = {names: made} if joined else {**self._tables, names: made}
+
+        BUDGET.settle(keep)
+        return made
+
+    def _decode(self, names: Names, spill: bool) -> dict[str, pa.ChunkedArray]:
+        again = not self._decoded.isdisjoint(names)
+        batches = self._batches(names)
+        held: list[pa.RecordBatch] = []
+        size = 0
+        too_large = again
+        while not too_large and (batch := next(batches, None)) is not None:
+            held.append(batch)
+            size += batch.nbytes
+            too_large = size > BUDGET.limit or (spill and not BUDGET.has_room(size))
+        if too_large and (mapped := self._spill(chain(_drained(held), batches), names)) is not None:
+            columns = dict(zip(names, mapped.columns, strict=True))
+            self._spilled = {**self._spilled, **columns}
+        else:
+            held = held if not too_large else list(self._batches(names))
+            table = pa.Table.from_batches(held, self._schema(names))
+            self._row_bytes |= {name: table[name].nbytes / self.num_rows for name in names}
+            columns = dict(zip(names, table.columns, strict=True))
+            BUDGET.admit(self, table.nbytes, lambda: self._keep(columns))
+        self._decoded |= {*names}
+        self._head = None
+        return columns
+
+    def _keep(self, columns: dict[str, pa.ChunkedArray]) -> None:
+        # Never changed in place: others read it without a lock.
+        self._columns = {**self._columns, **columns}
+
+    def _spill(self, batches: Iterator[pa.RecordBatch], names: Names) -> pa.Table | None:
+        from crucible_datasets.tables.spill import spilled
+
+        try:
+            return spilled(batches, self._schema(names))
+        except OSError as error:
+            logger.warning("Decoded data could not be spilled to the disk and stays in memory: %s", error)
+            return None
+
+    def _schema(self, names: Names) -> pa.Schema:
+        return pa.schema([self.schema.field(name) for name in names])
+
+    def _in_file(self, names: Names) -> Names:
+        return tuple(name for name in names if name in self.part.features)
+
+    def _batches(self, names: Names, batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
+        """Decode these columns to the types that all files have in common."""
+        present = self._in_file(names)
+        if not present:
+            yield self._cast(pa.table({}), names, self.num_rows)
+        else:
+            for batch in self.part.batches(self.index, present, batch_size):
+                yield self._cast(batch, names, batch.num_rows)
+
+    def _cast(self, batch: Any, names: Names, num_rows: int) -> pa.RecordBatch:
+        schema = self._schema(names)
+        arrays = [self._column(batch, field, num_rows) for field in schema]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _column(self, batch: Any, wanted: pa.Field, num_rows: int) -> pa.Array:
+        name, feature = wanted.name, self.features[wanted.name]
+        if name not in self.part.features:
+            return pa.nulls(num_rows, wanted.type)
+        array = batch.column(name)
+        if self.part.features[name] == feature or not len(array):
+            return array
+        return _single(cast_column(pa.chunked_array([array]), feature, name))
+
+
+def _drained(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, each let go of when it was used."""
+    batches.reverse()
+    while batches:
+        yield batches.pop()
+
+
+def _one_chunk(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    joined = column.combine_chunks()
+    return joined if isinstance(joined, pa.ChunkedArray) else pa.chunked_array([joined])
+
+
+def _single(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)

@@ -1,0 +1,264 @@
+"""JSON: types over all rows, errors that name the place, text that must not end the process."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+from support.formats import loaded
+
+from crucible_datasets.exceptions import FileFormatError, LimitExceededError, MixedTypesError
+from crucible_datasets.features import Features, Json, List, Value
+from crucible_datasets.formats import json_mixed
+from crucible_datasets.formats.json import FORMAT
+from crucible_datasets.formats.json_structure import Place, structure
+
+
+def lines(*rows) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def read(data: bytes, **options):
+    return loaded(FORMAT, data, **options)
+
+
+def rows_before_the_error(data: bytes, **options) -> tuple[list[dict], Exception | None]:
+    found: list[dict] = []
+    try:
+        for table in FORMAT.rows(io.BytesIO(data), **options):
+            found += table.to_pylist()
+    except FileFormatError as error:
+        return found, error
+    return found, None
+
+
+def test_values_of_different_kinds_become_json_and_keep_their_kind():
+    features, columns = read(lines({"a": 1}, {"a": "1"}, {"a": [1]}, {"a": None}))
+    assert features == {"a": Json()}
+    assert columns["a"] == [1, "1", [1], None]
+
+
+def test_objects_with_different_keys_become_json_and_gain_no_keys():
+    features, columns = read(lines({"a": [{"x": 1}, {"y": 2}]}))
+    assert features == {"a": List(Json())}
+    assert columns["a"] == [[{"x": 1}, {"y": 2}]]
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+def test_a_null_is_not_a_missing_key(spaced):
+    text = lines({"a": {"x": 1, "y": None}}, {"a": {"x": None, "y": 2}})
+    features, columns = read(text if spaced else text.replace(b": ", b" :"))
+    assert features == {"a": {"x": Value("int64"), "y": Value("int64")}}
+    assert columns["a"] == [{"x": 1, "y": None}, {"x": None, "y": 2}]
+
+
+def test_mixed_types_are_an_error_when_json_is_not_wanted():
+    with pytest.raises(MixedTypesError, match="row 1"):
+        read(lines({"a": 1}, {"a": "x"}), on_mixed_types=None)
+
+
+KINDS = {
+    "integer": lambda number: number,
+    "float": lambda number: number + 0.5,
+    "digits": str,
+    "date": lambda number: f"2020-01-{number % 28 + 1:02d}",
+    "text": lambda number: f"text {number}",
+    "null": lambda number: None,
+    "list": lambda number: [number],
+    "dates": lambda number: [f"2020-01-{number % 28 + 1:02d}"],
+    "object": lambda number: {"k": str(number)},
+}
+
+
+@pytest.mark.parametrize("later", KINDS)
+@pytest.mark.parametrize("earlier", KINDS)
+def test_what_a_column_is_does_not_depend_on_where_blocks_end(earlier, later):
+    rows = [{"a": KINDS[earlier](number)} for number in range(20)] + [
+        {"a": KINDS[later](number)} for number in range(20)
+    ]
+    whole = read(lines(*rows))
+    assert read(lines(*rows), chunksize=100) == whole
+
+
+def test_a_date_among_later_texts_stays_the_text_it_was():
+    rows = [{"d": "2020-01-01"}] * 10 + [{"d": "soon"}] * 10
+    features, columns = read(lines(*rows), chunksize=60)
+    assert features == {"d": Value("string")}
+    assert columns["d"] == ["2020-01-01"] * 10 + ["soon"] * 10
+
+
+def test_good_rows_come_before_the_error_that_names_the_bad_one():
+    good = lines({"a": 1}, {"a": 2})
+    found, error = rows_before_the_error(good + b'{"a": oops}\n' + lines({"a": 4}))
+    assert found == [{"a": 1}, {"a": 2}]
+    assert (error.row, error.offset) == (2, len(good))
+
+
+def test_a_file_that_breaks_off_gives_its_whole_rows():
+    found, error = rows_before_the_error(lines(*({"a": number} for number in range(500))) + b'{"a": 50', chunksize=400)
+    assert [row["a"] for row in found] == list(range(500))
+    assert error.row == 500
+
+
+def test_an_array_is_read_in_blocks_and_its_strings_may_look_like_structure():
+    rows = [{"a": number, "s": 'tricky ],[{"\\\\" \n, ' * (number % 5)} for number in range(300)]
+    for indent in (None, 1):
+        for chunksize in (17, 100, 10_000):
+            _, columns = read(json.dumps(rows, indent=indent).encode(), chunksize=chunksize)
+            assert columns == {"a": [row["a"] for row in rows], "s": [row["s"] for row in rows]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(b"[1, 2]", [1, 2]), (b'["a", "b"]', ["a", "b"]), (b"[[1], [2, 3]]", [[1], [2, 3]]), (b'[1, "x"]', [1, "x"])],
+)
+def test_an_array_of_values_is_a_column_of_text(text, expected):
+    assert read(text)[1] == {"text": expected}
+
+
+def test_an_array_that_is_not_closed_gives_its_whole_rows():
+    found, error = rows_before_the_error(b'[{"a": 1}, {"a": 2}, {"a"')
+    assert found == [{"a": 1}, {"a": 2}]
+    assert error is not None
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, '{"a":\n' * 100_000, "[\n" * 100_000])
+@pytest.mark.parametrize("closed", [True, False])
+def test_deep_nesting_is_refused_and_does_not_end_the_process(text, closed):
+    """Arrow's reader overflows the stack at some 20,000 levels."""
+    ends = text[::-1].replace("[", "]").replace('{"a":'[::-1], "}") if closed else ""
+    script = (
+        "import io, sys\n"
+        "from crucible_datasets.exceptions import LimitExceededError\n"
+        "from crucible_datasets.formats.json import FORMAT\n"
+        "try: list(FORMAT.rows(io.BytesIO(sys.stdin.buffer.read())))\n"
+        "except LimitExceededError as error: print('refused', error.limit)\n"
+    )
+    for start in (b"", b'{"a":1}\n{"b":'):
+        data = start + (text + ends).encode()
+        ran = subprocess.run([sys.executable, "-c", script], input=data, capture_output=True, timeout=60)
+        assert ran.returncode == 0, ran.stderr[-300:]
+        assert ran.stdout.strip() == b"refused 500"
+        if not closed:
+            break
+
+
+def test_the_depth_limit_can_be_raised():
+    deep = b'{"a":' + b"[" * 600 + b"]" * 600 + b"}\n"
+    with pytest.raises(LimitExceededError):
+        read(deep)
+    features, _ = read(deep.replace(b"[" * 600, b"[" * 200).replace(b"]" * 600, b"]" * 200))
+    assert features == {"a": Json()}, "deeper than Arrow types go, but still data"
+
+
+def test_brackets_in_strings_are_not_depth():
+    assert read(lines({"a": "[" * 5000}))[1] == {"a": ["[" * 5000]}
+
+
+def test_structure_agrees_with_a_slow_count():
+    chance = random.Random(7)
+    for _ in range(200):
+        value = [chance.choice(["a", '"', "\\", '\\"', "[", {"k": ["]", {}]}, [[1, 2], "x,y"], "\n"]) for _ in range(8)]
+        text = json.dumps(value, indent=chance.choice([None, 1])).encode()
+        place = Place()
+        cut = chance.randrange(len(text))
+        while text[:cut].endswith(b"\\"):
+            cut -= 1
+        depths = [depth for part in (text[:cut], text[cut:]) for depth in structure(part, place)[2]]
+        assert (place.depth, place.quoted) == (0, False)
+        assert max(depths) == 1 + max(_depth(item) for item in value)
+
+
+def _depth(value) -> int:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+
+
+def test_columns_that_only_some_blocks_have_are_null_elsewhere():
+    data = lines(*[{"a": 1}] * 10, *[{"b": "x"}] * 10)
+    assert read(data, columns=["b"], chunksize=40)[1] == {"b": [None] * 10 + ["x"] * 10}
+
+
+def test_features_are_what_values_are_read_as():
+    wanted = Features({"a": Value("string"), "j": Json(), "n": Value("int32")})
+    features, columns = read(
+        lines({"a": "2020-01-01", "j": {"x": 1}, "n": 1}, {"a": {"k": 1}, "j": "y"}), features=wanted
+    )
+    assert features == wanted
+    assert columns == {"a": ["2020-01-01", '{"k":1}'], "j": [{"x": 1}, "y"], "n": [1, None]}
+
+
+def test_without_orjson_the_answers_are_the_same(monkeypatch):
+    data = lines({"a": 1, "b": {"x": "é"}}, {"a": "x", "b": {"y": 2.5}}, {"a": None, "b": None})
+    fast = read(data)
+    monkeypatch.setattr(json_mixed, "_orjson", lambda: None)
+    assert read(data) == fast
+
+
+def written(table: pa.Table, features=None, **options) -> str:
+    stream = io.BytesIO()
+    FORMAT.write([table], Features(features or Features.from_arrow_schema(table.schema)), stream, **options)
+    return stream.getvalue().decode()
+
+
+@pytest.mark.parametrize("options", [{}, {"lines": False}, {"lines": False, "indent": 2}, {"force_ascii": True}])
+def test_what_is_written_nested_is_read_back(options):
+    table = pa.table(
+        {"l": [[1, 2], [], None], "s": [{"x": 1, "y": "é"}, None, {"x": None, "y": "z"}], "b": [True, None, False]}
+    )
+    text = written(table, **options)
+    assert read(text.encode())[1] == table.to_pydict()
+    assert text.isascii() == bool(options.get("force_ascii"))
+
+
+def test_orients():
+    table = pa.table({"a": [1, 2], "b": ["x", None]})
+    assert json.loads(written(table, orient="split")) == {"columns": ["a", "b"], "data": [[1, "x"], [2, None]]}
+    assert json.loads(written(table, orient="values")) == [[1, "x"], [2, None]]
+    assert json.loads(written(table, orient="index")) == {"0": {"a": 1, "b": "x"}, "1": {"a": 2, "b": None}}
+    assert json.loads(written(table, orient="columns")) == {"a": {"0": 1, "1": 2}, "b": {"0": "x", "1": None}}
+
+
+def test_values_that_json_has_no_words_for():
+    import datetime
+
+    moment = datetime.datetime(2020, 1, 1, 1, 2, 3)
+    table = pa.table({"t": [moment], "d": [moment.date()], "f": [float("nan")], "l": [[moment]], "o": [moment.time()]})
+    assert json.loads(written(table)) == {
+        "t": 1577840523000, "d": 1577836800000, "f": None, "l": [1577840523000], "o": "01:02:03",
+    }  # fmt: skip
+
+
+def test_json_columns_are_written_as_the_values_they_stand_for():
+    table = pa.table({"j": ['{"a":1}', '"x"', None]})
+    assert written(table, {"j": Json()}) == '{"j":{"a":1}}\n{"j":"x"}\n{"j":null}\n'
+
+
+def test_any_text_is_written_as_the_standard_library_reads_it():
+    texts = ["".join(map(chr, range(start, start + 16))) for start in range(0, 256, 16)] + [
+        "\\n",
+        '\\"',
+        "\u2028",
+        "𐍈",
+        "",
+    ]
+    table = pa.table({'k"\\\n': texts, "l": [[text, None] for text in texts], "s": [{"é": text} for text in texts]})
+    assert [json.loads(line) for line in written(table).removesuffix("\n").split("\n")] == table.to_pylist()
+
+
+def test_slices_and_hidden_values_are_written_as_they_read():
+    lists = pa.array([[1, 2], None, [], [3.5, None, float("inf")]]).slice(1)
+    structs = pa.StructArray.from_arrays([pa.array([1, 2, 3])], ["x"], mask=pa.array([True, False, False]))
+    table = pa.table({"l": lists, "s": structs, "f": pa.array([[1, 2], [3, 4], None], pa.list_(pa.int8(), 2))})
+    found = [json.loads(line) for line in written(table).splitlines()]
+    assert found == [
+        {"l": None, "s": None, "f": [1, 2]},
+        {"l": [], "s": {"x": 2}, "f": [3, 4]},
+        {"l": [3.5, None, None], "s": {"x": 3}, "f": None},
+    ]

@@ -1,0 +1,130 @@
+"""Parquet as bytes: what is written is read back, and only what is asked for is read."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from crucible_datasets import ClassLabel, Features, Image, Json, List, Value, config
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.formats.parquet import FORMAT, byte_count
+
+FEATURES = Features(
+    {
+        "n": Value("int64"),
+        "label": ClassLabel(names=["a", "b"]),
+        "turns": List({"role": Value("string")}),
+        "any": Json(),
+    }
+)
+TABLE = pa.table(
+    {
+        "n": [1, None, 3],
+        "label": [0, 1, None],
+        "turns": [[{"role": "user"}], [], None],
+        "any": ['{"a": 1}', None, "[2]"],
+    }
+)
+
+
+def written(tables=(TABLE,), features=FEATURES, **options) -> io.BytesIO:
+    stream = io.BytesIO()
+    FORMAT.write(tables, features, stream, **options)
+    stream.seek(0)
+    return stream
+
+
+def test_what_is_written_is_read_back_with_its_features():
+    [table] = FORMAT.rows(written())
+    assert table.to_pylist() == TABLE.to_pylist()
+    assert Features.from_arrow_schema(table.schema) == FEATURES
+
+
+def test_no_rows():
+    stream = written(())
+    assert list(FORMAT.rows(stream)) == []
+    assert Features.from_arrow_schema(pq.read_schema(stream)) == FEATURES
+
+
+def test_hugging_face_reads_it_and_the_other_way_round(tmp_path):
+    hf = pytest.importorskip("datasets")
+    path = tmp_path / "ours.parquet"
+    path.write_bytes(written().getvalue())
+    theirs = hf.Dataset.from_parquet(str(path), cache_dir=str(tmp_path / "cache"))
+    assert theirs.features.to_dict() == FEATURES.to_dict()
+    assert theirs.remove_columns("any").to_list() == TABLE.drop_columns("any").to_pylist()
+    theirs.to_parquet(str(tmp_path / "theirs.parquet"))
+    with open(tmp_path / "theirs.parquet", "rb") as stream:
+        [table] = FORMAT.rows(stream)
+    assert Features.from_arrow_schema(table.schema) == FEATURES
+    assert table.drop_columns("any").to_pylist() == TABLE.drop_columns("any").to_pylist()
+
+
+def sizes(stream: io.BytesIO) -> list[int]:
+    metadata = pq.ParquetFile(stream).metadata
+    return [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
+
+
+def test_row_groups_are_cut_and_joined(monkeypatch):
+    numbers = Features({"n": Value("int64")})
+    tables = [pa.table({"n": range(start, start + 10)}) for start in range(0, 50, 10)]
+    assert sizes(written(tables, numbers)) == [50]
+    assert sizes(written(tables, numbers, batch_size=20)) == [20, 20, 10]
+    assert sizes(written(tables, numbers, batch_size=4)) == [4] * 12 + [2]
+    monkeypatch.setattr(config, "MAX_ROW_GROUP_SIZE", "200KB")
+    long = [pa.table({"n": range(30_000)})] * 2
+    assert sizes(written(long, numbers)) == [25_000, 25_000, 10_000]
+
+
+def test_it_is_written_as_hugging_face_does():
+    metadata = pq.ParquetFile(written()).metadata
+    assert json.loads(metadata.metadata[b"content_defined_chunking"]) == config.DEFAULT_CDC_OPTIONS
+    column = metadata.row_group(0).column(0)
+    assert column.compression == "SNAPPY"
+    assert column.has_offset_index
+    assert pq.ParquetFile(written(compression="zstd")).metadata.row_group(0).column(0).compression == "ZSTD"
+    pictures = Features({"image": Image()})
+    picture = pa.table({"image": pa.array([{"bytes": b"x" * 100, "path": None}], pictures["image"].pa_type)})
+    column = pq.ParquetFile(written([picture], pictures)).metadata.row_group(0).column(0)
+    assert (column.compression, "RLE_DICTIONARY" in column.encodings) == ("UNCOMPRESSED", False)
+
+
+def test_columns_and_filters():
+    tables = [pa.table({"n": range(start, start + 10), "t": [str(n) for n in range(10)]}) for start in range(0, 50, 10)]
+    features = Features({"n": Value("int64"), "t": Value("string")})
+    stream = written(tables, features, batch_size=10)
+
+    def read(**asked):
+        return [row for table in FORMAT.rows(stream, **asked) for row in table.to_pylist()]
+
+    assert read(columns=["t"], filters=[("n", ">", 47)]) == [{"t": "8"}, {"t": "9"}]
+    assert read(filters=pc.field("n") == 12) == [{"n": 12, "t": "2"}]
+    assert len(list(FORMAT.read(stream, filters=pc.field("n") == 12))) == 1
+    assert sum(map(len, FORMAT.read(stream, batch_size=3))) == 50
+    with pytest.raises(ColumnNotFoundError):
+        read(columns=["x"])
+    with pytest.raises(ArgumentError, match="filters"):
+        read(filters=[("x", "==", 1)])
+    with pytest.raises(ArgumentError, match="filters"):
+        read(filters=[("n", "==", "text")])
+
+
+@pytest.mark.parametrize("length", [0, 3, 100, 500])
+def test_what_breaks_off_is_an_error_or_passed_over(length):
+    broken = io.BytesIO(written().getvalue()[:length])
+    with pytest.raises(FileFormatError):
+        list(FORMAT.rows(broken))
+    assert list(FORMAT.rows(broken, on_bad_files="skip")) == []
+    with pytest.raises(ArgumentError):
+        list(FORMAT.rows(broken, on_bad_files="ignore"))
+
+
+def test_sizes():
+    assert [byte_count(size) for size in (5, "100MB", "2 GiB", "1kb")] == [5, 10**8, 2**31, 1000]
+    with pytest.raises(ArgumentError):
+        byte_count("many")

@@ -1,0 +1,29 @@
+"""What a format makes of some bytes, in one piece."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.formats.base import Format
+from crucible_datasets.outputs.python import PythonFormatter
+from crucible_datasets.tables.writing import Segment, as_features, united_all
+
+
+def joined(tables: Iterable[pa.Table], features: Any = None) -> tuple[pa.Table, Features]:
+    """Tables of growing types as one table of storage, and its features."""
+    parts = [(table, Features.from_arrow_schema(table.schema)) for table in tables]
+    final = Features(features) if features else united_all((Segment("", kinds) for _, kinds in parts), "use_json")
+    empty = as_features(pa.table({}), Features(), final)
+    return pa.concat_tables([empty, *(as_features(table, kinds, final) for table, kinds in parts)]), final
+
+
+def loaded(format: Format, data: bytes, features: Any = None, **given: Any) -> tuple[Features, dict[str, list[Any]]]:
+    """The features and the columns that users would see."""
+    stream = io.BytesIO(data)
+    table, found = joined(format.rows(stream, features=Features(features) if features else None, **given), features)
+    return found, PythonFormatter().batch(table, found)

@@ -1,0 +1,310 @@
+"""`load_dataset`: what it reads, what it leaves alone, what it writes."""
+
+import gzip
+import inspect
+import json
+import os
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import crucible_datasets as d
+from crucible_datasets import config, fingerprint
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    CardError,
+    ConfigNotFoundError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    DatasetScriptError,
+    FeaturesMismatchError,
+    FileFormatError,
+    NonMatchingSplitsSizesError,
+    SchemaConflictError,
+    UnavailableError,
+)
+from crucible_datasets.formats.base import FORMATS
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setattr(config, "HF_DATASETS_CACHE", folder)
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "train.jsonl").write_text('{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
+    (folder / "test.jsonl").write_text('{"a": 3, "b": "z"}\n')
+    return folder
+
+
+def written(folder):
+    """The files under a folder."""
+    return [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The names of the files that the JSON format was asked to read."""
+    seen = []
+    json_format = FORMATS["json"]
+
+    def read(stream, *, columns=None, filters=None, features=None, **options):
+        seen.append(os.path.basename(stream.name))
+        return json_format.read(stream, columns=columns, filters=filters, features=features, **options)
+
+    read.__signature__ = inspect.signature(json_format.read)
+    monkeypatch.setitem(FORMATS.entries, "json", replace(json_format, read=read))
+    return seen
+
+
+def test_all_splits_come_as_a_dict(root):
+    found = d.load_dataset(str(root))
+    assert isinstance(found, d.DatasetDict)
+    assert found.num_rows == {"train": 2, "test": 1}
+    assert found["train"][1] == {"a": 2, "b": "y"}
+    assert found["train"].info.dataset_name == "data"
+
+
+def test_only_the_split_asked_for_is_read(root, reads):
+    (root / "test.jsonl").write_text("{broken")
+    assert d.load_dataset(str(root), split="train[:1]")[:] == {"a": [1], "b": ["x"]}
+    assert reads == ["train.jsonl"]
+    with pytest.raises(FileFormatError, match=r"test\.jsonl"):
+        d.load_dataset(str(root), split="test")
+
+
+def test_a_second_load_reads_no_file(root, reads):
+    first = d.load_dataset(str(root), split="train")
+    second = d.load_dataset(str(root), split="train")
+    assert reads == ["train.jsonl"]
+    assert first[:] == second[:]
+    assert first._fingerprint == second._fingerprint
+    assert d.load_dataset(str(root), split="train", download_mode="force_redownload")[:] == first[:]
+    assert reads == ["train.jsonl"] * 2
+
+
+def test_a_changed_file_is_noticed(root, reads):
+    d.load_dataset(str(root), split="test")
+    (root / "test.jsonl").write_text('{"a": 30, "b": "new"}\n')
+    assert d.load_dataset(str(root), split="test")[:] == {"a": [30], "b": ["new"]}
+    assert len(reads) == 2
+
+
+def test_other_options_are_another_entry(root):
+    whole = d.load_dataset(str(root), split="train")
+    assert d.load_dataset(str(root), split="train", columns=["b"]).column_names == ["b"]
+    assert d.load_dataset(str(root), split="train", filters=[("a", ">", 1)])[:] == {"a": [2], "b": ["y"]}
+    assert d.load_dataset(str(root), split="train")[:] == whole[:]
+
+
+@pytest.mark.parametrize("disabled", [True, False])
+def test_in_memory_nothing_is_written(root, own_cache, monkeypatch, disabled):
+    monkeypatch.setattr(fingerprint, "_caching_enabled", not disabled)
+    found = d.load_dataset(str(root), keep_in_memory=None if disabled else True)
+    assert found["train"][:] == {"a": [1, 2], "b": ["x", "y"]}
+    assert not written(own_cache)
+    assert found["train"].cache_files == []
+
+
+def test_parquet_is_read_in_place(tmp_path, own_cache):
+    pq.write_table(pa.table({"a": [1, 2, 3], "b": ["x", "y", "z"]}), tmp_path / "train.parquet")
+    found = d.load_dataset(str(tmp_path), split="train")
+    assert found[:] == {"a": [1, 2, 3], "b": ["x", "y", "z"]}
+    assert found.cache_files == [{"filename": str(tmp_path / "train.parquet")}]
+    narrow = d.load_dataset(str(tmp_path), split="train", columns=["b"], filters=[[("a", "=", 1)], [("a", "=", 3)]])
+    assert narrow[:] == {"b": ["x", "z"]}
+    assert d.load_dataset(str(tmp_path), split="train", keep_in_memory=True)[2] == {"a": 3, "b": "z"}
+    assert not written(own_cache)
+
+
+def test_arrow_is_read_in_place(tmp_path, own_cache):
+    table = pa.table({"a": [1, 2, 3], "b": ["x", "y", "z"]})
+    for name in ("one.arrow", "two.arrow"):
+        with pa.ipc.new_stream(tmp_path / name, table.schema) as writer:
+            writer.write_table(table)
+    found = d.load_dataset("arrow", data_files=str(tmp_path / "*.arrow"), split="train")
+    assert found["a"][:] == [1, 2, 3, 1, 2, 3]
+    narrow = d.load_dataset("arrow", data_files=str(tmp_path / "*.arrow"), columns=["b"], filters=[("a", ">", 2)])
+    assert narrow["train"][:] == {"b": ["z", "z"]}
+    floats = d.Features({"b": d.Value("string"), "a": d.Value("float32")})
+    assert d.load_dataset("arrow", data_files=str(tmp_path / "one.arrow"), features=floats)["train"].features == floats
+    assert not written(own_cache)
+
+
+def test_processes_give_the_same_rows(tmp_path):
+    for number in range(5):
+        (tmp_path / f"{number}.jsonl").write_text(f'{{"n": {number}}}\n' * (number + 1))
+    paths = str(tmp_path / "*.jsonl")
+    alone = d.load_dataset("json", data_files=paths, split="train")
+    shared = d.load_dataset("json", data_files=paths, split="train", num_proc=2, download_mode="force_redownload")
+    assert shared[:] == alone[:] == {"n": [n for n in range(5) for _ in range(n + 1)]}
+
+
+def test_a_file_a_format_and_a_compressed_file(tmp_path):
+    (tmp_path / "rows.csv").write_text("a;b\n1;2\n")
+    with gzip.open(tmp_path / "rows.csv.gz", "wt") as file:
+        file.write("a;b\n1;2\n")
+    for path in ("rows.csv", "rows.csv.gz"):
+        assert d.load_dataset(str(tmp_path / path), split="train", sep=";")[:] == {"a": [1], "b": [2]}
+    assert d.load_dataset("csv", data_dir=str(tmp_path), sep=";")["train"].num_rows == 2
+
+
+def test_tabs_by_extension(tmp_path):
+    (tmp_path / "train.tsv").write_text("a\tb\n1\t2\n")
+    (tmp_path / "test.csv").write_text("a,b\n3,4\n")
+    found = d.load_dataset(str(tmp_path))
+    assert (found["train"][0], found["test"][0]) == ({"a": 1, "b": 2}, {"a": 3, "b": 4})
+
+
+def test_types_are_united_over_files(tmp_path):
+    (tmp_path / "1.jsonl").write_text('{"a": 1, "s": {"x": 1}}\n')
+    (tmp_path / "2.jsonl").write_text('{"a": 1.5, "s": {"y": "z"}, "n": 1}\n')
+    rows = d.load_dataset(str(tmp_path), split="train")
+    assert rows.features["a"] == d.Value("float64")
+    assert rows[:]["s"] == [{"x": 1, "y": None}, {"x": None, "y": "z"}]
+    assert rows[:]["n"] == [None, 1]
+
+
+def test_a_conflict_names_both_files(tmp_path):
+    (tmp_path / "1.csv").write_text("a\n1\n")
+    (tmp_path / "2.csv").write_text("a\nx\n")
+    with pytest.raises(SchemaConflictError, match=r"'a' is .*int64.* in .*1\.csv, but .*string.* in .*2\.csv"):
+        d.load_dataset(str(tmp_path))
+
+
+@pytest.mark.parametrize("choice", ["error", "warn", "skip"])
+def test_bad_files(tmp_path, choice, caplog):
+    (tmp_path / "1.jsonl").write_text('{"a": 1}\n')
+    (tmp_path / "2.jsonl").write_text("{broken\n")
+    (tmp_path / "3.jsonl").write_text('{"a": 3}\n')
+    if choice == "error":
+        with pytest.raises(FileFormatError, match=r"2\.jsonl"):
+            d.load_dataset(str(tmp_path), on_bad_files=choice)
+    else:
+        assert d.load_dataset(str(tmp_path), on_bad_files=choice, split="train")[:] == {"a": [1, 3]}
+
+
+def test_splits_that_are_read_together_agree_in_their_types(tmp_path):
+    (tmp_path / "train.jsonl").write_text('{"a": 1.5}\n')
+    (tmp_path / "test.jsonl").write_text('{"a": 1}\n')
+    assert d.load_dataset(str(tmp_path))["test"].features == {"a": d.Value("float64")}
+    (tmp_path / "test.jsonl").write_text('{"b": 1}\n')
+    assert d.load_dataset(str(tmp_path)).column_names == {"train": ["a"], "test": ["b"]}
+
+
+def test_features_choose_and_cast(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    floats = d.Features({"a": d.Value("float32")})
+    assert d.load_dataset(str(tmp_path), features=floats)["train"].features == floats
+    (tmp_path / "README.md").write_text("---\ndataset_info:\n  features: [{name: a, dtype: string}]\n---\n")
+    with pytest.raises(FeaturesMismatchError, match="not in the features: b"):
+        d.load_dataset(str(tmp_path))
+
+
+def test_an_empty_split_stays_empty(root):
+    assert d.load_dataset(str(root), split="train", filters=[("a", ">", 9)]).num_rows == 0
+
+
+def test_options_of_a_card(tmp_path):
+    (tmp_path / "a.csv").write_text("a;b\n1;2\n")
+    card = "configs:\n- config_name: x\n  data_files: a.csv\n  sep: ;\n  features: [{name: b, dtype: string}]\n"
+    (tmp_path / "README.md").write_text(f"---\n{card}---\n")
+    assert d.load_dataset(str(tmp_path))["train"][:] == {"b": ["2"]}
+
+
+def test_configurations_are_independent(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    (tmp_path / "b.json").write_text('{"b": 1}\n')
+    card = "configs:\n- {config_name: x, data_files: nope.csv}\n- {config_name: y, data_files: a.csv}\n"
+    (tmp_path / "README.md").write_text(f"---\n{card}- {{config_name: z, data_files: b.json}}\n---\n")
+    assert d.load_dataset(str(tmp_path), "y", split="train")[:] == {"a": [1]}
+    assert d.load_dataset(str(tmp_path), "z", split="train")[:] == {"b": [1]}
+    assert d.get_dataset_config_names(str(tmp_path)) == ["x", "y", "z"]
+    with pytest.raises(ConfigNotFoundError, match=r"several configurations.*x, y, z"):
+        d.load_dataset(str(tmp_path))
+
+
+@pytest.mark.parametrize("pattern", ["../secret.txt", "/etc/hostname", "sub/../../secret.txt", "../*"])
+def test_a_card_names_only_files_of_its_folder(tmp_path, pattern):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "README.md").write_text(f"---\nconfigs: [{{config_name: x, data_files: {pattern!r}}}]\n---\n")
+    with pytest.raises(CardError, match="outside"):
+        d.load_dataset(str(tmp_path / "data"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        ({"path": "no/such"}, DatasetNotFoundError, "neither a folder nor a file"),
+        ({"path": "json", "data_files": "nope.json"}, DataFilesNotFoundError, "no such file"),
+        ({"path": "json", "data_files": []}, ArgumentError, "empty"),
+        ({"path": "data", "streaming": True}, UnavailableError, "later version"),
+        ({"path": "data", "foo": 1}, TypeError, "json takes encoding"),
+        ({"path": "data", "foo": 1}, ValueError, "foo=1"),
+        ({"path": "data", "name": "z"}, ConfigNotFoundError, "'z'.* Available: default"),
+        ({"path": "data", "split": "tset"}, ValueError, "Did you mean 'test'"),
+        ({"path": "data", "download_mode": "x"}, ValueError, "DownloadMode"),
+        ({"path": "data", "verification_mode": "x"}, ValueError, "VerificationMode"),
+        ({"path": "data", "on_bad_files": "x"}, ArgumentError, "error, warn, skip"),
+        ({"path": "csv", "data_files": "https://example.com/a.csv"}, UnavailableError, "Download it"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("root")
+def test_errors_say_what_to_do(tmp_path, monkeypatch, arguments, kind, text):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(kind, match=text):
+        d.load_dataset(**arguments)
+
+
+def test_scripts_are_refused(root):
+    (root / "data.py").write_text("raise SystemExit")
+    with pytest.raises(DatasetScriptError, match="no program") as caught:
+        d.load_dataset(str(root))
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_trust_is_not_needed(root):
+    assert d.load_dataset(str(root), split="test", trust_remote_code=True).num_rows == 1
+
+
+def test_a_saved_folder_is_opened_in_another_way(tmp_path):
+    d.Dataset.from_dict({"a": [1]}).save_to_disk(str(tmp_path / "saved"))
+    with pytest.raises(ValueError, match="load_from_disk"):
+        d.load_dataset(str(tmp_path / "saved"))
+    assert d.load_from_disk(str(tmp_path / "saved"))[:] == {"a": [1]}
+
+
+def test_a_builder(root):
+    builder = d.load_dataset_builder(str(root))
+    assert (builder.name, builder.dataset_name, builder.config.name) == ("json", "data", "default")
+    assert builder.config.on_mixed_types == "use_json"
+    assert builder.info.splits is None
+    builder.download_and_prepare()
+    assert builder.info.splits["train"].num_examples == 2
+    assert builder.as_dataset("test")[:] == {"a": [3], "b": ["z"]}
+    assert builder.as_dataset()["train"].num_rows == 2
+
+
+def test_sizes_can_be_saved_in_the_card(root):
+    d.load_dataset(str(root), save_infos=True)
+    assert d.get_dataset_config_info(str(root)).splits["train"].num_examples == 2
+    (root / "train.jsonl").write_text('{"a": 1, "b": "x"}\n')
+    with pytest.raises(NonMatchingSplitsSizesError, match="1 rows instead of 2"):
+        d.load_dataset(str(root))
+
+
+def test_paths_of_any_kind(root, monkeypatch):
+    assert d.load_dataset(root, split="test").num_rows == 1
+    monkeypatch.chdir(root)
+    assert d.load_dataset("json", data_files=root / "test.jsonl", split="train").num_rows == 1
+    assert d.Dataset.from_json(os.fsencode(root / "test.jsonl")).num_rows == 1
+    assert json.loads(json.dumps(d.load_dataset(".", split="test")[0])) == {"a": 3, "b": "z"}
