@@ -32,7 +32,7 @@ STILL_TO_COME = {
         ],
         FILES,
     ),
-    **dict.fromkeys(["Dataset.from_spark", "Dataset.from_sql"], FILES),
+    "Dataset.from_spark": FILES,
     **dict.fromkeys(["Dataset.cleanup_cache_files", "DatasetDict.cleanup_cache_files"], FILES),
     **dict.fromkeys([f"Dataset.{name}" for name in ("map", "filter", "batch", "flatten_indices")], TRANSFORM),
     **dict.fromkeys([f"DatasetDict.{name}" for name in ("map", "filter", "flatten_indices")], TRANSFORM),

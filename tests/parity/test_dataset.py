@@ -303,7 +303,21 @@ DIFFERENCES = {
         OverflowError,
         4,
     ),
-    "sort no rows by a missing column": Difference(
+    "a shard of no rows": Difference(
+        "there are more shards than rows, so some have none",
+        lambda library, dataset: [len(dataset.shard(6, index)) for index in range(6)],
+        IndexError,
+        [1, 1, 1, 1, 0, 0],
+    ),
+    "a null among translations": Difference(
+        "a null is a value of every type",
+        lambda library, dataset: library.Dataset.from_dict(
+            {"t": [None]}, features=library.Features({"t": library.Translation(languages=["de", "en"])})
+        )["t"][:],
+        AttributeError,
+        [None],
+    ),
+    "a missing column of no rows": Difference(
         "the column is missing however many rows there are",
         lambda library, dataset: len(dataset.take(0).sort("zz")),
         0,

@@ -63,11 +63,13 @@ def test_repeat_without_end():
 
 @given(specs(), st.integers(-1, 9), st.integers(-1, 9), st.booleans())
 def test_shard(spec, shards, index, contiguous):
+    assume(shards <= len(spec))  # shards of no rows are a difference listed in test_dataset.py
     same(spec, lambda library, dataset: dataset.shard(shards, index, contiguous=contiguous))
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.booleans())
 def test_shards_of_long_datasets(size, shards, contiguous):
+    assume(shards <= size)
     spec = numbered(size)
     same(spec, lambda library, dataset: [dataset.shard(shards, each, contiguous)["n"][:] for each in range(shards)])
 
@@ -116,7 +118,7 @@ def test_a_seed_or_a_generator():
 
 
 @given(
-    specs(st.sampled_from(ORDERED), max_columns=3),
+    specs(st.sampled_from(ORDERED), max_columns=3, min_rows=1),
     st.lists(st.integers(0, 2), min_size=1, max_size=3, unique=True),
     st.booleans() | st.lists(st.booleans(), min_size=1, max_size=3),
     st.sampled_from(["at_end", "at_start", "first", "last"]),
