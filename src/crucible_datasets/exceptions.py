@@ -524,5 +524,5 @@ class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
         self.column, self.first, self.second = column, first, second
         return (
             f"Column {column!r} is {first_type} in {first!s}, but {second_type} in {second!s}. "
-            "Pass `features` to say which it is, or on_mixed_types='use_json'."
+            "Pass `features` to say which it is."
         )

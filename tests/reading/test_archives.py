@@ -176,6 +176,12 @@ def test_an_encrypted_zip_is_an_error(packed):
         read_all(packed(bytes(data), ".zip"))
 
 
+def test_a_member_without_a_name_is_no_member(packed):
+    nameless = zipfile.ZipInfo("a")
+    nameless.filename = ""
+    assert read_all(packed(zip_of([(nameless, b"1"), ("b", b"2")]), ".zip", "nameless")) == [("b", b"2")]
+
+
 def test_what_is_no_archive_says_so(packed):
     for data in (b"", b"a,b\n1,2\n", bytes(2000), compressed(b"a,b\n", "gz")):
         with pytest.raises(FileFormatError, match="no archive"):

@@ -8,10 +8,10 @@ import gzip
 import json
 import os
 import random
-import resource
 import stat
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -106,7 +106,7 @@ def test_the_number_of_members_that_a_zip_states_is_not_trusted(tmp_path, monkey
 # Bombs
 
 READ = """
-import os, resource, sys
+import os, sys
 os.environ["HF_DATASETS_DISABLE_PROGRESS_BARS"] = "1"
 from crucible_datasets import config
 from crucible_datasets.exceptions import LimitExceededError
@@ -116,7 +116,12 @@ import crucible_datasets.arrow_dataset, crucible_datasets.formats.text
 config.HF_DATASETS_CACHE = sys.argv[2]
 config.MAX_UNPACKED_BYTES_AT_ANY_RATIO = int(sys.argv[3])
 config.MAX_UNPACKED_RATIO = int(sys.argv[4])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak():
+    # Not ru_maxrss, which a process inherits from the one that started it.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+before = peak()
 
 def whole(files):
     for file in files:
@@ -132,7 +137,7 @@ for read in (
         sys.exit("it was not refused")
     except LimitExceededError as error:
         assert sys.argv[1] in str(error), error
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(peak() - before)
 """
 
 
@@ -172,6 +177,7 @@ def test_bombs_are_refused_before_they_cost_memory(tmp_path, size=64 * MB, limit
         allowed = max(limit, path.stat().st_size * ratio)
         costs[kind] = int(done.stdout) >> 10
         assert int(done.stdout) << 10 <= allowed + 64 * MB, (kind, done.stdout)
+        assert costs[kind] > 0, "nothing was measured"
         assert not list((tmp_path / "cache").rglob("*.arrow"))
     print("MiB of memory:", costs)
 
@@ -191,10 +197,13 @@ def test_a_header_of_a_tar_cannot_fill_the_memory(tmp_path):
     header.type, header.size = tarfile.GNUTYPE_LONGNAME, 512 * MB
     path = tmp_path / "x.tar.gz"
     path.write_bytes(compressed(header.tobuf(tarfile.GNU_FORMAT) + bytes(64 * MB), "gz"))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(DatasetsError, match="longer than"):
-        list(archives.members(str(path)))
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+    tracemalloc.start()
+    try:
+        with pytest.raises(DatasetsError, match="longer than"):
+            list(archives.members(str(path)))
+        assert tracemalloc.get_traced_memory()[1] < 8 * MB
+    finally:
+        tracemalloc.stop()
 
 
 # Kills
@@ -223,4 +232,4 @@ def test_a_killed_ingest_is_never_taken_for_a_whole_one(extension):
 @pytest.mark.parametrize("extension", [".tar", ".zip", ".csv.gz", ".csv.zst"])
 def test_two_hundred_killed_ingests(extension):
     found = kills(extension, random.Random(SEED).randrange(1000), 200)
-    assert found["killed"] > 100
+    assert found["killed"] == 200

@@ -226,16 +226,16 @@ def align_labels(view: View, label2id: Mapping[str, int], name: str) -> View:
     if not isinstance(labels, ClassLabel):
         raise ArgumentError("label_column", name, f"expected ClassLabel or a list of it; this one is {feature}.")
     ids = {label.lower(): index for label, index in label2id.items()}
-    for label in labels.names:
-        if label.lower() not in ids:
+    column = view.column(name)
+    used = set(pc.unique(pc.list_flatten(column) if nested else column).to_pylist())
+    for place, label in enumerate(labels.names):
+        if place in used and label.lower() not in ids:
             raise KeyError(f"label2id has no entry for {label!r}. It has: {', '.join(label2id)}.")
     names = [label for label, _ in sorted(label2id.items(), key=lambda item: item[1])]
     aligned = ClassLabel(num_classes=len(names), names=names)
     # -1 stands for "no label" and stays -1: it indexes the last entry.
-    lookup = pa.array([*(ids[label.lower()] for label in labels.names), -1], pa.int64())
-    values = pa.chunked_array(
-        [_relabelled(chunk, lookup, aligned) for chunk in view.column(name).chunks], type=view.column(name).type
-    )
+    lookup = pa.array([*(ids.get(label.lower(), -1) for label in labels.names), -1], pa.int64())
+    values = pa.chunked_array([_relabelled(chunk, lookup, aligned) for chunk in column.chunks], type=column.type)
     after = view.fingerprint.derive("align_labels_with_mapping", label2id=dict(label2id), name=name)
     new = replace(feature, feature=aligned) if nested else aligned
     return view.with_columns({name: (values, new)}, after)

@@ -76,6 +76,8 @@ def to_csv(
     **options: Any,
 ) -> int:
     """CSV with a header, or as the options of pandas' `to_csv` say. Gives the bytes written, before compression."""
+    if options.pop("mode", "w") != "w":
+        raise ArgumentError("mode", "a", "a file is written whole; to append, concatenate the datasets and write both.")
     joins = not options.get("index") and options.get("encoding", "utf-8") == "utf-8"
     first, later = _writer("csv", **options), _writer("csv", **{**options, "header": False})
     with written_or_handed(target, storage_options, compression) as stream:

@@ -75,7 +75,8 @@ class ZipArchive:
 
 def _is_file(info: zipfile.ZipInfo) -> bool:
     kind = stat.S_IFMT(info.external_attr >> 16)
-    return not info.is_dir() and kind in (0, stat.S_IFREG)
+    # ZipInfo.is_dir fails for a member without a name.
+    return not info.filename.endswith("/") and info.filename != "" and kind in (0, stat.S_IFREG)
 
 
 def _require_few_entries(source: BinaryIO, size: int, path: str) -> None:
