@@ -10,8 +10,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "arrow_dataset": ("Column", "Dataset"),
+    "builder": ("ArrowBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder"),
     "combine": ("concatenate_datasets", "interleave_datasets"),
     "dataset_dict": ("DatasetDict",),
+    "download": ("DownloadConfig", "DownloadManager"),
     "features": (
         "Array2D",
         "Array3D",

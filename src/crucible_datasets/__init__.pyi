@@ -1,11 +1,39 @@
 """The public names, for editors and type checkers; at run time they are loaded when first used."""
 
 from crucible_datasets import logging as logging
-from crucible_datasets.arrow_dataset import Column as Column
-from crucible_datasets.arrow_dataset import Dataset as Dataset
-from crucible_datasets.combine import concatenate_datasets as concatenate_datasets
-from crucible_datasets.combine import interleave_datasets as interleave_datasets
-from crucible_datasets.dataset_dict import DatasetDict as DatasetDict
+from crucible_datasets.arrow_dataset import (
+    Column as Column,
+)
+from crucible_datasets.arrow_dataset import (
+    Dataset as Dataset,
+)
+from crucible_datasets.builder import (
+    ArrowBasedBuilder as ArrowBasedBuilder,
+)
+from crucible_datasets.builder import (
+    BuilderConfig as BuilderConfig,
+)
+from crucible_datasets.builder import (
+    DatasetBuilder as DatasetBuilder,
+)
+from crucible_datasets.builder import (
+    GeneratorBasedBuilder as GeneratorBasedBuilder,
+)
+from crucible_datasets.combine import (
+    concatenate_datasets as concatenate_datasets,
+)
+from crucible_datasets.combine import (
+    interleave_datasets as interleave_datasets,
+)
+from crucible_datasets.dataset_dict import (
+    DatasetDict as DatasetDict,
+)
+from crucible_datasets.download import (
+    DownloadConfig as DownloadConfig,
+)
+from crucible_datasets.download import (
+    DownloadManager as DownloadManager,
+)
 from crucible_datasets.features import (
     Array2D as Array2D,
 )
@@ -69,18 +97,42 @@ from crucible_datasets.features import (
 from crucible_datasets.features import (
     Video as Video,
 )
-from crucible_datasets.fingerprint import disable_caching as disable_caching
-from crucible_datasets.fingerprint import enable_caching as enable_caching
-from crucible_datasets.fingerprint import is_caching_enabled as is_caching_enabled
-from crucible_datasets.info import DatasetInfo as DatasetInfo
-from crucible_datasets.load import get_dataset_config_info as get_dataset_config_info
-from crucible_datasets.load import get_dataset_config_names as get_dataset_config_names
-from crucible_datasets.load import get_dataset_default_config_name as get_dataset_default_config_name
-from crucible_datasets.load import get_dataset_infos as get_dataset_infos
-from crucible_datasets.load import get_dataset_split_names as get_dataset_split_names
-from crucible_datasets.load import load_dataset as load_dataset
-from crucible_datasets.load import load_dataset_builder as load_dataset_builder
-from crucible_datasets.load import load_from_disk as load_from_disk
+from crucible_datasets.fingerprint import (
+    disable_caching as disable_caching,
+)
+from crucible_datasets.fingerprint import (
+    enable_caching as enable_caching,
+)
+from crucible_datasets.fingerprint import (
+    is_caching_enabled as is_caching_enabled,
+)
+from crucible_datasets.info import (
+    DatasetInfo as DatasetInfo,
+)
+from crucible_datasets.load import (
+    get_dataset_config_info as get_dataset_config_info,
+)
+from crucible_datasets.load import (
+    get_dataset_config_names as get_dataset_config_names,
+)
+from crucible_datasets.load import (
+    get_dataset_default_config_name as get_dataset_default_config_name,
+)
+from crucible_datasets.load import (
+    get_dataset_infos as get_dataset_infos,
+)
+from crucible_datasets.load import (
+    get_dataset_split_names as get_dataset_split_names,
+)
+from crucible_datasets.load import (
+    load_dataset as load_dataset,
+)
+from crucible_datasets.load import (
+    load_dataset_builder as load_dataset_builder,
+)
+from crucible_datasets.load import (
+    load_from_disk as load_from_disk,
+)
 from crucible_datasets.progress import (
     are_progress_bars_disabled as are_progress_bars_disabled,
 )
@@ -102,8 +154,12 @@ from crucible_datasets.progress import (
 from crucible_datasets.progress import (
     tqdm as tqdm,
 )
-from crucible_datasets.reading.modes import DownloadMode as DownloadMode
-from crucible_datasets.reading.modes import VerificationMode as VerificationMode
+from crucible_datasets.reading.modes import (
+    DownloadMode as DownloadMode,
+)
+from crucible_datasets.reading.modes import (
+    VerificationMode as VerificationMode,
+)
 from crucible_datasets.splits import (
     NamedSplit as NamedSplit,
 )
@@ -134,6 +190,8 @@ from crucible_datasets.splits import (
 from crucible_datasets.splits import (
     percent as percent,
 )
-from crucible_datasets.version import Version as Version
+from crucible_datasets.version import (
+    Version as Version,
+)
 
 __version__: str

@@ -109,6 +109,8 @@ MAX_CARD_VALUES = 1_000_000
 DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _memory() // 4
 # What a small row group may decode to. One that is large in its file may be 64 times as large in memory.
 MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
+# Foreign Arrow files up to this size are validated whole before use.
+MAX_VALIDATED_BYTES = int(os.environ.get("CRUCIBLE_MAX_VALIDATED_BYTES", 16 << 20))
 SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SPILL_FOLDER" in os.environ else None
 
 # Running

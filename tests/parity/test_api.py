@@ -21,17 +21,6 @@ HUB = "hub stage: repositories on the Hub"
 TENSORFLOW = "outputs of other frameworks, after the transform stage"
 
 STILL_TO_COME = {
-    **dict.fromkeys(
-        [
-            "ArrowBasedBuilder",
-            "BuilderConfig",
-            "DatasetBuilder",
-            "DownloadConfig",
-            "DownloadManager",
-            "GeneratorBasedBuilder",
-        ],
-        FILES,
-    ),
     "Dataset.from_spark": FILES,
     **dict.fromkeys(["Dataset.cleanup_cache_files", "DatasetDict.cleanup_cache_files"], FILES),
     **dict.fromkeys([f"Dataset.{name}" for name in ("map", "filter", "batch", "flatten_indices")], TRANSFORM),
@@ -49,6 +38,10 @@ STILL_TO_COME = {
     ),
     **dict.fromkeys(["Dataset.push_to_hub", "DatasetDict.push_to_hub"], HUB),
     "Dataset.to_tf_dataset": TENSORFLOW,
+    **dict.fromkeys(
+        [f"{kind}Builder.SLEEP_ON_THREADS_SHUTDOWNS" for kind in ("Dataset", "ArrowBased", "GeneratorBased")],
+        "a switch for threads that are not used here",
+    ),
     "experimental": "a decorator of Hugging Face's own functions, of no use to callers",
     **dict.fromkeys(
         [

@@ -33,22 +33,23 @@ INFERRED = [
     *TIMES,
     scalar("binary", st.binary()),
 ]
-python_values = st.recursive(
-    st.sampled_from(INFERRED),
-    lambda inner: (
-        inner.map(lambda kind: Kind("list", kind.feature, st.lists(nullable(kind.values), max_size=3)))
-        | st.builds(
-            lambda left, right: Kind(
-                "struct",
-                left.feature,
-                st.fixed_dictionaries({"x": nullable(left.values)}, optional={"y": nullable(right.values)}),
-            ),
-            inner,
-            inner,
-        )
-    ),
-    max_leaves=3,
-)
+
+
+def python_values(leaves: list[Kind], gaps: bool = True) -> st.SearchStrategy[Kind]:
+    """Values whose types are to be found out; structs may lack a field where there can be gaps."""
+
+    def fields(left: Kind, right: Kind) -> st.SearchStrategy[dict]:
+        always, sometimes = {"x": nullable(left.values)}, {"y": nullable(right.values)}
+        return st.fixed_dictionaries(always, optional=sometimes) if gaps else st.fixed_dictionaries(always | sometimes)
+
+    return st.recursive(
+        st.sampled_from(leaves),
+        lambda inner: (
+            inner.map(lambda kind: Kind("list", kind.feature, st.lists(nullable(kind.values), max_size=3)))
+            | st.builds(lambda left, right: Kind("struct", left.feature, fields(left, right)), inner, inner)
+        ),
+        max_leaves=3,
+    )
 
 
 @given(specs())
@@ -56,7 +57,7 @@ def test_columns_with_features(spec):
     build(spec.dataset)
 
 
-@given(specs(python_values))
+@given(specs(python_values(INFERRED)))
 def test_columns_without_features(spec):
     build(lambda library: library.Dataset.from_dict(spec.columns))
 
@@ -67,7 +68,7 @@ def test_rows_with_features(spec):
     build(lambda library: library.Dataset.from_list(rows, features=spec.features(library)))
 
 
-@given(specs(python_values, min_rows=1), st.data())
+@given(specs(python_values(INFERRED), min_rows=1), st.data())
 def test_rows_without_features(spec, data):
     rows = [dict(zip(spec.columns, row, strict=True)) for row in zip(*spec.columns.values(), strict=True)]
     rows[1:] = [{name: value for name, value in row.items() if data.draw(st.booleans())} for row in rows[1:]]
@@ -286,7 +287,8 @@ def test_generators(folder, spec):
     build(lambda library: library.Dataset.from_generator(generate, features=spec.features(library), **place))
 
 
-@given(spec=specs(python_values, min_rows=1, max_rows=4))
+# Without gaps: structs with different fields become JSON text here, which Hugging Face rounds.
+@given(spec=specs(python_values(INFERRED, gaps=False), min_rows=1, max_rows=4))
 def test_generators_without_features(folder, spec):
     rows = rows_of(spec)
 

@@ -71,7 +71,7 @@ def test_flatten(spec, depth):
     same(spec, lambda library, dataset: dataset.shuffle(seed=4).flatten())
 
 
-@given(specs(), kinds, st.booleans(), st.data())
+@given(specs(), kinds.filter(lambda kind: kind.name != "Json"), st.booleans(), st.data())
 def test_add_column(spec, kind, named, data):
     size = len(spec) + data.draw(st.sampled_from([0, 0, 0, 1]))
     values = data.draw(st.lists(nullable(kind.values), min_size=size, max_size=size))
@@ -119,7 +119,8 @@ def test_add_item(spec, data):
         if data.draw(st.sampled_from([True, True, False]))
     }
     same(spec, lambda library, dataset: dataset.add_item(item))
-    same(spec, lambda library, dataset: dataset.shuffle(seed=1).add_item(item))
+    if item:
+        same(spec, lambda library, dataset: dataset.shuffle(seed=1).add_item(item))
 
 
 @pytest.mark.parametrize(

@@ -309,13 +309,27 @@ DIFFERENCES = {
         IndexError,
         [1, 1, 1, 1, 0, 0],
     ),
-    "a null among translations": Difference(
-        "a null is a value of every type",
-        lambda library, dataset: library.Dataset.from_dict(
-            {"t": [None]}, features=library.Features({"t": library.Translation(languages=["de", "en"])})
-        )["t"][:],
+    "add a translation": Difference(
+        "its feature is taken for a dict of features",
+        lambda library, dataset: len(
+            library.Dataset.from_dict(
+                {"t": [None]}, features=library.Features({"t": library.Translation(languages=["de", "en"])})
+            ).add_item({"t": {"de": "ja", "en": "yes"}})
+        ),
         AttributeError,
-        [None],
+        2,
+    ),
+    "add a JSON column": Difference(
+        "values are not written as JSON text first",
+        lambda library, dataset: dataset.add_column("j", [{"x": 1}, 2, "a", None], feature=library.Json())["j"][:],
+        TypeError,
+        [{"x": 1}, 2, "a", None],
+    ),
+    "an empty range of rows beyond the end": Difference(
+        "nothing is asked for, so nothing is missing",
+        lambda library, dataset: len(dataset.select(range(6, 6))),
+        IndexError,
+        0,
     ),
     "a missing column of no rows": Difference(
         "the column is missing however many rows there are",

@@ -31,6 +31,7 @@ def numbered(size: int) -> Spec:
 
 @given(specs(min_rows=1), selections)
 def test_select(spec, indices):
+    assume(not isinstance(indices, range) or len(indices))  # where an empty range starts does not matter here
     same(spec, lambda library, dataset: dataset.select(indices))
     same(spec, lambda library, dataset: dataset.shuffle(seed=5).select(indices))
 

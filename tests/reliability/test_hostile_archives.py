@@ -121,6 +121,11 @@ def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
+# What is imported when it is first needed is imported now.
+harmless = sys.argv[2] + ".txt"
+with open(harmless, "w") as file:
+    file.write("harmless\\n")
+load_dataset("text", data_files=harmless)
 before = peak()
 
 def whole(files):
@@ -169,7 +174,7 @@ def test_bombs_are_refused_before_they_cost_memory(tmp_path, size=64 * MB, limit
         path = tmp_path / f"x.txt.{kind}" if kind in ("gz", "zst") else tmp_path / f"x.{kind}"
         bomb(kind, path, size)
         done = subprocess.run(
-            [sys.executable, "-c", READ, str(path), str(tmp_path / "cache"), str(limit), str(ratio)],
+            [sys.executable, "-c", READ, str(path), str(tmp_path / f"cache-{kind}"), str(limit), str(ratio)],
             capture_output=True,
             text=True,
         )
@@ -177,8 +182,9 @@ def test_bombs_are_refused_before_they_cost_memory(tmp_path, size=64 * MB, limit
         allowed = max(limit, path.stat().st_size * ratio)
         costs[kind] = int(done.stdout) >> 10
         assert int(done.stdout) << 10 <= allowed + 64 * MB, (kind, done.stdout)
-        assert costs[kind] > 0, "nothing was measured"
-        assert not list((tmp_path / "cache").rglob("*.arrow"))
+        # A zip states sizes, and is refused before anything is read.
+        assert costs[kind] > 0 or kind == "zip", "nothing was measured"
+        assert len(list((tmp_path / f"cache-{kind}").rglob("*.arrow"))) == 1, "more than the harmless file was kept"
     print("MiB of memory:", costs)
 
 

@@ -51,8 +51,7 @@ def batches(source: Any, path: str, trusted: bool = False) -> Iterator[pa.Record
             batch = next(following, None)
             if batch is None:
                 break
-            if not trusted:
-                batch.validate(full=True)
+            batch.validate(full=not trusted)
         produced, count = produced + batch.nbytes, count + 1
         if size and produced > limit:
             raise LimitExceededError(path, "decompressing its buffers", limit, "config.MAX_DECODED_BYTES")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets import config
 from crucible_datasets.exceptions import ArrowFileError, FileFormatError
 from crucible_datasets.formats.arrow import batches
 from crucible_datasets.tables.table import ArrowTable, Identities, identities
@@ -17,10 +18,12 @@ _valid: set[tuple[int, ...]] = set()  # files that this process has validated
 def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: bool = False) -> pa.Table:
     """The table in an Arrow stream or file, as its schema says.
 
-    All its values are validated when a file is first opened, unless it is `trusted`: written by this library.
+    All its values are validated when a file is first opened, unless it is `trusted` (written by this library) or
+    larger than `config.MAX_VALIDATED_BYTES`: reading it whole would cost what mapping it saves.
     """
     name = os.fspath(path)
     facts = os.stat(name)
+    trusted = trusted or facts.st_size > config.MAX_VALIDATED_BYTES
     identity = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
     try:
         source = pa.OSFile(name) if in_memory else pa.memory_map(name)
