@@ -13,7 +13,7 @@ import pytest
 import crucible_datasets
 from crucible_datasets import Dataset, config
 from crucible_datasets.atomic import owners
-from crucible_datasets.cache import Cache, amounts, default_cache, turns
+from crucible_datasets.cache import Cache, amounts, default_cache, manifest, turns
 from crucible_datasets.exceptions import ArgumentError, StorageError
 
 CRUCIBLE = Path(sys.executable).with_name("crucible")
@@ -444,3 +444,18 @@ def test_what_it_prints_is_inert(command):
     code, text = command("ls")
     assert code == 0 and len(text.splitlines()) == 6
     assert all(character.isprintable() for character in text.replace("\n", ""))
+
+
+def test_bytes_that_a_power_failure_lost_are_noticed(cache, monkeypatch):
+    """After the machine has started anew, an entry's bytes are read once more before they are used."""
+    folder = cache.made("key", lambda folder: Path(folder, "data").write_bytes(b"x" * 100) and None, {})
+    facts = os.stat(Path(folder, "data"))
+    with open(Path(folder, "data"), "r+b") as file:
+        file.write(b"\0" * 100)
+    os.utime(Path(folder, "data"), ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    stated = json.loads(Path(folder, "manifest.json").read_text())
+    stated["files"]["data"]["identity"] = manifest._identity(os.path.join(folder, "data"))
+    Path(folder, "manifest.json").write_text(json.dumps(stated))
+    assert cache.find("key") == folder  # within one run of the machine nothing tells them apart
+    monkeypatch.setattr(manifest, "_boot", lambda: "the next run of the machine")
+    assert cache.find("key") is None

@@ -491,3 +491,29 @@ def test_caching_is_on_until_switched_off():
         assert is_caching_enabled()
     finally:
         enable_caching()
+
+
+@pytest.mark.parametrize("size", [10, 20_000])
+def test_many_rows_are_told_apart_as_few_are(size):
+    """Long lists are read column by column; what makes a difference is the same."""
+    rows = [{"text": f"t{i}", "turns": [{"role": "user", "n": i}], "score": i / 7} for i in range(size)]
+
+    def changed(**fields):
+        return [*rows[:-1], {**rows[-1], **fields}]
+
+    different = [
+        rows,
+        rows[:-1],
+        changed(text="other"),
+        changed(text=None),
+        changed(score=1),
+        changed(score=1.0),
+        changed(turns=[]),
+        changed(turns=[{"role": "user"}]),
+        changed(turns=({"role": "user", "n": size - 1},)),
+        changed(more=None),
+        [tuple(row.items()) for row in rows],
+        tuple(rows),
+    ]
+    assert len({Hasher.hash(value) for value in different}) == len(different)
+    assert Hasher.hash(rows) == Hasher.hash([dict(reversed(row.items())) for row in rows])

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import xxhash
@@ -31,7 +32,7 @@ class StoredFile:
 
     size: int
     xxh3: str
-    identity: list[int] | None
+    identity: list[int | str] | None
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,13 @@ class Damage(NamedTuple):
 
 
 def write_manifest(folder: str, key: str, facts: Mapping[str, Any]) -> None:
-    """Make the files of a folder durable, and state what they are."""
-    make_tree_durable(folder)
+    """State what the files of a folder are.
+
+    They need not be on the disk yet: what a power failure loses is noticed, because their bytes
+    are read again after the machine has started anew. Where that cannot be known, they are made durable.
+    """
+    if not _boot():
+        make_tree_durable(folder)
     paths = [path for path in paths_in(folder) if not os.path.isdir(path)]
     with ThreadPoolExecutor(max(1, min(8, len(paths)))) as pool:
         hashes = pool.map(_hash, paths)
@@ -117,10 +123,20 @@ def _checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFi
         return "it is missing", file
 
 
-def _identity(path: str) -> list[int]:
+def _identity(path: str) -> list[int | str]:
     # The time of the last change of status cannot be set back, unlike that of the last change of content.
     facts = os.stat(path)
-    return [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns]
+    return [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, _boot()]
+
+
+@cache
+def _boot() -> str:
+    """What tells this run of the machine from the one before; empty where the system does not say."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 def _hash(path: str) -> str:

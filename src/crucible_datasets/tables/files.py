@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArrowFileError, FileFormatError
-from crucible_datasets.formats.arrow import batches
+from crucible_datasets.formats.arrow import batches, whole
 from crucible_datasets.tables.table import ArrowTable, Identities, identities
 
 _valid: set[tuple[int, ...]] = set()  # files that this process has validated
@@ -27,7 +27,9 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
     identity = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
     try:
         source = pa.OSFile(name) if in_memory else pa.memory_map(name)
-        table = pa.Table.from_batches(batches(source, name, trusted or identity in _valid))
+        if trusted or identity in _valid:
+            return whole(source, name)
+        table = pa.Table.from_batches(batches(source, name))
     except FileFormatError as error:
         raise ArrowFileError(name, str(error.__cause__)) from error
     _valid.add(identity)
