@@ -33,7 +33,10 @@ class TorchFormatter(TensorFormatter):
             return self.torch.tensor(value, **{**kind, **self.kwargs})
         array = np.asarray(value)
         wanted = {"i": np.int64, "u": np.int64, "f": np.float32}.get(array.dtype.kind, array.dtype)
-        return self.of(array if "dtype" in self.kwargs else array.astype(wanted, copy=False))
+        if "dtype" in self.kwargs:
+            return self.of(array)
+        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, as torch itself makes it
+            return self.of(array.astype(wanted, copy=False))
 
     def of(self, array: AnyArray) -> Any:
         if not self.shares:
