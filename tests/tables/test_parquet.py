@@ -254,8 +254,8 @@ def test_a_changed_file_is_not_read_as_the_old_one(tmp_path):
         table.read(range(400, 500))
 
 
-# JAX, which other tests load, warns of any fork.
-@pytest.mark.filterwarnings("ignore:os.fork")
+# JAX and Lance, which other tests load, warn of any fork.
+@pytest.mark.filterwarnings("ignore:os.fork", "ignore:lance is not fork-safe")
 def test_a_forked_process_reads_while_threads_of_the_parent_decode(tmp_path):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     whole = rows_of(600)

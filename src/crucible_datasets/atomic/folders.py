@@ -68,15 +68,15 @@ def seen_whole(folder: str | os.PathLike[str], read: Callable[[], T]) -> T:
     """What `read` gives while `folder` is one and the same: it is called again if the folder was replaced meanwhile."""
     while True:
         finish_interrupted(folder)
-        before = _identity(folder)
-        try:
-            result = read()
-        except Exception:
+        with _held(folder) as before:
+            try:
+                result = read()
+            except Exception:
+                if _identity(folder) == before:
+                    raise
+                continue
             if _identity(folder) == before:
-                raise
-            continue
-        if _identity(folder) == before:
-            return result
+                return result
 
 
 def finish_interrupted(folder: str | os.PathLike[str]) -> None:
@@ -107,6 +107,21 @@ def _given_up(path: str, parts: Unfinished) -> bool:
             return True
         time.sleep(0.01)
     return os.path.lexists(path)
+
+
+@contextmanager
+def _held(folder: str | os.PathLike[str]) -> Iterator[tuple[int, int] | None]:
+    """The identity of a folder, which no other gets as long as this one is held open."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # there is none, or the system opens no folders
+        yield _identity(folder)
+        return
+    try:
+        facts = os.fstat(handle)
+        yield facts.st_dev, facts.st_ino
+    finally:
+        os.close(handle)
 
 
 def _identity(folder: str | os.PathLike[str]) -> tuple[int, int] | None:
