@@ -20,6 +20,7 @@ import types
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from operator import itemgetter
 from pathlib import PurePath
 from typing import Any
 
@@ -192,12 +193,15 @@ def _fed_by_columns(walk: Walk, values: list[Any], depth: int = 0) -> bool:
 
 
 def _fed_by_fields(walk: Walk, values: list[dict[Any, Any]], depth: int) -> bool:
-    names = values[0].keys()
-    if not all(type(name) is str for name in names) or any(value.keys() != names for value in values):
+    names = sorted(values[0]) if all(type(name) is str for name in values[0]) else []
+    if not names or set(map(len, values)) != {len(names)}:
         return False
     walk.write("records", b"%d" % len(values))
-    walk.feed_all("names", sorted(names))
-    return all(_fed_by_columns(walk, [value[name] for value in values], depth + 1) for name in sorted(names))
+    walk.feed_all("names", names)
+    try:
+        return all(_fed_by_columns(walk, list(map(itemgetter(name), values)), depth + 1) for name in names)
+    except KeyError:
+        return False
 
 
 def _walk_set(walk: Walk, value: Any) -> None:
