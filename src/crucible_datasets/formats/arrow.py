@@ -21,6 +21,7 @@ from crucible_datasets.outputs.arrow import ArrowFormatter
 _FILE_MAGIC = b"ARROW1"
 _FEATHER_1_MAGIC = b"FEA1"
 _HONEST_RATIO = 64
+_BYTES_PER_EMPTY_ROW = 256
 
 
 def read(
@@ -58,6 +59,7 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
             if batch is None:
                 break
             batch.validate(full=True)
+        require_bytes(batch, path)
         produced, count = produced + batch.nbytes, count + 1
         if size and produced > limit:
             raise LimitExceededError(path, "decompressing its buffers", limit, "config.MAX_DECODED_BYTES")
@@ -65,6 +67,13 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     if not count:
         empty = reader.schema.empty_table()
         yield pa.RecordBatch.from_arrays([column.chunk(0) for column in empty.columns], schema=reader.schema)
+
+
+def require_bytes(batch: pa.RecordBatch, path: str) -> None:
+    """Rows that take no bytes cost nothing to claim: four billion of them fit into any file."""
+    limit = config.MAX_DECODED_BYTES // _BYTES_PER_EMPTY_ROW
+    if batch.num_rows > limit and not batch.nbytes:
+        raise LimitExceededError(path, "the number of rows without bytes", limit, "config.MAX_DECODED_BYTES")
 
 
 def opened(source: Any) -> Any:
