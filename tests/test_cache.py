@@ -244,7 +244,7 @@ def test_bytes_that_rot_on_the_disk_are_noticed_by_verify_and_not_trusted_again(
     entry = manifest.read_manifest(os.path.dirname(path))
     # The file looks as it did when it was written.
     stated = json.loads(Path(entry.folder, "manifest.json").read_text())
-    stated["files"]["data"]["identity"] = manifest._identity(path)
+    stated["files"]["data"]["identity"] = manifest.identity_of(path)
     Path(entry.folder, "manifest.json").write_text(json.dumps(stated))
     assert cache.find("key"), "bytes are not read again as long as a file looks the same"
     assert [damage.path for damage in cache.verify()] == [str(path)]
@@ -454,8 +454,8 @@ def test_bytes_that_a_power_failure_lost_are_noticed(cache, monkeypatch):
         file.write(b"\0" * 100)
     os.utime(Path(folder, "data"), ns=(facts.st_atime_ns, facts.st_mtime_ns))
     stated = json.loads(Path(folder, "manifest.json").read_text())
-    stated["files"]["data"]["identity"] = manifest._identity(os.path.join(folder, "data"))
+    stated["files"]["data"]["identity"] = manifest.identity_of(os.path.join(folder, "data"))
     Path(folder, "manifest.json").write_text(json.dumps(stated))
     assert cache.find("key") == folder  # within one run of the machine nothing tells them apart
-    monkeypatch.setattr(manifest, "_boot", lambda: "the next run of the machine")
+    monkeypatch.setattr(manifest, "boot", lambda: "the next run of the machine")
     assert cache.find("key") is None

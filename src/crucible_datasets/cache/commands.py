@@ -63,7 +63,7 @@ def verify(cache: Cache) -> Texts:
     """Read every byte; the exit code is 1 when files are damaged."""
     found = cache.verify()
     yield from (f"{_line(damage.path)}: {damage.reason}" for damage in found)
-    checked = _amount(list(cache.entries()))
+    checked = _amount([entry for entry in cache.entries() if entry.is_whole])
     yield f"{checked} read, {len(found)} damaged {'file' if len(found) == 1 else 'files'}"
     return 1 if found else 0
 
@@ -72,7 +72,8 @@ ACTIONS: dict[str, Callable[..., Texts]] = {action.__name__: action for action i
 
 
 def _kind(entry: Entry) -> str:
-    return str(entry.facts.get("kind", "other"))
+    kind = str(entry.facts.get("kind", "other"))
+    return kind if entry.is_whole else f"{kind}, unfinished"
 
 
 def _amount(entries: Sequence[Entry]) -> str:

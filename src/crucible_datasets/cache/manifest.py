@@ -45,6 +45,7 @@ class Entry:
     created: float
     last_used: float
     files: Mapping[str, StoredFile]
+    is_whole: bool = True  # or what was left of one that was being made in parts
 
     @property
     def size(self) -> int:
@@ -59,24 +60,30 @@ class Damage(NamedTuple):
     reason: str
 
 
-def write_manifest(folder: str, key: str, facts: Mapping[str, Any]) -> None:
-    """State what the files of a folder are.
+def write_manifest(
+    folder: str, key: str, facts: Mapping[str, Any], known: Mapping[str, StoredFile] | None = None
+) -> None:
+    """State what the files of a folder are; `known` ones that did not change are not read again.
 
     They need not be on the disk yet: what a power failure loses is noticed, because their bytes
     are read again after the machine has started anew. Where that cannot be known, they are made durable.
     """
-    if not _boot():
+    if not boot():
         make_tree_durable(folder)
-    paths = [path for path in paths_in(folder) if not os.path.isdir(path)]
+    paths = {os.path.relpath(path, folder): path for path in paths_in(folder) if not os.path.isdir(path)}
     with ThreadPoolExecutor(max(1, min(8, len(paths)))) as pool:
-        hashes = pool.map(_hash, paths)
-        names = (os.path.relpath(path, folder) for path in paths)
-        files = {
-            name: StoredFile(os.path.getsize(path), xxh3, _identity(path))
-            for name, path, xxh3 in zip(names, paths, hashes, strict=True)
-        }
+        stated = pool.map(lambda name: stored(paths[name], (known or {}).get(name)), paths)
+        files = dict(zip(paths, stated, strict=True))
     now = time.time()
     _write(Entry(key, folder, facts, now, now, files))
+
+
+def stored(path: str, known: StoredFile | None = None) -> StoredFile:
+    """A file as it is now; one that is known and did not change is not read."""
+    identity = identity_of(path)
+    if known is not None and known.identity == identity:
+        return known
+    return StoredFile(os.path.getsize(path), _hash(path), identity)
 
 
 def read_manifest(folder: str) -> Entry | None:
@@ -100,7 +107,7 @@ def damages(entry: Entry, thorough: bool = False) -> list[Damage]:
     found, seen = [], dict(entry.files)
     for name, file in entry.files.items():
         path = os.path.join(entry.folder, name)
-        reason, seen[name] = _checked(path, file, thorough)
+        reason, seen[name] = checked(path, file, thorough)
         if reason:
             found.append(Damage(path, reason))
     if seen != entry.files:
@@ -109,9 +116,10 @@ def damages(entry: Entry, thorough: bool = False) -> list[Damage]:
     return found
 
 
-def _checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFile]:
+def checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFile]:
+    """What is wrong with a file, or nothing; and what is known of it from now on."""
     try:
-        identity = _identity(path)
+        identity = identity_of(path)
         if identity[0] != file.size:
             return f"it has {identity[0]} bytes instead of {file.size}", file
         if identity == file.identity and not thorough:
@@ -123,14 +131,15 @@ def _checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFi
         return "it is missing", file
 
 
-def _identity(path: str) -> list[int | str]:
+def identity_of(path: str) -> list[int | str]:
+    """What a file has another of as soon as its bytes may be others."""
     # The time of the last change of status cannot be set back, unlike that of the last change of content.
     facts = os.stat(path)
-    return [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, _boot()]
+    return [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, boot()]
 
 
 @cache
-def _boot() -> str:
+def boot() -> str:
     """What tells this run of the machine from the one before; empty where the system does not say."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
@@ -149,6 +158,6 @@ def _hash(path: str) -> str:
 
 
 def _write(entry: Entry) -> None:
-    stated = {name: value for name, value in asdict(entry).items() if name not in {"folder", "last_used"}}
+    stated = {name: value for name, value in asdict(entry).items() if name not in {"folder", "last_used", "is_whole"}}
     with written_whole(os.path.join(entry.folder, MANIFEST)) as beside, open(beside, "w", encoding="utf-8") as file:
         json.dump(stated, file, indent=1)

@@ -1,7 +1,8 @@
 """`Cache`: find an entry, make it, clean up.
 
     root/<name>/                  an entry: its files and manifest.json
-    root/.work/<name>~<owner>.tmp an entry that is being made, or removed
+    root/.work/<name>~<owner>.tmp an entry that is being made; .gone: that is being removed
+    root/.work/<name>~<owner>.left finished parts of an entry, whose maker stopped (cache.unfinished)
     root/.work/…~<owner>.uses     the entries that a process uses
 
 Readers take no lock. An entry comes and goes by one rename.
@@ -14,7 +15,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import xxhash
@@ -25,11 +26,14 @@ from crucible_datasets.atomic.files import make_durable, remove_abandoned, remov
 from crucible_datasets.atomic.owners import unfinished_name
 from crucible_datasets.cache.amounts import byte_count
 from crucible_datasets.cache.manifest import MANIFEST, Damage, Entry, damages, read_manifest, write_manifest
+from crucible_datasets.cache.parts import Parts
 from crucible_datasets.cache.turns import found_or_turn
+from crucible_datasets.cache.unfinished import MADE_IN_PARTS, keep_parts_of_the_dead, left_in, remove_left, resumed
 from crucible_datasets.cache.uses import Uses
 from crucible_datasets.logging import get_logger
 
 Make = Callable[[str], Mapping[str, Any] | None]
+Begin = Callable[[str], AbstractContextManager[None]]
 
 logger = get_logger(__name__)
 
@@ -67,30 +71,27 @@ class Cache:
         `make` gets an empty folder to write files into, and may return facts that it learned. When
         several processes want the same entry, one makes it and the others wait.
         """
-        if found := self.find(key):
-            return found
-        name = _name(key)
-        folder = os.path.join(self.root, name)
-        with storage_errors(folder):
-            os.makedirs(self._work, exist_ok=True)
-            with found_or_turn(self._work, name, lambda: self.find(key)) as (found, beside):
-                if found:
-                    return found
-                learned = make(beside)
-                write_manifest(beside, key, {**(facts or {}), **(learned or {})})
-                self._place(beside, folder, key)
-        self._uses.note(name)
-        with suppress(OSError):
-            self.clean()
-        return folder
+        return self.find(key) or self._made(key, make, facts or {}, ".tmp", lambda folder: nullcontext())
+
+    def resumable(self, key: str, make: Make, facts: Mapping[str, Any] | None = None) -> str:
+        """The same, when making takes long: `make` marks `Parts` of its folder as finished while it works.
+
+        When it dies or fails, those stay, and the next one finds them in its folder and nothing else.
+        """
+
+        def begin(folder: str) -> AbstractContextManager[None]:
+            return resumed(self._work, folder, key, facts or {})
+
+        return self.find(key) or self._made(key, make, facts or {}, MADE_IN_PARTS, begin)
 
     def entries(self) -> Iterator[Entry]:
-        """All entries."""
+        """All entries, also what is left of unfinished ones (`is_whole` tells)."""
         self._tidy()
         for name in self._names():
             entry = read_manifest(os.path.join(self.root, name))
             if entry is not None:
                 yield entry
+        yield from left_in(self._work)
 
     def size(self) -> int:
         """The bytes of all entries."""
@@ -104,7 +105,7 @@ class Cache:
         """
         if not os.path.isdir(self.root):
             return []
-        remove_abandoned(self._work, suffix=None)
+        self._remove_dead_work()
         allowed = byte_count(config.CRUCIBLE_CACHE_LIMIT if limit is None else limit, self.root)
         entries = sorted(self.entries(), key=lambda entry: entry.last_used)
         size, in_use, removed = sum(entry.size for entry in entries), self._uses.live(), []
@@ -119,7 +120,8 @@ class Cache:
 
     def remove(self, key: str) -> bool:
         """Remove an entry, in use or not; whether it was there. Who has its files open can read on."""
-        return self._discard(os.path.join(self.root, _name(key)))
+        left = remove_left(self._work, key)
+        return self._discard(os.path.join(self.root, _name(key))) or left
 
     def verify(self) -> list[Damage]:
         """Read every byte of every entry; the files that are not as they should be.
@@ -135,6 +137,24 @@ class Cache:
             elif os.path.isdir(folder):
                 found.append(Damage(os.path.join(folder, MANIFEST), "it is missing or unreadable"))
         return found
+
+    def _made(self, key: str, make: Make, facts: Mapping[str, Any], suffix: str, begin: Begin) -> str:
+        name = _name(key)
+        folder = os.path.join(self.root, name)
+        with storage_errors(folder):
+            os.makedirs(self._work, exist_ok=True)
+            with found_or_turn(self._work, name, lambda: self.find(key), suffix) as (found, beside):
+                if found:
+                    return found
+                with begin(beside):
+                    learned = make(beside)
+                    write_manifest(beside, key, {**facts, **(learned or {})}, Parts(beside).known())
+                    self._place(beside, folder, key)
+        self._uses.note(name)
+        with suppress(OSError):
+            remove_left(self._work, key)
+            self.clean()
+        return folder
 
     def _names(self) -> list[str]:
         try:
@@ -177,7 +197,12 @@ class Cache:
         """Remove what dead processes left, when this process first looks at the cache."""
         if not self._is_tidy:
             self._is_tidy = True
-            remove_abandoned(self._work, suffix=None)
+            self._remove_dead_work()
+
+    def _remove_dead_work(self) -> None:
+        for suffix in (".tmp", ".gone", ".uses"):
+            remove_abandoned(self._work, suffix=suffix)
+        keep_parts_of_the_dead(self._work)
 
 
 def default_cache(folder: str | os.PathLike[str] | None = None) -> Cache:

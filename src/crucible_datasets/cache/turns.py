@@ -22,14 +22,17 @@ from crucible_datasets.atomic.owners import is_alive, unfinished_in, unfinished_
 
 T = TypeVar("T")
 
+MADE_NOW = {".tmp", ".parts"}  # the suffixes of folders in which entries are being made
 SECONDS_BETWEEN_SIGNS = 1.0
 SECONDS_OF_SILENCE = 10.0
 
 
 @contextmanager
-def found_or_turn(work: str, name: str, find: Callable[[], T | None]) -> Iterator[tuple[T | None, str]]:
+def found_or_turn(
+    work: str, name: str, find: Callable[[], T | None], suffix: str = ".tmp"
+) -> Iterator[tuple[T | None, str]]:
     """Yield what `find` gives and no folder; or None and an empty folder of one's own, while all others wait."""
-    mine, skew = _announced(work, name)
+    mine, skew = _announced(work, name, suffix)
     pause = 0.001
     try:
         while True:
@@ -46,7 +49,7 @@ def found_or_turn(work: str, name: str, find: Callable[[], T | None]) -> Iterato
                     with _signs_of_life(mine):
                         yield None, mine
                     return
-                mine, skew = _announced(work, name)
+                mine, skew = _announced(work, name, suffix)
                 continue
             if mine and min(rivals) < mine:
                 os.rmdir(mine)
@@ -58,9 +61,9 @@ def found_or_turn(work: str, name: str, find: Callable[[], T | None]) -> Iterato
             remove_tree(mine)
 
 
-def _announced(work: str, name: str) -> tuple[str, float]:
+def _announced(work: str, name: str, suffix: str) -> tuple[str, float]:
     """A new folder, and how far the clock of the file system is ahead of ours."""
-    mine = os.path.join(work, unfinished_name(name))
+    mine = os.path.join(work, unfinished_name(name, suffix))
     os.mkdir(mine)
     return mine, os.stat(mine).st_mtime - time.time()
 
@@ -73,7 +76,7 @@ def _rivals(work: str, name: str, skew: float) -> list[str]:
             silent_for = now - os.stat(path).st_mtime
             silent = abs(silent_for) > SECONDS_OF_SILENCE
             # An entry that needs itself would wait for itself.
-            if parts.suffix == ".tmp" and not (silent or parts.is_mine or is_alive(parts.owner) is False):
+            if parts.suffix in MADE_NOW and not (silent or parts.is_mine or is_alive(parts.owner) is False):
                 rivals.append(path)
     return rivals
 

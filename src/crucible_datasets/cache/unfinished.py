@@ -1,0 +1,110 @@
+"""Entries that are made in parts, and what becomes of them when their maker stops before the end.
+
+    root/.work/<name>~<owner>.parts  being made in parts
+    root/.work/<name>~<owner>.left   left by a maker that died or failed: finished parts and nothing else
+        …/plan.json                  what was to be made
+
+A maker takes over what was left by renaming it, which only one of many can do, and which leaves
+nothing at the old path for anybody who still writes there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from crucible_datasets.atomic.files import remove_tree
+from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
+from crucible_datasets.cache.manifest import Entry
+from crucible_datasets.cache.parts import PLAN, Parts
+
+MADE_IN_PARTS, LEFT = ".parts", ".left"
+
+
+@contextmanager
+def resumed(work: str, folder: str, key: str, facts: Mapping[str, Any]) -> Iterator[None]:
+    """Have the empty `folder` take over the finished parts of `key`; when the block fails, they are left again."""
+    keep_parts_of_the_dead(work, os.path.basename(folder))
+    candidates = [entry for entry in left_in(work) if entry.key == key]
+    try:
+        if any(_taken_over(entry.folder, folder) for entry in sorted(candidates, key=lambda entry: -entry.size)):
+            Parts(folder).remove_unfinished(thorough=True)
+        else:
+            _write_plan(folder, key, facts)
+        yield
+    except BaseException:
+        leave(folder)
+        raise
+
+
+def leave(folder: str) -> None:
+    """Give up a folder in which an entry was being made in parts; the finished ones stay for others."""
+    what = os.path.basename(folder).partition("~")[0]
+    left = os.path.join(os.path.dirname(folder), unfinished_name(what, LEFT))
+    with suppress(OSError):
+        os.rename(folder, left)
+        _keep_finished_parts(left)
+
+
+def keep_parts_of_the_dead(work: str, name: str | None = None) -> None:
+    """Of what dead makers left, keep finished parts only; of one entry or of all."""
+    what = None if name is None else name.partition("~")[0]
+    for path, parts in list(unfinished_in(work, what)):
+        with suppress(FileNotFoundError):
+            silent_for = time.time() - os.stat(path).st_mtime
+            if parts.suffix == LEFT:
+                _keep_finished_parts(path)
+            elif parts.suffix == MADE_IN_PARTS and is_abandoned(parts.owner, silent_for):
+                leave(path)
+
+
+def left_in(work: str) -> Iterator[Entry]:
+    """The unfinished entries that nobody is making now."""
+    for path, parts in unfinished_in(work):
+        plan = _plan(path) if parts.suffix == LEFT else None
+        finished = Parts(path)
+        last = finished.last_finished() if plan else None
+        if plan and last is not None:
+            key, facts, created = plan
+            yield Entry(key, path, facts, created, last, finished.known(), is_whole=False)
+
+
+def remove_left(work: str, key: str) -> bool:
+    """Remove what was left of an entry; whether there was anything."""
+    folders = [entry.folder for entry in left_in(work) if entry.key == key]
+    for folder in folders:
+        remove_tree(folder)
+    return bool(folders)
+
+
+def _taken_over(left: str, folder: str) -> bool:
+    with suppress(OSError):  # somebody else was first
+        # Silent folders do not count as being made.
+        os.utime(left)
+        os.rename(left, folder)
+        return True
+    return False
+
+
+def _keep_finished_parts(left: str) -> None:
+    if not Parts(left).remove_unfinished(thorough=False) or _plan(left) is None:
+        remove_tree(left)
+
+
+def _write_plan(folder: str, key: str, facts: Mapping[str, Any]) -> None:
+    with open(os.path.join(folder, PLAN), "w", encoding="utf-8") as file:
+        json.dump({"key": key, "facts": dict(facts), "created": time.time()}, file)
+
+
+def _plan(folder: str) -> tuple[str, dict[str, Any], float] | None:
+    """What was to be made in a folder."""
+    try:
+        with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
+            stated = json.load(file)
+        return str(stated["key"]), dict(stated["facts"]), float(stated["created"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

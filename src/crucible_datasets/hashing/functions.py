@@ -1,0 +1,219 @@
+"""Functions and classes: by their code, and by what that closes over, names and imports.
+
+What is installed goes by name and version, what the user wrote by content: neither where it stands, nor how it is
+laid out, nor what its local variables are called, matters.
+"""
+
+from __future__ import annotations
+
+import dis
+import enum
+import functools
+import inspect
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from crucible_datasets.hashing.modules import feed_import, feed_used, goes_by_name, is_installed, write_name
+from crucible_datasets.hashing.uses import AS_VALUE, uses_of
+from crucible_datasets.hashing.walk import Walk, Walker
+
+_KINDS_OF_CODE = (
+    inspect.CO_VARARGS
+    | inspect.CO_VARKEYWORDS
+    | inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ITERABLE_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+)
+_SEES_LOCALS = {"locals", "vars", "dir", "eval", "exec"}
+# Beside methods, what else of a class with a special name its author may have written.
+_WRITTEN = {"__annotations__", "__slots__", "__match_args__", "__dataclass_fields__", "__pydantic_fields__"}
+
+
+def _walk_function(walk: Walk, function: types.FunctionType) -> None:
+    if goes_by_name(function):
+        write_name(walk, function.__module__, function.__qualname__)
+        return
+    if _is_generic(function):
+        walk.write("singledispatch")
+        walk.feed([function.__wrapped__, list(function.registry.items())])  # type: ignore[attr-defined]
+        return
+    with _order_counts(walk):
+        _walk_users_function(walk, function)
+
+
+def _walk_users_function(walk: Walk, function: types.FunctionType) -> None:
+    place = f"function {function.__name__}"
+    walk.write("function")
+    walk.feed(function.__code__)
+    walk.feed_at(f"a default of {place}", function.__defaults__)
+    walk.feed_at(f"a default of {place}", function.__kwdefaults__)
+    if vars(function):
+        walk.feed_attributes(place, vars(function))
+    uses = uses_of(function.__code__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        walk.write("closure", name.encode())
+        found = cell.cell_contents if _is_filled(cell) else ...
+        feed_used(walk, f"closure variable {name!r} of {place}", found, uses.variables.get(name, {AS_VALUE}))
+    module = function.__globals__.get("__name__")
+    if is_installed(module):
+        write_name(walk, module, "")
+        return
+    for name in sorted(uses.globals.keys() & function.__globals__.keys()):
+        walk.write("global", name.encode())
+        feed_used(walk, f"global {name!r} of {place}", function.__globals__[name], uses.globals[name])
+    for wanted in sorted(set(uses.imports)):
+        of_variable = uses.variables.get(wanted.variable, set())
+        feed_import(walk, place, wanted, function.__globals__.get("__package__"), of_variable)
+
+
+@contextmanager
+def _order_counts(walk: Walk) -> Iterator[None]:
+    before, walk.order_counts = walk.order_counts, True
+    try:
+        yield
+    finally:
+        walk.order_counts = before
+
+
+def _is_generic(function: types.FunctionType) -> bool:
+    """Whether it is made by `functools.singledispatch`, which keeps a cache of weak references."""
+    return function.__globals__ is vars(functools) and {"registry", "__wrapped__"} <= vars(function).keys()
+
+
+def _walk_code(walk: Walk, code: types.CodeType) -> None:
+    steps, constants = _by_first_use(code)
+    walk.write("code", steps)
+    walk.write("exceptions", code.co_exceptiontable)
+    walk.feed((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _KINDS_OF_CODE))
+    walk.feed((code.co_names, _names_seen(code), code.co_freevars, code.co_cellvars))
+    walk.feed(constants)
+
+
+def _by_first_use(code: types.CodeType) -> tuple[bytes, tuple[Any, ...]]:
+    """The steps and constants of code, these in the order of their use; a docstring is a constant without use."""
+    steps, numbers = bytearray(code.co_code), dict[int, int]()
+    upper, first_of_upper = 0, None
+    for position in range(0, len(steps), 2):
+        operation = steps[position]
+        if operation == dis.EXTENDED_ARG:
+            first_of_upper = position if first_of_upper is None else first_of_upper
+            upper = (upper | steps[position + 1]) << 8
+            continue
+        if operation in _HAS_CONSTANT:
+            number = numbers.setdefault(upper | steps[position + 1], len(numbers))
+            for low in range(position, (first_of_upper if first_of_upper is not None else position) - 2, -2):
+                steps[low + 1], number = number & 255, number >> 8
+        upper, first_of_upper = 0, None
+    return bytes(steps), tuple(code.co_consts[index] for index in numbers)
+
+
+_HAS_CONSTANT = frozenset(dis.hasconst)
+
+
+def _names_seen(code: types.CodeType) -> tuple[str, ...]:
+    """The names of variables that somebody can see: parameters, or all when the code looks at its variables."""
+    if _SEES_LOCALS & set(code.co_names):
+        return code.co_varnames
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
+
+
+def _walk_method(walk: Walk, method: types.MethodType) -> None:
+    walk.write("method")
+    walk.feed_called(method.__func__)
+    with walk.at(f"the object of method {method.__name__}"):
+        walk.feed_called(method.__self__)
+
+
+def _walk_partial(walk: Walk, value: functools.partial[Any]) -> None:
+    walk.write("partial")
+    walk.feed_called(value.func)
+    with _order_counts(walk):
+        walk.feed_at(f"an argument of partial {getattr(value.func, '__name__', '')}", (value.args, value.keywords))
+
+
+class Arguments(dict[str, Any]):
+    """Arguments by name that a function is to be called with: it may see the order of the dicts in them."""
+
+
+def _walk_arguments(walk: Walk, arguments: Arguments) -> None:
+    walk.write("arguments", b"%d" % len(arguments))
+    with _order_counts(walk):
+        for name in sorted(arguments):
+            walk.feed(name)
+            walk.feed_at(f"argument {name!r}", arguments[name])
+
+
+def _walk_wrapper(walk: Walk, value: Any) -> None:
+    walk.write(type(value).__name__)
+    for name in ("fget", "fset", "fdel", "func", "__wrapped__", "__func__"):
+        wrapped = getattr(value, name, None)
+        if wrapped is not None:
+            walk.write("wrapped", name.encode())
+            walk.feed_called(wrapped)
+
+
+def _walk_descriptor(walk: Walk, value: Any) -> None:
+    write_name(walk, value.__objclass__.__module__, value.__qualname__)
+
+
+def walk_class(walk: Walk, kind: type) -> None:
+    """A class by what its author wrote: bases, methods and attributes."""
+    if goes_by_name(kind) or not _is_made_in_python(kind):
+        write_name(walk, kind.__module__, kind.__qualname__)
+        return
+    walk.write("class", kind.__qualname__.encode())
+    walk.feed_called(type(kind))
+    for base in kind.__bases__:
+        walk.feed_called(base)
+    with _order_counts(walk):
+        if issubclass(kind, enum.Enum):
+            walk.feed([(name, member.value) for name, member in kind.__members__.items()])
+        for name, value in sorted(_body(kind)):
+            walk.write("name", name.encode())
+            with walk.at(f"attribute {name!r} of class {kind.__name__}"):
+                walk.feed_called(value)
+
+
+def _is_made_in_python(kind: type) -> bool:
+    heap_type = 1 << 9
+    return bool(kind.__flags__ & heap_type)
+
+
+def _body(kind: type) -> Iterator[tuple[str, Any]]:
+    """The part of a class that its author wrote: methods and plain attributes."""
+    methods = (types.FunctionType, property, classmethod, staticmethod)
+    for name, value in vars(kind).items():
+        special = name.startswith("__") and name.endswith("__")
+        if isinstance(value, methods) or name in _WRITTEN or not (special or name.startswith("_abc_")):
+            yield name, value
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+BY_VALUE: dict[type, Walker] = {types.CodeType: _walk_code}
+BY_TYPE: dict[type, Walker] = {
+    types.FunctionType: _walk_function,
+    types.MethodType: _walk_method,
+    functools.partial: _walk_partial,
+    Arguments: _walk_arguments,
+    property: _walk_wrapper,
+    classmethod: _walk_wrapper,
+    staticmethod: _walk_wrapper,
+    functools.cached_property: _walk_wrapper,
+    functools._lru_cache_wrapper: _walk_wrapper,
+    types.WrapperDescriptorType: _walk_descriptor,
+    types.MethodDescriptorType: _walk_descriptor,
+    types.ClassMethodDescriptorType: _walk_descriptor,
+    types.MemberDescriptorType: _walk_descriptor,
+    types.GetSetDescriptorType: _walk_descriptor,
+}

@@ -1,0 +1,159 @@
+"""Modules: installed ones change only with their version, those of the user with what is used of them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import platform
+import sys
+import sysconfig
+import types
+from pathlib import PurePath
+from typing import Any
+
+from crucible_datasets.hashing.uses import AS_VALUE, Import, Use
+from crucible_datasets.hashing.walk import Walk, Walker
+
+_STDLIB = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")})
+_PACKAGES = {"site-packages", "dist-packages"}
+
+
+def walk_module(walk: Walk, module: types.ModuleType) -> None:
+    """A module that is handed on, so that anything in it may be used."""
+    if is_installed(module.__name__):
+        write_name(walk, module.__name__, "")
+        return
+    content = {name: value for name, value in vars(module).items() if not _is_special(name)}
+    walk.feed_attributes(f"module {module.__name__}", content)
+
+
+def feed_used(walk: Walk, place: str, value: Any, uses: set[Use]) -> None:
+    """Add a value as far as it is used: all of it, unless it is a module of which only some names are used."""
+    if isinstance(value, types.ModuleType) and AS_VALUE not in uses and not is_installed(value.__name__):
+        _feed_used_module(walk, place, value, uses)
+    else:
+        with walk.at(place):
+            if all(use == Use((), is_called=True) for use in uses):
+                walk.feed_called(value)
+            else:
+                walk.feed(value)
+
+
+def _feed_used_module(walk: Walk, place: str, module: types.ModuleType, uses: set[Use]) -> None:
+    for name in sorted({use.chain[0] for use in uses if use.chain}):
+        walk.write("attribute", name.encode())
+        below = {Use(use.chain[1:], use.is_called) for use in uses if use.chain[:1] == (name,)}
+        head, _, tail = place.partition("' of ")
+        inner = f"{head}.{name}' of {tail}" if tail else f"{place}.{name}"
+        if name in vars(module):
+            feed_used(walk, inner, vars(module)[name], below)
+        elif "__getattr__" in vars(module):
+            walk.feed_at(inner, vars(module)["__getattr__"])
+
+
+def feed_import(walk: Walk, place: str, wanted: Import, package: str | None, uses: set[Use]) -> None:
+    """Add what an import statement inside of a function gives."""
+    name = wanted.module
+    if wanted.level:
+        name = importlib.util.resolve_name("." * wanted.level + name, package or "")
+    found = _imported(name if wanted.names or wanted.of_submodule else name.partition(".")[0], name)
+    walk.write("import", name.encode())
+    if found is None:
+        write_name(walk, name, "")
+    elif wanted.names:
+        for each in wanted.names:
+            value = getattr(found, each, None) or _imported(f"{name}.{each}", f"{name}.{each}")
+            walk.feed_at(f"{each!r} that {place} imports", value)
+    else:
+        feed_used(walk, f"{name!r} that {place} imports", found, uses if wanted.variable else {AS_VALUE})
+
+
+def _imported(name: str, whole: str) -> types.ModuleType | None:
+    """A module of the user; None for one that is installed or cannot be imported."""
+    if is_installed(name):
+        return None
+    try:
+        importlib.import_module(whole)
+    except Exception:  # noqa: BLE001 - whatever the module raises, the function may meet it or not
+        return None
+    return sys.modules.get(name)
+
+
+def is_installed(module: str | None) -> bool:
+    """Whether a module comes with Python or from a package index, and changes only with its version."""
+    package = (module or "").partition(".")[0]
+    if package in {"", "__main__", "__mp_main__"}:
+        return False
+    return package == __name__.partition(".")[0] or _lies_in_a_package(package)
+
+
+def _lies_in_a_package(package: str) -> bool:
+    loaded = sys.modules.get(package)
+    if loaded is not None:
+        paths = (vars(loaded).get("__file__"), *vars(loaded).get("__path__", ()))
+    else:
+        paths = _paths_of_unloaded(package)
+    return _is_a_package(package, *(path for path in paths if path))
+
+
+@functools.cache
+def _is_a_package(package: str, *paths: str) -> bool:
+    if not paths:
+        return package in sys.stdlib_module_names
+    return any(
+        _PACKAGES & set(PurePath(path).parts)
+        or (package in sys.stdlib_module_names and os.path.realpath(path).startswith(_STDLIB))
+        for path in paths
+    )
+
+
+def _paths_of_unloaded(package: str) -> tuple[str | None, ...]:
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return ()
+    if spec is None or spec.origin in {"built-in", "frozen"}:
+        return ()
+    return (spec.origin, *(spec.submodule_search_locations or ()))
+
+
+def write_name(walk: Walk, module: str | None, qualname: str) -> None:
+    """Add something installed: its name, and the version it has."""
+    walk.write("named", f"{module}.{qualname} {_version((module or '').partition('.')[0])}".encode())
+
+
+def _version(package: str) -> str:
+    if package in sys.stdlib_module_names or package == "builtins":
+        return platform.python_version()
+    stated = getattr(sys.modules.get(package), "__version__", None)
+    return stated if isinstance(stated, str) else _version_of_distribution(package)
+
+
+@functools.cache
+def _version_of_distribution(package: str) -> str:
+    from importlib import metadata  # takes longer than to open a Parquet file
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        names = metadata.packages_distributions().get(package, ())
+        return " ".join(metadata.version(name) for name in sorted(set(names)))
+
+
+def goes_by_name(value: Any) -> bool:
+    """Whether a function or class is what an installed module holds under its name."""
+    found: Any = sys.modules.get(value.__module__)
+    if found is None or not is_installed(value.__module__):
+        return False
+    for part in value.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is value
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+BY_NAME: dict[str, Walker] = {"builtins.module": walk_module}
