@@ -1,0 +1,130 @@
+"""What the keeper does, in its own process: it starts workers, tells how they ended, and leaves none behind."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
+from multiprocessing.connection import wait
+from typing import Any
+
+from crucible_datasets.exceptions import NOT_STARTED
+from crucible_datasets.executors.keeper import EXIT_CODE, IDLE_SECONDS, command
+
+
+def main(control: int, start: str, modules: Iterable[str]) -> None:
+    """Start workers until the program closes its end."""
+    signal.signal(signal.SIGINT, _nothing)  # The program decides what an interrupt means, and stops the workers.
+    warnings.simplefilter("ignore")
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except Exception:  # noqa: BLE001, S112  (whoever needs it will say so)
+            continue
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=control) as socket_of_program:
+        _Keeping(socket_of_program, start).go_on()
+
+
+def _nothing(*_: Any) -> None: ...
+
+
+class _Keeping:
+    def __init__(self, control: socket.socket, start: str) -> None:
+        self.control, self.start = control, start
+        self.leases: dict[int, socket.socket] = {}
+        self.doomed: set[int] = set()
+        self.ended, ended = socket.socketpair()
+        for end in (self.ended, ended):
+            end.setblocking(False)
+        self._ended = ended
+        signal.signal(signal.SIGCHLD, _nothing)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})  # The thread that started it may block signals.
+        signal.set_wakeup_fd(ended.fileno(), warn_on_full_buffer=False)
+
+    def go_on(self) -> None:
+        try:
+            while self._round():
+                self._reap()
+        finally:
+            for pid in self.leases:
+                os.kill(pid, signal.SIGKILL)
+            for pid in self.leases:
+                os.waitpid(pid, 0)
+
+    def _round(self) -> bool:
+        held = {lease: pid for pid, lease in self.leases.items() if pid not in self.doomed}
+        ready = wait([self.control, self.ended, *held], None if self.leases else IDLE_SECONDS)
+        if self.ended in ready:
+            self.ended.recv(4096)
+        for lease in held.keys() & set(ready):
+            self.doomed.add(held[lease])
+            os.kill(held[lease], signal.SIGKILL)  # The program gave it up: nothing else makes it readable here.
+        return self._started() if self.control in ready else bool(ready)
+
+    def _reap(self) -> None:
+        while self.leases:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            self.doomed.discard(pid)
+            _tell(self.leases.pop(pid), os.waitstatus_to_exitcode(status))
+
+    def _started(self) -> bool:
+        asked, files, _, _ = socket.recv_fds(self.control, 1, 5)
+        if not asked:
+            return False
+        for file in files:
+            os.set_inheritable(file, False)
+        lease = socket.socket(fileno=files[0])
+        try:
+            pid = self._fork(lease, files[1:]) if self.start == "fork" else _spawn(files[1:])
+            self.leases[pid] = lease
+        except OSError as error:
+            _tell(lease, NOT_STARTED + (error.errno or 0))
+        for file in files[1:]:
+            os.close(file)
+        return True
+
+    def _fork(self, lease: socket.socket, files: list[int]) -> int:
+        from crucible_datasets.executors import worker
+
+        pid = os.fork()
+        if pid == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for held in (lease, self.control, self.ended, self._ended, *self.leases.values()):
+                    held.close()
+                channel, out, err, *shared = files
+                os.dup2(out, 1)
+                os.dup2(err, 2)
+                os.close(out)
+                os.close(err)
+                worker.main(channel, *shared)
+            except BaseException:  # noqa: BLE001  (it ends here, not in the keeper)
+                sys.excepthook(*sys.exc_info())
+            finally:
+                os._exit(1)
+        return pid
+
+
+def _spawn(files: list[int]) -> int:
+    channel, out, err, *shared = files
+    for file in (channel, *shared):
+        os.set_inheritable(file, True)
+    streams = [(os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, err, 2)]
+    words = command("worker", ", ".join(map(str, [channel, *shared])))
+    return os.posix_spawn(words[0], words, os.environ, file_actions=streams)
+
+
+def _tell(lease: socket.socket, code: int) -> None:
+    with lease, suppress(OSError):  # Perhaps nobody asks any more.
+        lease.sendall(EXIT_CODE.pack(code))

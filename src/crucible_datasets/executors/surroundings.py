@@ -1,0 +1,103 @@
+"""What a worker takes over from the program: where it is, what it can import, what it says aloud.
+
+Only what changes while a program runs; the rest is inherited, see `keeper`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crucible_datasets import config, progress
+from crucible_datasets.logging import get_logger
+
+_SETTING = (str, int, float, Path, type(None))
+
+
+@dataclass
+class Surroundings:
+    """A part of the state of a process that another one can take over."""
+
+    environment: dict[str, str]
+    folder: str | None
+    path: list[str]
+    arguments: list[str]
+    settings: dict[str, Any]
+    levels: dict[str, int]
+    propagate: bool
+    handlers: list[tuple[str, int, str | None]]
+    filters: list[tuple[Any, ...]]
+
+    @classmethod
+    def here(cls) -> Surroundings:
+        """Those of this process."""
+        return cls(
+            environment=dict(os.environ),
+            folder=_folder(),
+            path=[entry for entry in sys.path if isinstance(entry, str)],
+            arguments=list(sys.argv),
+            settings={k: v for k, v in vars(config).items() if k.isupper() and isinstance(v, _SETTING)},
+            levels={logger.name: logger.level for logger in _loggers() if logger.level},
+            propagate=get_logger().propagate,
+            handlers=[known for handler in logging.root.handlers if (known := _described(handler))],
+            # Kinds of warnings of other packages would have to be imported.
+            filters=[_filter(each) for each in warnings.filters if each[2].__module__ == "builtins"],
+        )
+
+    def take_over(self) -> None:
+        """Have this process be like that."""
+        if dict(os.environ) != self.environment:
+            os.environ.clear()
+            os.environ.update(self.environment)
+        if self.folder is not None:
+            os.chdir(self.folder)
+        sys.path[:], sys.argv[:] = self.path, self.arguments
+        importlib.invalidate_caches()
+        vars(config).update(self.settings, HF_DATASETS_DISABLE_PROGRESS_BARS=True)
+        progress.disable_progress_bars()  # The program shows one bar for all.
+        self._speak()
+
+    def _speak(self) -> None:
+        for name, level in self.levels.items():
+            logging.getLogger(name).setLevel(level)
+        get_logger().propagate = self.propagate
+        for stream, level, form in self.handlers:
+            handler = logging.StreamHandler(getattr(sys, stream))
+            handler.setLevel(level)
+            handler.setFormatter(logging.Formatter(form))
+            logging.root.addHandler(handler)
+        warnings.resetwarnings()
+        for each in reversed(self.filters):
+            warnings.filterwarnings(*each)
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
+def _loggers() -> list[logging.Logger]:
+    known = list(logging.root.manager.loggerDict.values())
+    return [logging.root, *(logger for logger in known if isinstance(logger, logging.Logger))]
+
+
+def _described(handler: logging.Handler) -> tuple[str, int, str | None] | None:
+    """A handler that writes to the screen, as another process can make it."""
+    streams = {id(sys.stdout): "stdout", id(sys.stderr): "stderr"}
+    stream = streams.get(id(getattr(handler, "stream", None)))
+    if stream is None or type(handler) is not logging.StreamHandler:
+        return None
+    return stream, handler.level, getattr(handler.formatter, "_fmt", None)
+
+
+def _filter(entry: tuple[Any, ...]) -> tuple[Any, ...]:
+    action, message, category, module, line = entry
+    return action, getattr(message, "pattern", message) or "", category, getattr(module, "pattern", module) or "", line
