@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from random import Random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets import Dataset
+from crucible_datasets.tables import addresses
 from crucible_datasets.tables import gather as gathering
 from crucible_datasets.tables.gather import gather
 from crucible_datasets.tables.rows import chosen, compose, tightest
@@ -55,20 +58,96 @@ sizes = st.lists(st.integers(0, 40), max_size=6)
 wanted = st.lists(st.integers(0, 10**6), max_size=80)
 
 
-@pytest.mark.parametrize("runs", [0, 1, 25])
+@pytest.mark.parametrize("long_run", [0, 8, 1000])
 @pytest.mark.parametrize("block", [1, 1000, 64 << 20])
 @given(size=st.integers(1, 120), sizes=sizes, wanted=wanted, columns=st.sampled_from([None, ["s"], ["d", "n"]]))
-def test_gather_is_take(runs, block, size, sizes, wanted, columns):
-    """For few rows of a batch and for many, and for blocks of any size."""
+def test_gather_is_take(long_run, block, size, sizes, wanted, columns):
+    """By slices and by addresses, and for blocks of any size."""
     whole = numbered(size)
     table = ArrowTable(cut(whole, sizes))
     rows = np.array([place % size for place in wanted], dtype=np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "RUNS_WORTH_A_TAKE", runs)
+        patch.setattr(gathering, "LONG_RUN", long_run)
         patch.setattr(gathering, "BLOCK_BYTES", block)
         found = gather(table.batches, table.starts, rows, columns)
     expected = whole.take(pa.array(rows)).select(columns or SCHEMA.names)
     assert pa.Table.from_batches(found, expected.schema).equals(expected)
+
+
+TYPES = [
+    pa.null(),
+    pa.bool_(),
+    pa.int8(),
+    pa.float16(),
+    pa.date32(),
+    pa.timestamp("us", "UTC"),
+    pa.decimal128(20, 2),
+    pa.decimal256(50, 2),
+    pa.binary(3),
+    pa.binary(0),
+    pa.binary(),
+    pa.large_string(),
+    pa.list_(pa.int32()),
+    pa.large_list(pa.bool_()),
+    pa.list_(pa.float64(), 3),
+    pa.list_(pa.string(), 2),
+    pa.list_(pa.list_(pa.int64(), 2)),
+    pa.list_(pa.struct({"role": pa.string(), "tokens": pa.list_(pa.int16()), "ok": pa.bool_()})),
+    pa.struct({"a": pa.int64(), "b": pa.struct({"c": pa.string()}), "d": pa.null()}),
+    pa.struct([]),
+    pa.map_(pa.string(), pa.int32()),
+]
+
+
+def value(random: Random, arrow: pa.DataType, nulls: float) -> Any:
+    """A random value of a type, in which anything may be null."""
+    kinds = pa.types
+    if kinds.is_null(arrow) or random.random() < nulls:
+        return None
+    if kinds.is_map(arrow):
+        return [(f"key {n}", n) for n in range(random.randrange(3))]
+    if kinds.is_struct(arrow):
+        return {field.name: value(random, field.type, nulls) for field in arrow}
+    if kinds.is_nested(arrow):
+        size = getattr(arrow, "list_size", None) or random.randrange(4)
+        return [value(random, arrow.value_type, nulls) for _ in range(size)]
+    if kinds.is_fixed_size_binary(arrow):
+        return random.randbytes(arrow.byte_width)
+    if kinds.is_large_string(arrow) or kinds.is_string(arrow):
+        return "añ🙂"[: random.randrange(4)] * random.randrange(6)
+    if kinds.is_binary(arrow):
+        return random.randbytes(random.randrange(20))
+    number = random.randrange(2) if kinds.is_boolean(arrow) else random.randrange(-100, 100)
+    wide = pa.int64() if kinds.is_timestamp(arrow) else pa.int32()
+    return pa.scalar(number, wide).cast(arrow).as_py()
+
+
+@pytest.mark.parametrize("arrow", TYPES, ids=str)
+@given(seed=st.integers(0, 10**6), sizes=sizes, wanted=st.lists(st.integers(0, 10**6), min_size=1, max_size=80))
+def test_every_type_is_gathered_as_take_does(arrow, seed, sizes, wanted):
+    """With nulls anywhere or nowhere, from batches that are slices or not."""
+    random = Random(seed)
+    nulls = random.choice([0, 0.3])
+    values = [value(random, arrow, nulls) for _ in range(random.randrange(1, 120))]
+    whole = pa.table({"value": pa.array(values, arrow)})
+    table = cut(whole, sizes) if random.random() < 0.5 else copied(cut(whole, sizes))
+    rows = np.array([place % len(values) for place in wanted], dtype=np.int64)
+    found = ArrowTable(table).read(rows)
+    found.validate(full=True)
+    assert found.schema.equals(whole.schema)
+    assert found["value"].to_pylist() == [whole["value"][row].as_py() for row in rows.tolist()]
+
+
+def copied(table: pa.Table) -> pa.Table:
+    """The same batches, each in memory of its own, which begins at an odd address."""
+    batches = []
+    for batch in table.to_batches():
+        stream = pa.BufferOutputStream()
+        stream.write(b"x")
+        with pa.ipc.new_stream(stream, table.schema) as writer:
+            writer.write_batch(batch)
+        batches.extend(pa.ipc.open_stream(stream.getvalue().slice(1)))
+    return pa.Table.from_batches(batches, table.schema)
 
 
 @given(size=st.integers(0, 120), sizes=sizes, wanted=wanted, start=st.integers(0, 130), stop=st.integers(0, 130))
@@ -111,14 +190,31 @@ class Overflowing:
         return self.real(batches)
 
 
-@given(sizes=sizes, wanted=st.lists(st.integers(0, 99), min_size=2, max_size=60))
+@given(sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6), wanted=st.lists(st.integers(0, 99), max_size=60))
 def test_blocks_that_overflow_are_halved(sizes, wanted):
-    """The answer is the same, only in more pieces."""
+    """The answer is the same, only in more pieces: here offsets count up to 50."""
+    whole = numbered(100)
+    table = ArrowTable(cut(whole, sizes))
+    rows = np.array([0, 99, *wanted], dtype=np.int64)
+    expected = whole.take(pa.array(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gathering, "LONG_RUN", 1000)
+        patch.setattr(addresses, "_MOST_COUNTED", 50)
+        found = gather(table.batches, table.starts, rows)
+    assert pa.Table.from_batches(found).equals(expected)
+    texts = [expected["s"], pc.struct_field(expected["d"], "y")]
+    assert (len(found) > 1) == (max(pc.sum(pc.binary_length(text)).as_py() or 0 for text in texts) > 50)
+
+
+@given(sizes=sizes, wanted=st.lists(st.integers(0, 99), min_size=2, max_size=60))
+def test_slices_that_overflow_are_halved(sizes, wanted):
+    """What Arrow cannot concatenate in one piece."""
     whole = numbered(100)
     table = ArrowTable(cut(whole, sizes))
     rows = np.array(wanted, dtype=np.int64)
     small = Overflowing(limit=400)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gathering, "LONG_RUN", 0)
         patch.setattr(gathering.pa, "concat_batches", small)
         found = gather(table.batches, table.starts, rows)
     assert pa.Table.from_batches(found).equals(whole.take(pa.array(rows)))

@@ -49,9 +49,10 @@ GROWTH = {
     "string then null": (["a", None, None], Value("string")),
     "null then list": ([None, None, [1]], List(Value("int64"))),
     "empty list then strings": ([[], [], ["a"]], List(Value("string"))),
-    "struct with a new field": ([{"x": 1}, {"x": 2}, {"x": 3, "y": "a"}], {"x": Value("int64"), "y": Value("string")}),
+    "struct with a new field": ([{"x": 1}, {"x": 2}, {"x": 3, "y": "a"}], Json()),
     "struct whose field grows": ([{"x": None}, {"x": 1}, {"x": 1.5}], {"x": Value("float64")}),
-    "list of structs": ([[{"x": 1}], [], [{"y": 2}]], List({"x": Value("int64"), "y": Value("int64")})),
+    "list of structs": ([[{"x": 1}], [], [{"x": 2.5}]], List({"x": Value("float64")})),
+    "list of structs of other keys": ([[{"x": 1}], [], [{"y": 2}]], List(Json())),
     "only nulls": ([None, None, None], Value("null")),
     "number then text": ([1, 2, "a"], Json()),
     "struct then text": ([{"x": 1}, {"x": 2}, "a"], Json()),
@@ -76,13 +77,29 @@ def test_types_grow_with_the_rows(make, small_batches, name):
     assert dataset["a"][:] == [filled(value, feature) for value in values]
 
 
-@given(st.lists(st.one_of(st.none(), st.integers(-9, 9), st.floats(-9, 9)), min_size=1, max_size=9), st.integers(1, 4))
+numbers = st.one_of(st.none(), st.integers(-9, 9), st.floats(-9, 9))
+leaves = st.one_of(numbers, st.booleans(), st.text("ab1", max_size=2))
+
+
+def nested(values):
+    return st.lists(values, max_size=2) | st.dictionaries(st.sampled_from("xyz"), values, max_size=2)
+
+
+columns = st.one_of(
+    st.lists(numbers, min_size=1, max_size=9),
+    st.lists(leaves, min_size=1, max_size=9),
+    st.lists(st.fixed_dictionaries({"x": numbers, "y": nested(leaves)}), min_size=1, max_size=9),
+    st.lists(st.recursive(leaves, nested, max_leaves=4), min_size=1, max_size=9),
+)
+
+
+@given(columns, st.integers(1, 4))
 def test_types_do_not_depend_on_the_batches(values, size):
     rows = [{"a": value} for value in values]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generate, "_ROWS_PER_BATCH", size)
         small = Dataset.from_generator(lambda: iter(rows), keep_in_memory=True)
-    whole = Dataset.from_list(rows)
+    whole = Dataset.from_list(rows, on_mixed_types="use_json")
     assert small.features == whole.features
     assert small[:] == whole[:]
 

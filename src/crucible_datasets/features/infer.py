@@ -175,7 +175,12 @@ def _has_gaps(array: pa.Array | pa.ChunkedArray) -> bool:
 
 def _mixed(values: list[Any], name: str | None) -> tuple[pa.ChunkedArray, Any]:
     feature = mixed_feature(values)
-    return column_of([_quoted(feature, value) for value in values], feature, name), feature
+    return encoded_exactly(values, feature, name), feature
+
+
+def encoded_exactly(values: list[Any], feature: Any, name: str | None) -> pa.ChunkedArray:
+    """Values as a column of a feature in which text that becomes `Json` stays text, whatever it says."""
+    return column_of([_quoted(feature, value) for value in values], feature, name)
 
 
 def mixed_feature(values: Iterable[Any]) -> Any:

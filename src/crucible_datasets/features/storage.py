@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets.exceptions import UnknownTypeError
@@ -151,3 +153,12 @@ def rebuilt(array: pa.Array, kids: list[pa.Array], target: pa.DataType) -> pa.Ar
     own_buffers = 1 if pa.types.is_fixed_size_list(array.type) else 2
     buffers = array.buffers()[:own_buffers]
     return pa.Array.from_buffers(target, len(array), buffers, null_count=-1, offset=array.offset, children=kids)
+
+
+def offsets_of(array: pa.Array) -> npt.NDArray[Any]:
+    """Where the lists of an array begin and end among its values."""
+    offsets = array.offsets
+    kind = np.int32 if offsets.type == pa.int32() else np.int64
+    # `to_numpy` would import pandas, which takes longer than many a whole program.
+    start = offsets.offset * offsets.type.bit_width // 8
+    return np.frombuffer(offsets.buffers()[1], kind, len(offsets), start)

@@ -1,7 +1,8 @@
 """The smallest feature that holds the values of two.
 
 Null adopts any type, structs unite by field, integers and floats widen, lists unite
-their items. What shares no type is an error, or `Json` when asked.
+their items. What shares no type is an error, or `Json` when asked (`use_json`), and so
+are structs of different fields when asked (`use_json_for_keys`).
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ def unite(left: Any, right: Any, on_mixed_types: str | None = None, name: str | 
     if left == _NULL:
         return right
     if isinstance(left, dict) and isinstance(right, dict):
+        if on_mixed_types == "use_json_for_keys" and left.keys() != right.keys():
+            return Json()
         fields = dict.fromkeys([*left, *right])
         return {key: unite(left.get(key, _NULL), right.get(key, _NULL), on_mixed_types, name) for key in fields}
     if isinstance(left, (List, LargeList)) and isinstance(right, (List, LargeList)):
         return _list_of(left, right, unite(left.feature, right.feature, on_mixed_types, name))
     if isinstance(left, Value) and isinstance(right, Value) and (wide := _wider(left.dtype, right.dtype)):
         return Value(wide)
-    if isinstance(left, Json) or isinstance(right, Json) or on_mixed_types == "use_json":
+    if isinstance(left, Json) or isinstance(right, Json) or on_mixed_types is not None:
         return Json()
     raise CastError(name, str(left), str(right), "no type holds the values of both.")
 

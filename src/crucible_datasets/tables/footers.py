@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -20,7 +20,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.formats.parquet import broken, parquet_file, pass_over, require_choice
-from crucible_datasets.tables.rowgroups import ParquetPart, identity_of
+from crucible_datasets.tables.rowgroups import ParquetPart, RemotePart, identity_of
 
 
 def parts_of(paths: Sequence[str], on_bad_files: str = "error") -> list[ParquetPart]:
@@ -42,13 +42,25 @@ def _part(path: str) -> ParquetPart:
     try:
         with broken(path):
             identity = identity_of(path)
-            file = parquet_file(path)
-            features = _features(file.schema_arrow)
+        return ParquetPart(path, identity, *_footer(path, path))
     except FileNotFoundError as error:
         raise FileNotFoundDatasetsError(path) from error
+
+
+def part_elsewhere(open: Callable[[], BinaryIO], name: str) -> RemotePart:
+    """A file that is read where it is."""
+    with open() as stream:
+        return RemotePart(name, (0, 0, 0), *_footer(stream, name), open)
+
+
+def _footer(source: Any, name: str) -> tuple[Any, Features]:
+    """The metadata of a file, and what its columns mean."""
+    with broken(name):
+        file = parquet_file(source)
+        features = _features(file.schema_arrow)
     if len(features) < len(file.schema_arrow.names):
-        raise FileFormatError(path, "two of its columns have the same name.")
-    return ParquetPart(path, identity, file.metadata, features)
+        raise FileFormatError(name, "two of its columns have the same name.")
+    return file.metadata, features
 
 
 def _features(schema: pa.Schema) -> Features:

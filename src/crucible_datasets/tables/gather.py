@@ -1,12 +1,13 @@
 """Collect scattered rows from many record batches.
 
 `take` on a chunked table looks at every chunk again for every call, and is slow for
-strings and lists. Two ways are fast, and which one is faster depends on how many of the
-wanted rows a batch holds:
+strings and lists. Which way is faster depends on how the wanted rows lie:
 
-- few: slice out each run of rows and concatenate the slices (about 2 µs a run);
-- many: take from each batch at once (about 60 µs a batch), concatenate, and put the rows
-  into order by one more take.
+- in one batch: one `take`;
+- in long runs: slice out each run and concatenate the slices (2–4 µs a run);
+- scattered: look up the addresses of their values (`tables.addresses`).
+
+Types that are not read by address are taken batch by batch, and put into order by one more take.
 
 Long requests are cut into blocks, so that memory stays bounded and the strings of a
 block do not outgrow 32-bit offsets.
@@ -15,29 +16,55 @@ block do not outgrow 32-bit offsets.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from crucible_datasets.tables.addresses import Addresses
 from crucible_datasets.tables.rows import as_arrow
 
 Indices = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 64 << 20
-RUNS_WORTH_A_TAKE = 25
+LONG_RUN = 6  # rows side by side from which on slices are faster
 
 
 def gather(
-    batches: Sequence[pa.RecordBatch], starts: Sequence[int], rows: Indices, columns: Sequence[str] | None = None
+    batches: Sequence[pa.RecordBatch],
+    starts: Sequence[int],
+    rows: Indices,
+    columns: Sequence[str] | None = None,
+    addresses: Addresses | None = None,
 ) -> list[pa.RecordBatch]:
-    """The given rows, in order, as record batches."""
+    """The given rows, in order, as record batches; `addresses` remembers what it learns about the batches."""
     if not len(rows) or not batches:
         return []
-    firsts = np.asarray(starts[:-1], dtype=np.int64)
+    source = Source(batches, np.asarray(starts[:-1], dtype=np.int64), columns, addresses or Addresses(batches))
     block = _block_rows(batches)
-    pieces = [_fitting(batches, firsts, rows[at : at + block], columns) for at in range(0, len(rows), block)]
+    pieces = [_fitting(source, rows[at : at + block]) for at in range(0, len(rows), block)]
     return [piece for several in pieces for piece in several]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What rows are collected from: batches, the first row of each, and which of their columns."""
+
+    batches: Sequence[pa.RecordBatch]
+    firsts: Indices
+    columns: Sequence[str] | None
+    addresses: Addresses
+
+    def batch(self, home: int) -> pa.RecordBatch:
+        """The wanted columns of one batch."""
+        return self.batches[home] if self.columns is None else self.batches[home].select(self.columns)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The wanted columns."""
+        schema = self.batches[0].schema
+        return schema if self.columns is None else pa.schema([schema.field(name) for name in self.columns])
 
 
 def _block_rows(batches: Sequence[pa.RecordBatch]) -> int:
@@ -47,48 +74,43 @@ def _block_rows(batches: Sequence[pa.RecordBatch]) -> int:
     return max(16, int(BLOCK_BYTES / max(row_bytes, 1)))
 
 
-def _fitting(
-    batches: Sequence[pa.RecordBatch], firsts: Indices, rows: Indices, columns: Sequence[str] | None
-) -> list[pa.RecordBatch]:
+def _fitting(source: Source, rows: Indices) -> list[pa.RecordBatch]:
     """One block, or its halves when a few huge values outgrow the offsets of one array."""
     try:
-        return [_collected(batches, firsts, rows, columns)]
+        return [_collected(source, rows)]
     except pa.ArrowInvalid:
         if len(rows) == 1:
             raise
         middle = len(rows) // 2
-        first, second = rows[:middle], rows[middle:]
-        return _fitting(batches, firsts, first, columns) + _fitting(batches, firsts, second, columns)
+        return _fitting(source, rows[:middle]) + _fitting(source, rows[middle:])
 
 
-def _collected(
-    batches: Sequence[pa.RecordBatch], firsts: Indices, rows: Indices, columns: Sequence[str] | None
-) -> pa.RecordBatch:
-    homes = np.searchsorted(firsts, rows, side="right") - 1
-    used = np.unique(homes)
-    wanted = {home: batches[home] if columns is None else batches[home].select(columns) for home in used.tolist()}
-    if len(used) == 1:
-        return wanted[int(used[0])].take(as_arrow(rows - firsts[used[0]]))
-    breaks = np.flatnonzero((np.diff(rows) != 1) | (np.diff(homes) != 0)) + 1
-    if len(breaks) < len(used) * RUNS_WORTH_A_TAKE:
-        return _by_slices(wanted, homes, rows - firsts[homes], breaks)
-    return _by_takes(wanted, homes, rows - firsts[homes])
+def _collected(source: Source, rows: Indices) -> pa.RecordBatch:
+    homes = np.searchsorted(source.firsts, rows, side="right") - 1
+    places = rows - source.firsts[homes]
+    moves = homes[1:] != homes[:-1]
+    if not moves.any():
+        return source.batch(int(homes[0])).take(as_arrow(places))
+    breaks = np.flatnonzero((np.diff(rows) != 1) | moves) + 1
+    if len(breaks) * LONG_RUN < len(rows):
+        return _by_slices(source, homes, places, breaks)
+    found = source.addresses.collect(source.schema, homes, places)
+    return _by_takes(source, homes, places) if found is None else found
 
 
-def _by_slices(wanted: dict[int, pa.RecordBatch], homes: Indices, places: Indices, breaks: Indices) -> pa.RecordBatch:
+def _by_slices(source: Source, homes: Indices, places: Indices, breaks: Indices) -> pa.RecordBatch:
     begins = np.concatenate([[0], breaks])
     lengths = np.diff(np.concatenate([begins, [len(homes)]]))
+    wanted = {home: source.batch(home) for home in np.unique(homes).tolist()}
     runs = zip(homes[begins].tolist(), places[begins].tolist(), lengths.tolist(), strict=True)
     return pa.concat_batches([wanted[home].slice(place, length) for home, place, length in runs])
 
 
-def _by_takes(wanted: dict[int, pa.RecordBatch], homes: Indices, places: Indices) -> pa.RecordBatch:
+def _by_takes(source: Source, homes: Indices, places: Indices) -> pa.RecordBatch:
     order = np.argsort(homes, kind="stable")
-    grouped = places[order]
-    ends = np.cumsum(np.bincount(homes, minlength=max(wanted) + 1))
-    pieces = [
-        batch.take(as_arrow(grouped[(ends[home - 1] if home else 0) : ends[home]])) for home, batch in wanted.items()
-    ]
+    used, begins = np.unique(homes[order], return_index=True)
+    several = zip(used.tolist(), np.split(places[order], begins[1:]), strict=True)
+    pieces = [source.batch(home).take(as_arrow(chosen)) for home, chosen in several]
     inverse = np.empty(len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
     return pa.concat_batches(pieces).take(as_arrow(inverse))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -19,13 +20,15 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ColumnNotFoundError, DatasetsError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
-from crucible_datasets.formats.base import Filters, columns_of, expression_of
-from crucible_datasets.formats.parquet import applied, groups_matching
+from crucible_datasets.formats.base import columns_of
+from crucible_datasets.formats.filters import Clauses, Filters, clauses_of, expression_of, is_written_out, mask_of
+from crucible_datasets.formats.parquet import applied, broken, groups_matching
+from crucible_datasets.tables import statistics
 from crucible_datasets.tables.budget import BUDGET
 from crucible_datasets.tables.footers import parts_of, stated, united
 from crucible_datasets.tables.gather import Indices, gather
 from crucible_datasets.tables.rowgroups import Identity, Names, ParquetPart, RowGroup
-from crucible_datasets.tables.rows import Rows, tightest
+from crucible_datasets.tables.rows import Rows, as_arrow, tightest, true_rows
 from crucible_datasets.tables.stack import scattered
 from crucible_datasets.tables.table import ArrowTable
 
@@ -93,7 +96,7 @@ class ParquetSource:
         homes = np.searchsorted(self.first_rows, rows, side="right") - 1
         used: list[int] = np.unique(homes).tolist()
         missing = [self.groups[home] for home in used if not self.groups[home].is_ready(names)]
-        if not missing:
+        if not missing and not any(self.groups[home].is_spilled for home in used):
             return self._from_all(rows, homes, used, names)
         crowded = sum(group.size(names) for group in missing) + BUDGET.held > BUDGET.limit
         if not crowded and len(missing) > 1:
@@ -255,29 +258,91 @@ class ParquetTable:
         Row groups are ruled out by their statistics; of the others only the filter's columns are read.
         Filters see the values as the files have them, and may look at columns that the table does not show.
         """
-        expression = expression_of(filters)
+        wanted = clauses_of(filters) if is_written_out(filters) else filters
         source = _source(self.source.parts, united(self.source.parts))
-        names = tuple(columns_of(expression, list(source.features)))
-        found = []
-        for home in self._candidates(source, expression, names):
-            table = source.groups[home].table(names).table if names else pa.table({})
-            numbers = np.arange(source.starts[home], source.starts[home + 1])
-            numbered = table.append_column("", pa.array(numbers))
-            with applied(expression):
-                found.append(numbered.filter(expression).column("").to_numpy())
+        names = _looked_at(wanted, list(source.features))
+        left = _groups_left(source, wanted, names)
+        found = [
+            source.starts[home] + _met(source.groups[home].table(names).table, wanted)
+            for home in range(len(source.groups))
+            if left[home]
+        ]
         return tightest(np.concatenate(found)) if found else range(0)
 
-    def _candidates(self, source: ParquetSource, filters: pc.Expression, names: Names) -> Iterable[int]:
-        """The groups whose statistics do not rule the filters out."""
-        by_part: dict[int, set[int]] = {}
-        for home, group in enumerate(source.groups):
-            part = group.part
-            if id(part) not in by_part:
-                everything = set(range(part.metadata.num_row_groups))
-                same_types = all(part.features.get(name) == source.features[name] for name in names)
-                by_part[id(part)] = set(groups_matching(part.path, filters, part.path)) if same_types else everything
-            if group.index in by_part[id(part)]:
-                yield home
+    def groups_left(self, wanted: Clauses | pc.Expression) -> list[bool]:
+        """Whether each row group may hold rows that match, to judge by its statistics.
+
+        The names are those that the table shows; what looks at other columns is not judged.
+        """
+        in_files = dict(zip(self.shown, self.names, strict=True))
+        if not isinstance(wanted, list):
+            names = tuple(columns_of(wanted, list(self.shown)))
+            # An expression cannot be told that a column has another name in the files.
+            known = names and all(in_files[name] == name for name in names)
+            return _groups_left(self.source, wanted, names) if known else [True] * len(self.source.groups)
+        clauses = [[(in_files[name], *rest) for name, *rest in clause if name in in_files] for clause in wanted]
+        return _groups_left(self.source, clauses, tuple({name for clause in clauses for name, *_ in clause}))
+
+
+def _looked_at(wanted: Clauses | pc.Expression, available: list[str]) -> Names:
+    """The columns that filters look at."""
+    if not isinstance(wanted, list):
+        # A filter may look at no column at all; a table of no columns would have no rows.
+        return tuple(columns_of(wanted, available)) or tuple(available[:1])
+    names = tuple(dict.fromkeys(name for clause in wanted for name, *_ in clause))
+    for name in names:
+        if name not in available:
+            raise ColumnNotFoundError(name, available)
+    return names
+
+
+def _groups_left(source: ParquetSource, wanted: Clauses | pc.Expression, names: Names) -> list[bool]:
+    """Whether the statistics of each group leave room for rows that match."""
+    left = {id(part): groups_left_in(part, source.features, wanted, names) for part in source.parts}
+    return [group.index in left[id(group.part)] for group in source.groups]
+
+
+def groups_left_in(part: ParquetPart, features: Features, wanted: Clauses | pc.Expression, names: Names) -> set[int]:
+    """The groups of one file whose statistics leave room for rows that match, when it is read as `features`."""
+    everything = set(range(part.metadata.num_row_groups))
+    if not part.has_sound_footer:
+        return everything
+    # Statistics are of the values in the file, which may be cast to hold those of all files.
+    alike = {name for name in names if part.features.get(name) == features[name]}
+    if isinstance(wanted, list):
+        clauses = [[condition for condition in clause if condition[0] in alike] for clause in wanted]
+        with broken(part.path):
+            return statistics.groups_left(part.metadata, clauses)
+    fields = [pa.field(name, storage_type(features[name])) for name in names]
+    if len(alike) < len(names) or not _is_judged_rightly(wanted, fields):
+        return everything
+    with part.opened() as source:
+        return set(groups_matching(source, wanted, part.path))
+
+
+def _is_judged_rightly(expression: pc.Expression, fields: Sequence[pa.Field]) -> bool:
+    """Whether Arrow may be trusted to rule groups out for this expression.
+
+    Statistics do not count NaN, and Arrow does not know: in a group of 5.0 and NaN it takes `x != 5` or `is_nan(x)` for
+    impossible. Where floats are only compared, NaN never matches anyway.
+    """
+    if not any(pa.types.is_floating(field.type) for field in fields):
+        return True
+    text = str(expression)
+    return "!=" not in text and re.search(r"\w\(", text) is None
+
+
+def _met(table: pa.Table, wanted: Clauses | pc.Expression) -> Indices:
+    """The places of the rows that match."""
+    if isinstance(wanted, list):
+        try:
+            return true_rows(mask_of(table, wanted))
+        except pa.ArrowException:
+            # Expressions know more ways to compare values of different types, or say what is wrong.
+            wanted = expression_of(wanted)
+    with applied(wanted):
+        numbered = table.append_column("", as_arrow(np.arange(table.num_rows)))
+        return numbered.filter(wanted).column("").to_numpy()
 
 
 def _reopened(

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -20,6 +22,7 @@ from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.formats.parquet import Layout, decoded
+from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger
 from crucible_datasets.tables.budget import BUDGET, tick
 from crucible_datasets.tables.table import ArrowTable
@@ -61,8 +64,20 @@ class ParquetPart:
 
     def batches(self, group: int, names: Sequence[str], batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
         """Some columns of a row group, as the file has them."""
+        with self.opened() as source:
+            yield from decoded(source, self.path, self.metadata, group, names, batch_size)
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """What Arrow reads the file from: its path."""
         self.require_same()
-        yield from decoded(self.path, self.path, self.metadata, group, names, batch_size)
+        yield self.path
+
+    @cached_property
+    def has_sound_footer(self) -> bool:
+        """Whether Arrow may be asked about the statistics of the file."""
+        with self.opened() as source:
+            return is_sound(source, self.metadata)
 
     def require_same(self) -> None:
         """Check that the file is the one whose footer was read."""
@@ -72,6 +87,18 @@ class ParquetPart:
             now = None
         if now != self.identity:
             raise FileFormatError(self.path, "it was changed or removed after the dataset was loaded; load it again.")
+
+
+@dataclass(frozen=True, eq=False)
+class RemotePart(ParquetPart):
+    """A Parquet file that is elsewhere, and read there."""
+
+    open: Callable[[], BinaryIO]
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        with self.open() as stream:
+            yield stream
 
 
 class RowGroup:
@@ -120,6 +147,11 @@ class RowGroup:
         """Whether these columns can be read without decoding."""
         return names in self._tables or {*self._columns, *self._spilled}.issuperset(names)
 
+    @property
+    def is_spilled(self) -> bool:
+        """Whether some of it lies on the disk."""
+        return bool(self._spilled)
+
     def size(self, names: Names) -> int:
         """About how many bytes these columns decode to: as in the groups decoded before, else as the footer says."""
         if self._row_bytes.keys() >= {*names}:
@@ -146,11 +178,18 @@ class RowGroup:
         free is all that may be used, because other groups are needed as much as this one.
         """
         self.used = tick()
+        if self._spilled:
+            self._touch(names)
         found = self._tables.get(names)
         if found is not None and not (in_one_piece and len(found.batches) > 1 and not self._spilled):
             return found
         with _locks[id(self) // 64 % len(_locks)]:
             return self._made(names, in_one_piece, spill)
+
+    def _touch(self, names: Names) -> None:
+        from crucible_datasets.tables.spill import touched
+
+        touched(sum(self._spilled[name].nbytes for name in names if name in self._spilled))
 
     def _made(self, names: Names, in_one_piece: bool, spill: bool) -> ArrowTable:
         columns = {**self._columns, **self._spilled}

@@ -13,9 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import RowIndexError
 
 Rows = range | npt.NDArray[np.int64]
+
+_NONE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
 def compose(outer: Rows, inner: Rows) -> Rows:
@@ -44,6 +47,13 @@ def as_arrow(indices: npt.NDArray[np.int64]) -> pa.Int64Array:
     # `pa.array` would import pandas, which takes longer than many a whole program.
     held = np.ascontiguousarray(indices, dtype=np.int64)
     return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
+
+
+def true_rows(mask: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """The places where a mask is true, neither false nor null."""
+    places = pc.call("indices_nonzero", mask)
+    # `to_numpy` would import pandas as well.
+    return np.frombuffer(places.buffers()[1], np.int64, len(places), 8 * places.offset) if len(places) else _NONE
 
 
 def tightest(indices: npt.NDArray[np.int64]) -> Rows:

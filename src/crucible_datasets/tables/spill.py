@@ -10,23 +10,51 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import IO
+from weakref import WeakSet
 
 import pyarrow as pa
 
 from crucible_datasets import config
+from crucible_datasets.tables.budget import BUDGET
 
 _WRITE_BYTES = 32 << 20
+_LEAST_TOUCHED = 64 << 20
+_mappings: WeakSet[mmap.mmap] = WeakSet()
+_touched = 0
 
 
 def spilled(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
     """The same rows over a memory-mapped file. Takes one batch after the other."""
-    with tempfile.TemporaryFile(dir=_folder(), prefix="spill-") as file:
+    with nameless_file() as file:
         with pa.ipc.new_stream(file, schema) as writer:
             for batch in _joined(batches):
                 writer.write_batch(batch)
         file.flush()
         mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    _mappings.add(mapping)
     return pa.ipc.open_stream(pa.py_buffer(mapping)).read_all()
+
+
+def touched(size: int) -> None:
+    """Take note that so many bytes of spilled data may now lie in memory, and let go of all when they are too many.
+
+    Pages that were read count as memory of the process until they are given back; they are read again from
+    the file when they are needed.
+    """
+    global _touched
+    _touched += size
+    if _touched > max(BUDGET.limit // 2, _LEAST_TOUCHED):
+        _touched = 0
+        for mapping in list(_mappings):
+            with suppress(AttributeError, ValueError, OSError):  # not everywhere, and not of a closed one
+                mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def nameless_file() -> IO[bytes]:
+    """A new file that goes with its last holder."""
+    return tempfile.TemporaryFile(dir=_folder(), prefix="spill-")
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

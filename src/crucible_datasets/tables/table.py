@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from crucible_datasets.features.storage import plain, to_storage
+from crucible_datasets.tables.addresses import Addresses
 from crucible_datasets.tables.gather import gather
 from crucible_datasets.tables.rows import Rows, compose, is_whole
 
@@ -106,13 +107,24 @@ class ArrowTable:
         return starts
 
     @cached_property
-    def _arrays(self) -> list[dict[str, pa.Array]]:
-        return [dict(zip(batch.schema.names, batch.columns, strict=True)) for batch in self.batches]
+    def _arrays(self) -> dict[int, dict[str, pa.Array]]:
+        return {}  # by batch, for those of which a row was asked for
+
+    def _arrays_of(self, which: int) -> dict[str, pa.Array]:
+        arrays = self._arrays.get(which)
+        if arrays is None:
+            batch = self.batches[which]
+            arrays = self._arrays[which] = dict(zip(batch.schema.names, batch.columns, strict=True))
+        return arrays
+
+    @cached_property
+    def _addresses(self) -> Addresses:
+        return Addresses(self.batches)
 
     def read(self, rows: Rows, columns: Sequence[str] | None = None) -> pa.Table:
         if isinstance(rows, range):
             return self._sliced(rows.start, rows.stop, columns)
-        batches = gather(self.batches, self.starts, rows, columns)
+        batches = gather(self.batches, self.starts, rows, columns, self._addresses)
         return pa.Table.from_batches(batches, self._schema(columns))
 
     def _sliced(self, start: int, stop: int, columns: Sequence[str] | None) -> pa.Table:
@@ -136,7 +148,7 @@ class ArrowTable:
     def row(self, index: int, columns: Sequence[str] | None = None) -> dict[str, Any]:
         which = bisect_right(self.starts, index) - 1
         place = index - self.starts[which]
-        arrays = self._arrays[which] if self._arrays else {}
+        arrays = self._arrays_of(which) if self.batches else {}
         if columns is not None:
             return {name: arrays[name][place].as_py() for name in columns}
         return {name: array[place].as_py() for name, array in arrays.items()}

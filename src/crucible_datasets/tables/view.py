@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.features import Features
@@ -41,6 +42,16 @@ class View:
             held = replace(held, physical=tuple(table.column_names), mapped_from=identities(files))
         fingerprint = more.pop("fingerprint", None) or Fingerprint.of_table(held.table)
         return cls(held, range(held.num_rows), features, fingerprint, **more)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Row numbers are most of what a shuffled view sends to another process: half as many bytes where they fit.
+        if isinstance(self.rows, range) or self.table.num_rows > np.iinfo(np.int32).max:
+            return self.__dict__
+        return {**self.__dict__, "rows": self.rows.astype(np.int32)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rows = state["rows"]
+        self.__dict__.update(state, rows=rows if isinstance(rows, range) else rows.astype(np.int64, copy=False))
 
     def __len__(self) -> int:
         return len(self.rows)

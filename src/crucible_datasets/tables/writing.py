@@ -16,8 +16,10 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError, SchemaConflictError
-from crucible_datasets.features import Features, Value
-from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features import Features, Json, Value
+from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.outputs.arrow import ArrowFormatter
@@ -51,7 +53,9 @@ class TypedWriter:
             known = Segment(f"{self.prefix}-{len(self.segments)}.segment", grown, origin)
             self.segments.append(known)
             self._writer = pa.ipc.new_stream(known.path, grown.arrow_schema)
-        self._writer.write_table(ArrowFormatter().batch(as_features(table, features, grown), grown))
+        self._writer.write_table(
+            ArrowFormatter().batch(as_features(table, features, grown, self.on_mixed_types), grown)
+        )
         known.num_rows += table.num_rows
 
     def close(self) -> list[Segment]:
@@ -72,7 +76,7 @@ def settle(
     files = []
     for index, segment in enumerate(segments):
         files.append(os.path.join(folder, f"data-{index:05d}-of-{len(segments):05d}.arrow"))
-        _settle_one(segment, final, files[-1])
+        _settle_one(segment, final, files[-1], on_mixed_types)
     return files, final
 
 
@@ -98,11 +102,11 @@ def united(left: Segment, right: Segment, on_mixed_types: str | None = None) -> 
     return Features(features)
 
 
-def as_features(table: pa.Table, found: Features, wanted: Features) -> pa.Table:
+def as_features(table: pa.Table, found: Features, wanted: Features, on_mixed_types: str | None = None) -> pa.Table:
     """A table of the features `found` as storage of the features `wanted`; columns it lacks are null."""
     return pa.table(
         {
-            name: cast_column(chunked(table[name]), kind, name)
+            name: _as_feature(table[name], found[name], kind, name, on_mixed_types)
             if name in found and found[name] != Value("null")
             else pa.chunked_array([pa.nulls(len(table), storage_type(kind))])
             for name, kind in wanted.items()
@@ -110,17 +114,29 @@ def as_features(table: pa.Table, found: Features, wanted: Features) -> pa.Table:
     )
 
 
+def _as_feature(
+    column: pa.ChunkedArray, found: Any, wanted: Any, name: str, on_mixed_types: str | None
+) -> pa.ChunkedArray:
+    # A cast to Json reads text as JSON. What a program yields is meant as it is: the text "2" stays text, and
+    # what became Json before stays what it was.
+    if found != wanted and on_mixed_types == "use_json_for_keys" and any_leaf(wanted, (Json,)):
+        decode = decoder(found)
+        values = column.to_pylist()
+        return encoded_exactly([decode(value) for value in values] if decode else values, wanted, name)
+    return cast_column(chunked(column), wanted, name)
+
+
 def _empty(path: str, features: Features) -> Segment:
     with pa.ipc.new_stream(path, features.arrow_schema):
         return Segment(path, features)
 
 
-def _settle_one(segment: Segment, final: Features, target: str) -> None:
+def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: str | None) -> None:
     if segment.features == final:
         os.rename(segment.path, target)
         return
     with pa.ipc.new_stream(target, final.arrow_schema) as writer:
         for batch in open_table(segment.path).to_batches():
-            table = as_features(pa.Table.from_batches([batch]), segment.features, final)
+            table = as_features(pa.Table.from_batches([batch]), segment.features, final, on_mixed_types)
             writer.write_table(ArrowFormatter().batch(table, final))
     os.unlink(segment.path)
