@@ -12,12 +12,14 @@ import os
 import sqlite3
 import tracemalloc
 from contextlib import closing
+from typing import ClassVar
 
 import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
 from support.tables import specs
@@ -153,6 +155,38 @@ def test_files_are_compressed_as_their_names_or_options_say(kind, extension, nam
         assert named.read_bytes() == plain.read_bytes()
 
 
+@pytest.mark.parametrize("place", ["{}/it{}", "memory://appended/it{}"])
+@pytest.mark.parametrize("extension", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_rows_can_be_written_after_others(kind, extension, place, tmp_path):
+    path = place.format(*([tmp_path] * (place.count("{}") - 1)), extension)
+    for piece in (range(3), range(3, 4), range(4, 10)):
+        written(numbers().select(piece), kind, path, mode="a")
+    with fsspec.open(path, compression={"": None, ".gz": "gzip", ".zst": "zstd"}[extension]) as stream:
+        assert texts_in(kind, stream.read()) == numbers()["text"][:]
+    fsspec.core.url_to_fs(path)[0].rm(path)
+
+
+def test_a_last_line_without_its_end_is_ended_first(tmp_path):
+    (tmp_path / "it.jsonl").write_text('{"text":"before"}')
+    numbers(1).select_columns("text").to_json(tmp_path / "it.jsonl", mode="a")
+    assert texts_in("json", (tmp_path / "it.jsonl").read_bytes()) == ["before", "text 0"]
+
+
+@pytest.mark.parametrize("options", [{"lines": False}, {"orient": "split"}])
+def test_only_lines_can_follow_others(options, tmp_path):
+    with pytest.raises(ArgumentError, match="mode"):
+        numbers().to_json(tmp_path / "it.json", mode="a", **options)
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_unknown_modes_and_no_workers_are_refused(kind, tmp_path):
+    for options in ({"mode": "x"}, {"num_proc": 0}):
+        with pytest.raises(ArgumentError, match=next(iter(options))):
+            written(numbers(), kind, tmp_path / "it", **options)
+    assert not list(tmp_path.iterdir())
+
+
 def test_unknown_compression_is_refused(tmp_path):
     with pytest.raises(ArgumentError, match="zip"):
         numbers().to_csv(tmp_path / "it.csv", compression="zip")
@@ -218,6 +252,22 @@ def test_paths_of_all_kinds(kind, tmp_path, monkeypatch):
         written(numbers(), kind, place)
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "c", "d", "new"]
     assert len({(tmp_path / name).read_bytes() for name in ("a", "b", "c", "d", "new/e")}) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_options_reach_the_file_system(kind):
+    class Store(MemoryFileSystem):
+        protocol, cachable = "store", False
+        told: ClassVar[list[dict]] = []
+
+        def __init__(self, **options):
+            super().__init__()
+            self.told.append(options)
+
+    fsspec.register_implementation("store", Store, clobber=True)
+    written(numbers(), kind, "store://told/it", storage_options={"key": "value"})
+    assert Store.told[0] == {"key": "value"}
+    Store.store.clear()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -316,6 +366,8 @@ def test_tables_of_a_database(database, tmp_path):
     assert sql_rows(database) == [2, 0, 0]
     numbers(1).to_sql("rows", f"sqlite:///{tmp_path}/it.db", if_exists="replace", batch_size=1)
     assert sql_rows(database) == [0]
+    numbers(9).to_sql("rows", database, if_exists="replace", batch_size=2, num_proc=3)
+    assert sql_rows(database) == list(range(9))
     numbers(2).to_sql("rows", database, if_exists="replace", chunksize=1)
     assert sql_rows(database) == [0, 1]
     with pytest.raises(TypeError, match="nonsense"):

@@ -12,6 +12,7 @@ from crucible_datasets.tables.view import View
 _BLOCK_BYTES = 16 << 20
 _MOST_ROWS = 1 << 17
 _MOST_CHUNKS = 8
+_SMALL = 128 << 10  # bytes of a chunk that others are to join
 
 
 def nbytes(view: View) -> int:
@@ -42,4 +43,4 @@ def block_rows(view: View) -> int:
 def _few_chunks(table: pa.Table) -> pa.Table:
     # Writers work chunk by chunk, and a dataset of many small batches would be written as many small batches.
     most = max((column.num_chunks for column in table.columns), default=0)
-    return table.combine_chunks() if most > _MOST_CHUNKS else table
+    return table.combine_chunks() if most > _MOST_CHUNKS and table.nbytes < most * _SMALL else table

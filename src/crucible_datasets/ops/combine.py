@@ -51,7 +51,7 @@ def concatenate(
     filled = [view for view in views if len(view)]
     if not filled:
         return views[0]
-    features = _beside_features(filled) if axis else _aligned([view.features for view in filled])
+    features = _beside_features(filled) if axis else aligned([view.features for view in filled])
     table, rows = _columns(filled, features) if axis else _rows(filled, features)
     others = [view.fingerprint for view in filled[1:]]
     return View(
@@ -99,7 +99,7 @@ def _common_format(views: Sequence[View]) -> Format:
     return views[0].format if all(other == first for other in others) else PYTHON
 
 
-def _aligned(several: Sequence[Features]) -> Features:
+def aligned(several: Sequence[Features]) -> Features:
     """The columns of all, each with the one feature that holds it everywhere."""
     features: dict[str, Any] = {}
     for more in several:

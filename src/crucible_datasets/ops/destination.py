@@ -10,13 +10,14 @@ import gzip
 import lzma
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.exceptions import ArgumentError
 
 Path = str | bytes | os.PathLike[Any]
@@ -38,6 +39,8 @@ def local_path(path: Path) -> str | None:
 def remote(path: Path, storage_options: StorageOptions) -> tuple[Any, str]:
     """The file system that a URL leads to, and the place there."""
     filesystem, location = import_module("fsspec.core").url_to_fs(os.fsdecode(path), **(storage_options or {}))
+    # Others may have written there since: with the size of last time, what is behind it would be cut off.
+    filesystem.invalidate_cache()
     return filesystem, location
 
 
@@ -47,26 +50,86 @@ def inside(folder: str, name: str) -> str:
 
 
 @contextmanager
-def written(path: Path, storage_options: StorageOptions = None) -> Iterator[BinaryIO]:
-    """A stream whose bytes appear at `path` when the block ends well, and never otherwise."""
+def written(path: Path, storage_options: StorageOptions = None, after: bytes | None = None) -> Iterator[BinaryIO]:
+    """A stream whose bytes appear at `path` when the block ends well, and never otherwise.
+
+    They come instead of those that are there, or behind them and `after` what these should end with.
+    """
     place = local_path(path)
     if place is not None:
-        os.makedirs(os.path.dirname(os.path.abspath(place)), exist_ok=True)
+        make_folders(os.path.dirname(os.path.abspath(place)))
         with written_whole(place) as beside, open(beside, "wb") as stream:
+            if after is not None and os.path.isfile(place):
+                with open(place, "rb") as before:
+                    _copy(before, stream, after)
             yield stream
         return
     filesystem, location = remote(path, storage_options)
     filesystem.makedirs(filesystem._parent(location), exist_ok=True)
-    # Without a transaction, leaving by an error would upload what there is so far.
-    with filesystem.transaction, filesystem.open(location, "wb") as stream:
+    with _uploaded(filesystem, location) as stream:
+        if after is not None and filesystem.isfile(location):
+            with filesystem.open(location, "rb") as before:
+                _copy(before, stream, after)
         yield stream
 
 
 @contextmanager
+def _uploaded(filesystem: Any, location: str) -> Iterator[BinaryIO]:
+    """A stream to a remote place, whose bytes appear when the block ends well."""
+    # A file system has one transaction, and its second file would end that of the first: each gets one of its own.
+    own = object.__new__(type(filesystem))
+    vars(own).update(vars(filesystem), _intrans=False, _transaction=None)
+    own.start_transaction()
+    stream = own.open(location, "wb")
+    try:
+        yield stream
+    except BaseException:
+        _discard(stream)
+        raise
+    stream.close()
+    own.end_transaction()
+
+
+def _discard(stream: Any) -> None:
+    """Give up an upload; what the store keeps of it has no name, so it does not matter if that stays."""
+    with suppress(Exception):
+        stream.discard()
+    # When it is collected, an open file would be closed, and so uploaded as far as it came.
+    with suppress(AttributeError):
+        stream.closed = True
+
+
+def _copy(before: BinaryIO, stream: BinaryIO, end: bytes) -> None:
+    last = end
+    while data := before.read(1 << 20):
+        stream.write(data)
+        last = data
+    if not last.endswith(end):
+        stream.write(end)
+
+
+def size_at(target: Path | BinaryIO, storage_options: StorageOptions = None) -> int:
+    """How many bytes there are at a path; none in a stream, which goes on where it stands."""
+    if hasattr(target, "write"):
+        return 0
+    place = local_path(target)
+    if place is not None:
+        return os.path.getsize(place) if os.path.isfile(place) else 0
+    filesystem, location = remote(target, storage_options)
+    return int(filesystem.size(location)) if filesystem.isfile(location) else 0
+
+
+@contextmanager
 def written_or_handed(
-    target: Path | BinaryIO, storage_options: StorageOptions = None, compression: str | None = "infer"
+    target: Path | BinaryIO,
+    storage_options: StorageOptions = None,
+    compression: str | None = "infer",
+    after: bool = False,
 ) -> Iterator[BinaryIO]:
-    """A stream to a path or into an open one, which stays open; `compression` may be told by the path."""
+    """A stream to a path or into an open one, which stays open; `compression` may be told by the path.
+
+    What is compressed stands `after` what was there as a part of its own, which every reader goes on to read.
+    """
     if hasattr(target, "write"):
         with _compressed(target, None if compression == "infer" else compression) as stream:
             yield stream
@@ -74,7 +137,8 @@ def written_or_handed(
     kind = (
         _BY_EXTENSION.get(os.path.splitext(os.fsdecode(target))[1].lower()) if compression == "infer" else compression
     )
-    with written(target, storage_options) as plain, _compressed(plain, kind) as stream:
+    end = None if not after else b"\n" if kind is None else b""
+    with written(target, storage_options, end) as plain, _compressed(plain, kind) as stream:
         yield stream
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import io
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from itertools import chain, islice, repeat
 from typing import Any, BinaryIO
@@ -20,11 +21,12 @@ import pyarrow as pa
 from crucible_datasets import progress
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
+from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.formats.sql import write_sql
 from crucible_datasets.ops import through_pandas
 from crucible_datasets.ops.blocks import blocks, require_batch_size
-from crucible_datasets.ops.destination import Path, StorageOptions, written_or_handed
+from crucible_datasets.ops.destination import Path, StorageOptions, size_at, written_or_handed
 from crucible_datasets.tables.view import View
 
 Write = Callable[..., int]
@@ -60,10 +62,14 @@ def to_json(
     **options: Any,
 ) -> int:
     """JSON Lines, or what the options of pandas' `to_json` ask for. Gives the bytes written, before compression."""
-    # Rows become JSON under the interpreter's lock: several threads take a tenth longer than one.
+    after = _goes_after(options)
+    lines = options.get("orient", "records") == "records" and options.get("lines", True) is not False
+    if after and not lines:
+        raise ArgumentError("mode", "a", "only JSON Lines can be written after others.")
     write = _writer("json", **options)
-    with written_or_handed(target, storage_options, compression) as stream:
-        return write(_counted(blocks(view, batch_size), len(view), "JSON"), view.features, stream)
+    with written_or_handed(target, storage_options, compression, after) as stream:
+        tables = _counted(blocks(view, batch_size), len(view), "JSON")
+        return _written(tables, view.features, stream, write, write, _workers(num_proc) if lines else 1)
 
 
 def to_csv(
@@ -76,15 +82,14 @@ def to_csv(
     **options: Any,
 ) -> int:
     """CSV with a header, or as the options of pandas' `to_csv` say. Gives the bytes written, before compression."""
-    if options.pop("mode", "w") != "w":
-        raise ArgumentError("mode", "a", "a file is written whole; to append, concatenate the datasets and write both.")
+    after = _goes_after(options)
+    if after and size_at(target, storage_options):
+        options = {"header": False, **options}
     joins = not options.get("index") and options.get("encoding", "utf-8") == "utf-8"
     first, later = _writer("csv", **options), _writer("csv", **{**options, "header": False})
-    with written_or_handed(target, storage_options, compression) as stream:
+    with written_or_handed(target, storage_options, compression, after) as stream:
         tables = _counted(blocks(view, batch_size), len(view), "CSV")
-        if not joins or not num_proc or num_proc <= 1:
-            return first(tables, view.features, stream)
-        return sum(map(stream.write, _pieces(tables, view.features, num_proc, first, later)))
+        return _written(tables, view.features, stream, first, later, _workers(num_proc) if joins else 1)
 
 
 def to_text(
@@ -101,12 +106,32 @@ def to_text(
         return _writer("text")(tables, only, stream)
 
 
-def to_sql(view: View, name: str, con: Any, batch_size: int | None = None, **options: Any) -> int:
-    """A table of a database, all rows or none. Gives the number of rows."""
-    if options.keys() <= inspect.signature(write_sql).parameters.keys():
-        tables = _counted(blocks(view, batch_size), len(view), "SQL")
-        return write_sql(tables, view.features, name, con, **options)
-    return through_pandas.write_sql(blocks(view, batch_size), view.features, name, con, **options)
+def to_sql(
+    view: View, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **options: Any
+) -> int:
+    """A table of a database, all rows or none. Gives the number of rows.
+
+    A transaction belongs to one connection: with several workers, another reads the rows that come next.
+    """
+    tables = _counted(blocks(view, batch_size), len(view), "SQL")
+    following = ahead(tables, most=_workers(num_proc) - 1) if _workers(num_proc) > 1 else tables
+    is_known = options.keys() <= inspect.signature(write_sql).parameters.keys()
+    with closing(following) as rows:
+        return (write_sql if is_known else through_pandas.write_sql)(rows, view.features, name, con, **options)
+
+
+def _goes_after(options: dict[str, Any]) -> bool:
+    """Whether rows are to be written after those that are there; takes `mode` out of the options."""
+    mode = options.pop("mode", "w")
+    if mode not in ("w", "a"):
+        raise ArgumentError("mode", mode, "expected 'w' to replace what is there, or 'a' to write after it.")
+    return bool(mode == "a")
+
+
+def _workers(num_proc: int | None) -> int:
+    if num_proc is not None and num_proc < 1:
+        raise ArgumentError("num_proc", num_proc, "at least one is needed.")
+    return num_proc or 1
 
 
 def _writer(name: str, **options: Any) -> Write:
@@ -121,11 +146,20 @@ def _writer(name: str, **options: Any) -> Write:
     return partial(write, **options)
 
 
-def _counted(tables: Iterable[pa.Table], num_rows: int, kind: str) -> Iterator[pa.Table]:
-    with progress.tqdm(total=num_rows, desc=f"Writing {kind}", unit=" examples") as bar:
+def _counted(tables: Iterable[pa.Table], num_rows: int, kind: str) -> Generator[pa.Table]:
+    with progress.bar(total=num_rows, desc=f"Writing {kind}", unit=" examples") as bar:
         for table in tables:
             yield table
             bar.update(len(table))
+
+
+def _written(
+    tables: Iterator[pa.Table], features: Features, stream: BinaryIO, first: Write, later: Write, workers: int
+) -> int:
+    """Write the blocks, the first of them perhaps with a header; the number of bytes."""
+    if workers == 1:
+        return first(tables, features, stream)
+    return sum(map(stream.write, _pieces(tables, features, workers, first, later)))
 
 
 def _pieces(

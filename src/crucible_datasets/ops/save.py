@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from crucible_datasets import progress
 from crucible_datasets.atomic import replaced_whole, written_whole
+from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.features import Features
@@ -79,7 +80,7 @@ def _replace(path: Path, storage_options: StorageOptions, write: Callable[[str, 
         # Everything else in a folder would have to be linked anew for it to be replaced; there is nothing to lose yet.
         write(folder, None)
     else:
-        os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
+        make_folders(os.path.dirname(os.path.abspath(folder)))
         old = own_names(folder)
         with replaced_whole(folder, old.__contains__) as beside:
             write(beside, os.path.realpath(folder))
@@ -136,7 +137,7 @@ def _write_shards(
 ) -> None:
     size, extra = divmod(len(view), len(places))
     starts = [size * index + min(index, extra) for index in range(len(places) + 1)]
-    with progress.tqdm(total=len(view), desc="Saving the dataset", unit=" examples") as bar, ExitStack() as stack:
+    with progress.bar(total=len(view), desc="Saving the dataset", unit=" examples") as bar, ExitStack() as stack:
         run: Callable[..., Any] = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
         counted = partial(_counted, bar, threading.Lock())
         write = partial(_write_shard, view, storage_options, appear_whole, counted)

@@ -1,0 +1,71 @@
+"""Expressions of pyarrow, such as `pc.field("level") > 3`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ColumnNotFoundError, ExpressionError
+from crucible_datasets.formats.base import columns_of
+from crucible_datasets.formats.filters import identity_of
+from crucible_datasets.ops.expressions.base import Read, first_line, plain_table, types_of
+from crucible_datasets.tables.pruning import Wanted
+
+
+class ArrowEngine:
+    """Expressions of pyarrow by the names of their results."""
+
+    row_by_row = True
+
+    def __init__(self, expressions: Mapping[str, Any]) -> None:
+        self._expressions = dict(expressions)
+        self.text = ", ".join(map(str, expressions.values()))
+
+    @property
+    def identity(self) -> Any:
+        return [(name, identity_of(expression)) for name, expression in self._expressions.items()]
+
+    def wanted(self, schema: pa.Schema) -> Wanted | None:
+        return next(iter(self._expressions.values()))
+
+    def computed(self, schema: pa.Schema, read: Read) -> Iterator[pa.Table]:
+        names = self._names(schema)
+        for table in read(names):
+            yield plain_table(self._projected(table, schema, names))
+
+    def _names(self, schema: pa.Schema) -> list[str]:
+        """The columns that the expressions look at."""
+        # Their text has the names in it, but not only as names.
+        seen = {name for expression in self._expressions.values() for name in columns_of(expression, schema.names)}
+        names = [name for name in schema.names if name in seen]
+        empty = schema.empty_table()
+        self._projected(empty, schema, names)
+        for name in list(names) if len(names) > 1 else []:
+            fewer = [other for other in names if other != name]
+            try:
+                _project(empty.select(fewer), self._expressions)
+            except pa.ArrowInvalid:
+                continue
+            names = fewer
+        return names
+
+    def _projected(self, table: pa.Table, schema: pa.Schema, names: Sequence[str]) -> pa.Table:
+        try:
+            return _project(table, self._expressions)
+        except pa.ArrowException as error:
+            unknown = re.search(r"No match for FieldRef\.(?:Nested\(FieldRef\.)?Name\((.*?)\)", str(error), re.DOTALL)
+            if unknown and unknown[1] not in schema.names:
+                raise ColumnNotFoundError(unknown[1], schema.names) from error
+            raise ExpressionError(self.text, types_of(schema, names), first_line(error)) from error
+
+
+def _project(table: pa.Table, expressions: Mapping[str, Any]) -> pa.Table:
+    import pyarrow.acero as acero
+
+    source = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
+    options = acero.ProjectNodeOptions(list(expressions.values()), list(expressions))
+    # Threads would be free to give the batches in any order.
+    return acero.Declaration("project", options, inputs=[source]).to_table(use_threads=False)

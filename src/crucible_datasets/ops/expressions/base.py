@@ -1,0 +1,62 @@
+"""What an engine is: it computes columns from the columns of a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from crucible_datasets.tables.pruning import Wanted
+
+Read = Callable[[Sequence[str]], Iterable[pa.Table]]
+
+
+class Engine(Protocol):
+    """Some expressions of one kind."""
+
+    text: str  # how errors call them
+    row_by_row: bool  # whether a result depends on its own row only
+
+    @property
+    def identity(self) -> Any:
+        """What tells them from others, the same in every process."""
+
+    def wanted(self, schema: pa.Schema) -> Wanted | None:
+        """What rows must meet for the first expression to be true, as far as statistics can tell."""
+
+    def computed(self, schema: pa.Schema, read: Read) -> Iterator[pa.Table]:
+        """The results, a column for each expression and a row for each that `read` gives.
+
+        `read` gives the rows of the columns it is asked for; `schema` is that of all columns.
+        """
+
+
+def types_of(schema: pa.Schema, names: Iterable[str] | None = None) -> dict[str, object]:
+    """The types of some columns, for a message."""
+    return {name: schema.field(name).type for name in (schema.names if names is None else names)}
+
+
+def first_line(error: BaseException) -> str:
+    """What went wrong, without the details that engines add."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def plainer(arrow: pa.DataType) -> pa.DataType:
+    """A type as the library holds it: engines like large and view types where plain ones do."""
+    if pa.types.is_large_string(arrow) or arrow == pa.string_view():
+        return pa.string()
+    if pa.types.is_large_binary(arrow) or arrow == pa.binary_view():
+        return pa.binary()
+    if pa.types.is_struct(arrow):
+        return pa.struct([pa.field(field.name, plainer(field.type)) for field in arrow])
+    if pa.types.is_fixed_size_list(arrow):
+        return pa.list_(plainer(arrow.value_type), arrow.list_size)
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
+        return pa.list_(plainer(arrow.value_type))
+    return plainer(arrow.value_type) if pa.types.is_dictionary(arrow) else arrow
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """A table of plain types."""
+    return table.cast(pa.schema([(field.name, plainer(field.type)) for field in table.schema]))

@@ -1,0 +1,66 @@
+"""Computed columns as a table: in memory, or memory-mapped from the cache, where the next run finds them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.cache import default_cache
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import feature_of, storage_type
+from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.ops.expressions.base import plainer
+from crucible_datasets.ops.generate import from_folder
+from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import TypedWriter, settle
+
+Compute = Callable[[], Iterable[pa.Table]]
+
+
+def kept(
+    compute: Compute, known: Features, fingerprint: Fingerprint, files: tuple[str, ...], in_memory: bool, fresh: bool
+) -> View:
+    """What is computed, as a view. It is written to the cache if `files`, the data it comes from, lie on the disk."""
+    if in_memory or not files or not is_caching_enabled():
+        table = pa.concat_tables(compute())
+        features = features_of(table.schema, known)
+        return View.of(_typed(table, features), features, fingerprint=fingerprint)
+    cache, key = default_cache(), f"expression-{fingerprint}"
+    if fresh:
+        cache.remove(key)
+    folder = cache.made(key, lambda beside: _written(beside, compute, known), {"kind": "expression"})
+    table, features, paths = from_folder(folder)
+    return View.of(table, features, paths, fingerprint=fingerprint)
+
+
+def features_of(schema: pa.Schema, known: Mapping[str, Any]) -> Features:
+    """What results mean: a result that has the name and the values of a known column means the same."""
+    return Features({field.name: _feature(field, known.get(field.name)) for field in schema})
+
+
+def _feature(field: pa.Field, known: Any) -> Any:
+    return known if known is not None and _holds(storage_type(known), field.type) else feature_of(field.type)
+
+
+def _holds(before: pa.DataType, after: pa.DataType) -> bool:
+    """Whether a column came back as the type it went in as, but for what engines do not keep."""
+    if pa.types.is_timestamp(before) and pa.types.is_timestamp(after) and before.tz and after.tz:
+        return before.unit == after.unit
+    return plainer(before) == after
+
+
+def _typed(table: pa.Table, features: Features) -> pa.Table:
+    return table.cast(pa.schema([(name, storage_type(feature)) for name, feature in features.items()]))
+
+
+def _written(folder: str, compute: Compute, known: Features) -> dict[str, int]:
+    writer, features = TypedWriter(os.path.join(folder, "results")), None
+    for table in compute():
+        features = features or features_of(table.schema, known)
+        writer.write(_typed(table, features), features)
+    segments = writer.close()
+    settle(folder, segments, features)
+    return {"rows": sum(segment.num_rows for segment in segments)}

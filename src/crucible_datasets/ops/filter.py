@@ -1,0 +1,100 @@
+"""`filter`: the rows that a function wants to keep. Only their numbers are worked out and kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.ops import columns, expressions, rows
+from crucible_datasets.ops.map import Result, call_facts, called, listed
+from crucible_datasets.ops.mapping import running
+from crucible_datasets.ops.mapping.calls import Call
+from crucible_datasets.ops.mapping.errors import errors_in
+from crucible_datasets.ops.mapping.keeping import Keeping, identity
+from crucible_datasets.ops.mapping.results import KEPT, put_together, result_in, write_result
+from crucible_datasets.ops.mapping.shards import FilterShard
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.rows import compose, tightest
+from crucible_datasets.tables.view import View
+
+
+def filtered(
+    view: View,
+    function: Any = None,
+    with_indices: bool = False,
+    with_rank: bool = False,
+    input_columns: str | Sequence[str] | None = None,
+    batched: bool = False,
+    batch_size: int | None = 1000,
+    keep_in_memory: bool = False,
+    load_from_cache_file: bool | None = None,
+    cache_file_name: str | None = None,
+    fn_kwargs: Mapping[str, Any] | None = None,
+    num_proc: int | None = None,
+    new_fingerprint: str | None = None,
+    desc: str | None = None,
+    on_error: str = "raise",
+    cache_key: str | None = None,
+) -> Result:
+    """The rows for which a function is true, and those that it failed on, if they are collected."""
+    if expressions.is_expression(function):
+        return expressions.filtered(**locals()), None
+    taken = listed(input_columns)
+    columns.require(view, taken)
+    if function is None:
+        return (replace(view, fingerprint=Fingerprint.fixed(new_fingerprint)) if new_fingerprint else view), None
+    call = called(function, batched, with_indices, with_rank, input_columns, fn_kwargs, on_error, rows_as_dicts=True)
+    workers = running.workers_for(num_proc, len(view))
+    if not len(view):
+        return view, errors_in("", [], on_error)
+    size = batch_size if batched else None
+    job = Job(call, size, workers, desc or "Filter")
+    facts = call_facts(call, view, size, workers)
+    after, lasting = identity(view.fingerprint, "filter", function, facts, new_fingerprint, cache_key)
+    keeping = Keeping("filter", after, lasting, keep_in_memory, load_from_cache_file is False)
+    if cache_file_name is not None:
+        return _in_named_file(view, cache_file_name, replace(keeping, is_lasting=False), job)
+    return job.result(view, keeping)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One call of `filter`, without the rows it is for."""
+
+    call: Call
+    batch_size: int | None
+    workers: int | None
+    title: str
+
+    def result(self, view: View, keeping: Keeping) -> Result:
+        """The rows that are kept, worked out or found."""
+        folder = keeping.folder(partial(put_together, partial(self._make, view)))
+        errors = errors_in(folder, result_in(folder)["errors"], self.call.on_error)
+        kept = tightest(np.load(os.path.join(folder, KEPT)))
+        keeping.release(folder)
+        return replace(view, rows=compose(view.rows, kept), fingerprint=keeping.fingerprint), errors
+
+    def _make(self, view: View, folder: str) -> None:
+        def shard(part: range) -> FilterShard:
+            return FilterShard(view, part, self.call, folder, self.batch_size)
+
+        parts = running.run(shard, len(view), self.workers, self.title, self.call.name)
+        kept = np.concatenate([np.load(os.path.join(folder, part["kept"])) for part in parts])
+        np.save(os.path.join(folder, KEPT), kept)
+        errors = [part["errors"] for part in parts if "errors" in part]
+        write_result(folder, {"num_rows": len(kept), "errors": errors}, [KEPT, *errors])
+
+
+def _in_named_file(view: View, path: str, keeping: Keeping, job: Job) -> Result:
+    """The rows whose numbers are in a file, which is written now unless it is there and may be used."""
+    if not keeping.is_fresh and os.path.exists(path):
+        return replace(rows.select(view, open_table(path).column(0)), fingerprint=keeping.fingerprint), None
+    result, errors = job.result(replace(view, rows=range(len(view))), keeping)
+    rows.write_indices(result, path, None, False)
+    return replace(result, rows=compose(view.rows, result.rows)), errors

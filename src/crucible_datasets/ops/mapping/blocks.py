@@ -1,0 +1,128 @@
+"""Runs of rows that are read together, each column only when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.ops.mapping.traces import Trace, decoded, trace
+from crucible_datasets.outputs.base import OUTPUTS, Formatter, Output
+from crucible_datasets.tables.view import View
+
+
+@dataclass(eq=False)
+class Source:
+    """The rows of a view, shown as its format says; it learns which columns are asked for and reads those together."""
+
+    view: View
+    touched: list[str] = field(default_factory=list)
+
+    @cached_property
+    def output(self) -> Output:
+        return OUTPUTS[self.view.format.type or "python"]
+
+    @cached_property
+    def formatter(self) -> Formatter:
+        return self.output.make(**self.view.format.kwargs)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether values are what Arrow gives, decoded."""
+        return self.output.name == "python"
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether rows and batches are dicts that can be filled column by column."""
+        return self.output.mapping and self.output.name != "custom"
+
+    @property
+    def merges(self) -> bool:
+        """Whether a returned dict adds to the columns of the input: it does unless the function got a frame."""
+        return self.output.mapping
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"view": self.view, "touched": self.touched}
+
+
+class Block:
+    """A run of rows of a source. `written` are the rows, by their place, that were changed as dicts."""
+
+    def __init__(self, source: Source, rows: range) -> None:
+        self.source, self.rows = source, rows
+        self.names = source.view.column_names
+        self.written: dict[int, Any] = {}
+        self.last_complete: Any = None
+        self.arrow: dict[str, pa.ChunkedArray] = {}
+        self.decoded: dict[str, list[Any]] = {}
+        self.traces: dict[str, Trace] = {}
+        self.columns: dict[str, Any] = {}
+        self.batch: Any = None  # the dict of columns that was handed out, if one was
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def stored(self, name: str) -> pa.ChunkedArray:
+        """A column as it is stored."""
+        if name not in self.arrow:
+            if name not in self.source.touched:
+                self.source.touched.append(name)
+            wanted = [column for column in self.source.touched if column not in self.arrow]
+            table = self.source.view.read(self.rows, wanted)
+            self.arrow |= zip(wanted, table.columns, strict=True)
+        return self.arrow[name]
+
+    def stored_type(self, name: str) -> pa.DataType:
+        """The type that a column is stored as."""
+        return self.source.view.table.schema.field(name).type
+
+    def values(self, name: str) -> list[Any]:
+        """The values of a column, one for each row, as a row shows them."""
+        found = self.decoded.get(name)
+        if found is None:
+            found = self.decoded[name] = self._values(name)
+        return found
+
+    def _values(self, name: str) -> list[Any]:
+        column, feature = self.stored(name), self.source.view.features[name]
+        if not self.source.is_python:
+            only = Features({name: feature})
+            return [row[name] for row in self.source.formatter.rows(pa.table({name: column}), only)]
+        if decoder(feature):
+            values: list[Any] = self.source.formatter.column(column, feature)
+            self.traces[name] = trace(values)
+        elif pa.types.is_nested(column.type):
+            values, self.traces[name] = decoded(column)
+        else:
+            values = column.to_pylist()
+        return values
+
+    def column(self, name: str) -> Any:
+        """A column as a batch shows it."""
+        if name not in self.columns:
+            if self.source.is_python:
+                self.columns[name] = self.values(name).copy()  # the function may write into its list
+            else:
+                only = Features({name: self.source.view.features[name]})
+                made = self.source.formatter.batch(pa.table({name: self.stored(name)}), only)
+                self.columns[name] = made[name]
+        return self.columns[name]
+
+    def whole_rows(self) -> Iterator[Any]:
+        """Every row as the format shows it, all columns at once."""
+        return self.source.formatter.rows(self.source.view.read(self.rows), self.source.view.features)
+
+    def rows_of_frame(self) -> Iterator[dict[str, Any]]:
+        """Every row of a data frame or Arrow table as a dict of its values."""
+        frame = self.whole()
+        columns = [getattr(frame[name], "array", frame[name]) for name in self.names]
+        return (dict(zip(self.names, values, strict=True)) for values in zip(*columns, strict=True))
+
+    def whole(self) -> Any:
+        """The block as the format shows a batch."""
+        return self.source.formatter.batch(self.source.view.read(self.rows), self.source.view.features)

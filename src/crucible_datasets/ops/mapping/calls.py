@@ -1,0 +1,152 @@
+"""How a function is called: on rows or batches, with which arguments, and what happens when it fails."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import repeat
+from typing import Any
+
+from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
+from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
+
+ON_ERROR = ("raise", "skip", "collect")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A row, or a run of rows, that the function failed on."""
+
+    rows: range
+    exception: str
+    traceback: str
+
+
+@dataclass
+class Returned:
+    """What a function gave for a block: one value for each row that it did not fail on, or one for the batch."""
+
+    values: list[Any]
+    failed: list[Failure] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A function and how it wants to be called."""
+
+    function: Callable[..., Any]
+    batched: bool = False
+    with_indices: bool = False
+    with_rank: bool = False
+    input_columns: tuple[str, ...] | None = None
+    fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    on_error: str = "raise"
+    split: str | None = None  # passed as the last argument, if there is one
+    rows_as_dicts: bool = False  # whether a row of a frame is a dict of values, as `filter` has it
+
+    @property
+    def name(self) -> str:
+        """What messages call the function."""
+        return getattr(self.function, "__qualname__", None) or type(self.function).__name__
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether the function gives coroutines."""
+        plain = self.function.func if isinstance(self.function, partial) else self.function
+        called = getattr(type(plain), "__call__", None)  # noqa: B004
+        return inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
+
+    def __call__(self, block: Block, rank: int | None, loop: Loop) -> Returned:
+        """What the function gives for a block."""
+        if self.batched:
+            return self._on_batch(block, rank, loop)
+        columns = [*self._arguments(block), *self._extras(block, rank)]
+        if self.is_async:
+            return self._awaited(zip(*columns, strict=True), [range(at, at + 1) for at in block.rows], loop)
+        return self._called(columns, block.rows)
+
+    def _arguments(self, block: Block) -> list[Iterable[Any]]:
+        """The rows, or the values of the input columns."""
+        if self.input_columns is None and block.source.is_lazy:
+            return [rows_of(block)]
+        if self.input_columns is None:
+            return [block.rows_of_frame() if self.rows_as_dicts and not block.source.merges else block.whole_rows()]
+        if block.source.is_lazy:
+            return [block.values(name) for name in self.input_columns]
+        rows = list(block.whole_rows())
+        return [[row[name] for row in rows] for name in self.input_columns]
+
+    def _extras(self, block: Block, rank: int | None) -> list[Iterable[Any]]:
+        extras: list[Iterable[Any]] = [block.rows] if self.with_indices else []
+        if self.with_rank:
+            extras.append(repeat(rank, len(block)))
+        if self.split is not None:
+            extras.append(repeat(self.split, len(block)))
+        return extras
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        return partial(self.function, **self.fn_kwargs) if self.fn_kwargs else self.function
+
+    def _called(self, columns: list[Iterable[Any]], rows: range) -> Returned:
+        returned = Returned([])
+        arguments = [iter(column) for column in columns]
+        while True:
+            try:
+                # What was appended before an exception stays in the list, so its length tells the row.
+                returned.values.extend(map(self._function, *arguments))
+                return returned
+            except Exception as error:  # noqa: BLE001  (whatever the function raises)
+                at = rows.start + len(returned.values) + len(returned.failed)
+                self._note(error, range(at, at + 1), returned)
+
+    def _note(self, error: BaseException, rows: range, returned: Returned) -> None:
+        """Raise an error of the function, which then says on which rows it came, or set it aside."""
+        if self.on_error == "raise":
+            where = f"row {rows.start}" if len(rows) == 1 else f"rows {rows.start} to {rows.stop - 1}"
+            error.add_note(f"This came from {self.name} on {where}.")
+            raise error
+        told = "".join(traceback.format_exception(error))
+        returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", told))
+
+    def _on_batch(self, block: Block, rank: int | None, loop: Loop) -> Returned:
+        arguments = self._batch_arguments(block)
+        if self.with_indices:
+            arguments.append(list(block.rows))
+        if self.with_rank:
+            arguments.append(rank)
+        if self.split is not None:
+            arguments.append(self.split)
+        if self.is_async:
+            return self._awaited([tuple(arguments)], [block.rows], loop)
+        returned = Returned([])
+        try:
+            returned.values.append(self._function(*arguments))
+        except Exception as error:  # noqa: BLE001  (whatever the function raises)
+            self._note(error, block.rows, returned)
+        return returned
+
+    def _batch_arguments(self, block: Block) -> list[Any]:
+        if block.source.is_lazy:
+            if self.input_columns is None:
+                return [batch_of(block)]
+            return [block.column(name) for name in self.input_columns]
+        batch = block.whole()
+        return [batch] if self.input_columns is None else [batch[name] for name in self.input_columns]
+
+    def _awaited(self, arguments: Iterable[tuple[Any, ...]], rows: list[range], loop: Loop) -> Returned:
+        returned = Returned([])
+        stop_at_errors = self.on_error == "raise"
+        outcomes = loop.run(in_order(self._function, arguments, stop_at_errors))
+        for place, (value, error) in enumerate(outcomes):
+            if is_cancelled(error):
+                continue
+            if error is not None:
+                self._note(error, rows[place], returned)
+            else:
+                returned.values.append(value)
+        return returned

@@ -1,0 +1,229 @@
+"""What a function gets: a row or a batch that decodes a column when it is first touched.
+
+It is a dict in every way: all its keys are there from the start, in their order, and a value that was not
+read yet is a mark that no method lets out. Code in C that looks into a dict without calling its methods
+would meet the mark, and fail; `dict(row)` is a plain dict for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from sys import getrefcount
+from typing import Any
+
+from crucible_datasets.ops.mapping.blocks import Block
+
+
+class _Unread:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<not read yet: use dict(row)>"
+
+
+UNREAD = _Unread()
+ABSENT = object()
+
+_stored = dict.__getitem__
+_store = dict.__setitem__
+
+
+class Lazy(dict[Any, Any]):
+    """A dict whose values are read when they are asked for; `read(name)` of a subclass gives them."""
+
+    __slots__ = ("block",)
+    block: Block
+
+    def read(self, name: Any) -> Any:
+        raise NotImplementedError
+
+    def held(self, name: Any) -> Any:
+        """What is in the dict: a value, `UNREAD`, or `ABSENT`."""
+        return dict.get(self, name, ABSENT)
+
+    def _complete(self) -> None:
+        self.block.last_complete = self  # so it is not taken for one that nobody keeps, and used again
+        for name, value in dict.items(self):
+            if value is UNREAD:
+                _store(self, name, self.read(name))  # the keys stay, so the dict may be changed while it is walked
+
+    def __getitem__(self, name: Any) -> Any:
+        value = _stored(self, name)
+        if value is UNREAD:
+            value = self.read(name)
+            _store(self, name, value)
+        return value
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401  (this is `get`)
+
+    # Overridden, so that dict(row), {**row} and f(**row) ask for every value.
+    def __iter__(self) -> Iterator[Any]:
+        return dict.__iter__(self)
+
+    def items(self) -> Any:
+        self._complete()
+        return dict.items(self)
+
+    def values(self) -> Any:
+        self._complete()
+        return dict.values(self)
+
+    def __eq__(self, other: object) -> Any:
+        return dict(self) == (dict(other) if isinstance(other, Lazy) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __or__(self, other: Any) -> Any:
+        return dict(self) | other if isinstance(other, dict) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return other | dict(self) if isinstance(other, dict) else NotImplemented
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return dict, (dict(self),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        from copy import deepcopy
+
+        return deepcopy(dict(self), memo)
+
+    # Changes
+
+    def changed(self) -> None:
+        """Note that the dict is not what it was when it was handed out."""
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        self.changed()
+        _store(self, name, value)
+
+    def __delitem__(self, name: Any) -> None:
+        self.changed()
+        dict.__delitem__(self, name)
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+    def update(self, *others: Any, **more: Any) -> None:
+        self.changed()
+        dict.update(self, *others, **more)
+
+    def setdefault(self, name: Any, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: Any, *default: Any) -> Any:
+        if name in self:
+            value = self[name]
+            del self[name]
+            return value
+        return dict.pop(self, name, *default)
+
+    def popitem(self) -> tuple[Any, Any]:
+        self._complete()
+        self.changed()
+        return dict.popitem(self)
+
+    def clear(self) -> None:
+        self.changed()
+        dict.clear(self)
+
+
+class LazyRow(Lazy):
+    """One row of a block."""
+
+    __slots__ = ("place",)
+    place: int
+
+    # The objects of a column stay in its block, so nothing is stored here when a value is read.
+    def __getitem__(self, name: Any) -> Any:
+        value = _stored(self, name)
+        if value is UNREAD:
+            block = self.block
+            try:
+                return block.decoded[name][self.place]
+            except KeyError:
+                return block.values(name)[self.place]
+        return value
+
+    def read(self, name: Any) -> Any:
+        return self.block.values(name)[self.place]
+
+    def changed(self) -> None:
+        self.block.written[self.place] = self
+
+    def copy(self) -> LazyRow:
+        row = _RowCopy()
+        dict.update(row, {name: self.held(name) for name in self})
+        row.block, row.place = self.block, self.place
+        return row
+
+    __copy__ = copy
+
+
+class _RowCopy(LazyRow):
+    """A copy: what becomes of it matters only if it is returned."""
+
+    __slots__ = ()
+
+    def changed(self) -> None:
+        pass
+
+
+class LazyBatch(Lazy):
+    """All rows of a block, as columns."""
+
+    __slots__ = ()
+
+    def read(self, name: Any) -> Any:
+        return self.block.column(name)
+
+    def copy(self) -> LazyBatch:
+        batch = LazyBatch()
+        dict.update(batch, {name: self.held(name) for name in self})
+        batch.block = self.block
+        return batch
+
+    __copy__ = copy
+
+
+# The generator below and the argument of the question.
+_NOBODY_ELSE = 2
+_COUNTS_REFERENCES = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def rows_of(block: Block) -> Iterator[LazyRow]:
+    """The rows of a block. A row that nobody kept or changed serves as the next one: making rows costs most."""
+    template, place, num_rows = dict.fromkeys(block.names, UNREAD), 0, len(block)
+    while place < num_rows:
+        row = LazyRow(template)
+        row.block = block
+        while place < num_rows:
+            row.place = place
+            yield row
+            place += 1
+            if getrefcount(row) > _NOBODY_ELSE or not _COUNTS_REFERENCES:
+                break
+
+
+def untouched_row(block: Block) -> LazyRow:
+    """What any row is that was not changed."""
+    row = LazyRow(dict.fromkeys(block.names, UNREAD))
+    row.block, row.place = block, -1
+    return row
+
+
+def batch_of(block: Block) -> LazyBatch:
+    """The block as one batch."""
+    batch = block.batch = LazyBatch(dict.fromkeys(block.names, UNREAD))
+    batch.block = block
+    return batch

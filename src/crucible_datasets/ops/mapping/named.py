@@ -1,0 +1,33 @@
+"""Results in a file that the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.ops import build
+from crucible_datasets.ops.blocks import blocks
+from crucible_datasets.ops.mapping.keeping import Keeping
+from crucible_datasets.outputs.arrow import ArrowFormatter
+from crucible_datasets.tables.view import View
+
+Result = tuple[View, View | None]
+
+
+def in_named_file(path: str, keeping: Keeping, work_out: Callable[[Keeping], Result]) -> Result:
+    """The rows of an Arrow file, which is written now unless it is there and may be used."""
+    import os
+
+    import pyarrow as pa
+
+    result, errors = None, None
+    if keeping.is_fresh or not os.path.exists(path):
+        result, errors = work_out(keeping)
+        schema = result.features.arrow_schema
+        with written_whole(path) as beside, pa.ipc.new_stream(beside, schema) as writer:
+            for table in blocks(result):
+                writer.write_table(ArrowFormatter().batch(table, result.features))
+    opened = build.from_file(path, in_memory=keeping.in_memory)
+    opened = replace(opened, fingerprint=keeping.fingerprint)
+    return (opened if result is None else replace(result, table=opened.table, rows=opened.rows)), errors

@@ -1,0 +1,105 @@
+"""What becomes of a block of rows, and what rows and batches have in common when results join what was there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from operator import is_
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ColumnLengthError
+from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.media import Media
+from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.sameness import is_same
+from crucible_datasets.ops.mapping.traces import is_unchanged
+from crucible_datasets.ops.mapping.typing import TypedColumn, Typing
+
+NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass
+class Outcome:
+    """The columns that a block of rows made or changed, and what became of its rows.
+
+    `rows` are those of the input that the columns stand beside, one for one; None when the function made
+    another number of rows. Columns in `gone` are not in the result. A block that is `silent` changes nothing.
+    """
+
+    num_rows: int
+    rows: np.ndarray | range | None
+    columns: dict[str, TypedColumn] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+    is_silent: bool = False
+    is_replaced: bool = False  # whether the result has these columns and no others
+
+
+@dataclass(frozen=True)
+class Merge:
+    """How what is returned joins what was there."""
+
+    typing: Typing
+    removed: frozenset[str] = frozenset()
+
+
+class Merged:
+    """What rows and batches have in common: the columns of the input that are kept, changed or gone."""
+
+    def __init__(self, merge: Merge, block: Block, rows: np.ndarray | range) -> None:
+        self.merge, self.block, self.rows = merge, block, rows
+        self.places = None if isinstance(rows, range) else (rows - block.rows.start).tolist()
+        self.gone: set[str] = set()
+        self.columns: dict[str, TypedColumn] = {}
+
+    def values(self, name: str) -> list[Any]:
+        """What the rows that are left held when they were given to the function."""
+        values = self.block.values(name)
+        return values if self.places is None else [values[place] for place in self.places]
+
+    def stored(self, name: str) -> pa.ChunkedArray:
+        column = self.block.stored(name)
+        return column if self.places is None else column.take(pa.array(self.places))
+
+    def set(self, name: str, values: Any) -> None:
+        """A column that the function returned, unless it is what was there before."""
+        kept = name in self.block.names and name not in self.merge.removed and self.block.source.merges
+        if kept and self.is_as_before(name, values):
+            return
+        column, feature = self.merge.typing.column(values, name)
+        if kept and feature == self.merge.typing.originals[name] and is_same(column, self.stored(name)):
+            return
+        self.columns[name] = column, feature
+
+    def is_as_before(self, name: str, values: Any) -> bool:
+        """Whether values are the very objects that were handed out, and these have not changed since."""
+        block = self.block
+        if name not in block.decoded or not isinstance(values, list) or self.is_media(name):
+            return False
+        if len(values) != len(self.rows) or not block.source.is_python:
+            return False
+        if name not in block.traces:
+            return all(map(is_, values, self.values(name)))
+        return self.places is None and is_unchanged(block.traces[name], values)
+
+    def is_media(self, name: str) -> bool:
+        """Whether a column holds pictures or sound: to encode them again costs too much only to look for changes."""
+        return any_leaf(self.merge.typing.originals.get(name), (Media,))
+
+    def finished(self, num_rows: int) -> Outcome:
+        """The outcome, with the columns that were not returned as the type that the user wants."""
+        merge, aligned = self.merge, num_rows == len(self.rows)
+        untouched = [name for name in self.block.names if name not in self.columns and name not in self.gone]
+        for name in untouched:
+            if name in merge.removed:
+                continue
+            if not aligned:
+                made = next(iter(self.columns), name)
+                raise ColumnLengthError(made, num_rows, len(self.rows))
+            wanted = (merge.typing.wanted or NOTHING).get(name, merge.typing.originals[name])
+            if wanted != merge.typing.originals[name]:
+                self.columns[name] = cast_column(self.stored(name), wanted, name), wanted
+        gone = frozenset(self.gone | merge.removed) - self.columns.keys()
+        return Outcome(num_rows, self.rows if aligned else None, self.columns, gone)

@@ -1,0 +1,175 @@
+"""One shard of a map or filter: its rows block by block, in parts that a later run need not do again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.cache.parts import Parts
+from crucible_datasets.executors.base import Advance
+from crucible_datasets.ops.mapping.asynchronous import Loop
+from crucible_datasets.ops.mapping.blocks import Block, Source
+from crucible_datasets.ops.mapping.calls import Call, Failure
+from crucible_datasets.ops.mapping.merging import outcome_of
+from crucible_datasets.ops.mapping.outcomes import Merge
+from crucible_datasets.ops.mapping.runs import Run, RunWriter, files_of
+from crucible_datasets.tables.view import View
+
+# A part is what a killed run loses at most, for each worker.
+_PART_SECONDS = 2.0
+_PART_ROWS = 1 << 16
+
+_BLOCK_ROWS = 512
+_GATHERED_ROWS = 4096  # scattered rows are read in larger blocks
+ERRORS = pa.schema({"index": pa.int64(), "exception": pa.string(), "traceback": pa.string()})
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """A run of rows, what is done with them, and the folder that holds what comes of it."""
+
+    view: View
+    rows: range
+    call: Call
+    folder: str
+    batch_size: int | None = 1000
+    drop_last_batch: bool = False
+    part_rows: int = field(default_factory=lambda: _PART_ROWS)
+
+    def __call__(self, rank: int | None, advance: Advance) -> list[dict[str, Any]]:
+        """The facts of all parts."""
+        if len(self.rows) == len(self.view):
+            rank = None  # a rank tells shards apart, and this is all there is
+        parts, found, at, loop = Parts(self.folder), [], self.rows.start, Loop()
+        source = Source(self.view)
+        try:
+            while at < self.rows.stop:
+                facts = parts.found(f"rows-{at}")
+                if facts is None or not self._may_use(facts):
+                    facts = self._part(at, source, rank, advance, loop)
+                    parts.finish(f"rows-{at}", facts["files"], facts)
+                else:
+                    advance(facts["stop"] - at)
+                found.append(facts)
+                at = facts["stop"]
+        finally:
+            loop.close()
+        return found
+
+    def _part(self, start: int, source: Source, rank: int | None, advance: Advance, loop: Loop) -> dict[str, Any]:
+        began, at, failures = time.monotonic(), start, []
+        writing = self.writing(start)
+        for block in self._blocks(start, source):
+            if not self._is_dropped(block):
+                failures += writing.add(block, rank, loop)
+            at = block.rows.stop
+            advance(len(block))
+            if time.monotonic() - began > _PART_SECONDS or at - start >= self.part_rows:
+                break
+        facts = writing.close()
+        if failures and self.call.on_error == "collect":
+            facts["errors"] = f"errors-{start}.arrow"
+            facts["files"].append(facts["errors"])
+            _write_errors(os.path.join(self.folder, facts["errors"]), failures)
+        return {"start": start, "stop": at, "shard": [self.rows.start, self.rows.stop], **facts}
+
+    def _may_use(self, facts: Mapping[str, Any]) -> bool:
+        """Whether a part that an earlier run finished is one of this run: batches begin anew in every shard."""
+        mine = [self.rows.start, self.rows.stop]
+        return facts["shard"] == mine if self.call.batched else bool(facts["stop"] <= self.rows.stop)
+
+    def _blocks(self, start: int, source: Source) -> Iterator[Block]:
+        size = self._block_rows()
+        for at in range(start, self.rows.stop, size):
+            yield Block(source, range(at, min(at + size, self.rows.stop)))
+
+    def _block_rows(self) -> int:
+        if self.call.batched:
+            return self.batch_size if self.batch_size and self.batch_size > 0 else max(len(self.rows), 1)
+        return _BLOCK_ROWS if isinstance(self.view.rows, range) else _GATHERED_ROWS
+
+    def _is_dropped(self, block: Block) -> bool:
+        return self.drop_last_batch and self.call.batched and len(block) < self._block_rows()
+
+    def writing(self, start: int) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class MapShard(Shard):
+    """Rows whose results become columns."""
+
+    merge: Merge | None = None
+
+    def writing(self, start: int) -> _Columns:
+        assert self.merge is not None
+        return _Columns(self, start, self.merge)
+
+
+class _Columns:
+    def __init__(self, shard: Shard, start: int, merge: Merge) -> None:
+        self.shard, self.merge = shard, merge
+        typing = merge.typing
+        self.writer = RunWriter(shard.folder, f"rows-{start}", typing.on_mixed_types, typing.originals)
+
+    def add(self, block: Block, rank: int | None, loop: Loop) -> list[Failure]:
+        returned = self.shard.call(block, rank, loop)
+        self.writer.add(block, outcome_of(self.merge, block, returned, self.shard.call.batched))
+        return returned.failed
+
+    def close(self) -> dict[str, Any]:
+        runs = self.writer.close()
+        return {"files": files_of(runs), "runs": [run.facts() for run in runs]}
+
+
+@dataclass(frozen=True, eq=False)
+class FilterShard(Shard):
+    """Rows that the function wants to keep, or not."""
+
+    def writing(self, start: int) -> _Kept:
+        return _Kept(self, start)
+
+
+class _Kept:
+    def __init__(self, shard: Shard, start: int) -> None:
+        self.shard, self.file = shard, f"kept-{start}.npy"
+        self.kept: list[np.ndarray] = []
+
+    def add(self, block: Block, rank: int | None, loop: Loop) -> list[Failure]:
+        returned = self.shard.call(block, rank, loop)
+        if self.shard.call.batched:
+            self.kept.append(_chosen(block, returned.values[0] if returned.values else []))
+        else:
+            failed = {failure.rows.start for failure in returned.failed}
+            rows = [row for row in block.rows if row not in failed] if failed else block.rows
+            wanted = np.fromiter(map(bool, returned.values), dtype=bool, count=len(returned.values))
+            self.kept.append(np.asarray(rows, dtype=np.int64)[wanted])
+        return returned.failed
+
+    def close(self) -> dict[str, Any]:
+        kept = np.concatenate(self.kept) if self.kept else np.zeros(0, dtype=np.int64)
+        np.save(os.path.join(self.shard.folder, self.file), kept)
+        return {"files": [self.file], "kept": self.file}
+
+
+def _chosen(block: Block, mask: Any) -> np.ndarray:
+    wanted = mask.to_pylist() if hasattr(mask, "to_pylist") else mask
+    return np.asarray([row for row, keep in zip(block.rows, wanted, strict=False) if keep], dtype=np.int64)
+
+
+def _write_errors(path: str, failures: list[Failure]) -> None:
+    rows = [(row, failure.exception, failure.traceback) for failure in failures for row in failure.rows]
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), ERRORS, strict=True)]
+    with pa.ipc.new_stream(path, ERRORS) as writer:
+        writer.write_table(pa.Table.from_arrays(columns, schema=ERRORS))
+
+
+def runs_of(parts: Sequence[Mapping[str, Any]]) -> list[Run]:
+    """The runs of all parts, in the order of their rows."""
+    return [Run.of(facts) for part in parts for facts in part["runs"]]

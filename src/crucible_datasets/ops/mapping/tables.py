@@ -1,0 +1,45 @@
+"""Arrow tables and data frames that a function returned."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import FunctionResultError
+from crucible_datasets.features import Features
+from crucible_datasets.tables.table import ArrowTable
+
+
+def is_frame_type(kind: type) -> bool:
+    """Whether values of a type are tables by themselves; without importing a library."""
+    return issubclass(kind, (pa.Table, pa.RecordBatch)) or _library(kind) is not None
+
+
+def _library(kind: type) -> str | None:
+    for library in ("pandas", "polars"):
+        module = sys.modules.get(library)
+        if module is not None and issubclass(kind, module.DataFrame):
+            return library
+    return None
+
+
+def as_table(values: list[Any], batched: bool) -> tuple[pa.Table, Features]:
+    """Returned tables as one of storage types, and what its columns are."""
+    for value in values:
+        if not is_frame_type(type(value)):
+            raise FunctionResultError(type(value).__name__, batched)
+        if not batched and len(value) != 1:
+            raise FunctionResultError(f"a table of {len(value)} rows", batched)
+    tables = [_arrow(value) for value in values]
+    table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+    return ArrowTable.of(table).table, Features.from_arrow_schema(table.schema)
+
+
+def _arrow(value: Any) -> pa.Table:
+    if isinstance(value, pa.Table):
+        return value
+    if isinstance(value, pa.RecordBatch):
+        return pa.Table.from_batches([value])
+    return pa.Table.from_pandas(value) if _library(type(value)) == "pandas" else value.to_arrow()

@@ -1,0 +1,245 @@
+"""Functions over rows: the same results as Hugging Face `datasets`, for any table and any way to call them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.parity import same
+from support.tables import Spec, scalar, specs
+
+few = settings(max_examples=max(settings.default.max_examples // 2, 8))
+
+
+def table(size: int = 7) -> Spec:
+    places = range(size)
+    columns = {"n": list(places), "s": [f"t{place}" for place in places], "x": [place / 2 for place in places]}
+    kinds = {"n": scalar("int32", st.none()), "s": scalar("string", st.none()), "x": scalar("float64", st.none())}
+    return Spec(columns, kinds)
+
+
+def deleted(row):
+    del row["s"]
+    return row
+
+
+def changed(row):
+    row["n"] = row["n"] + 1
+    row["new"] = "y"
+    return row
+
+
+def changed_beside(row):
+    row["s"] = "z"
+    return {"made": 1}
+
+
+ROW_FUNCTIONS = {
+    "add": lambda row: {"b": row["n"] + 1},
+    "several": lambda row: {"b": [row["n"]], "a": {"k": row["s"]}, "c": None},
+    "override": lambda row: {"z": 0, "n": row["n"] * 2, "s": len(row["s"])},
+    "float": lambda row: {"n": row["n"] * 1.5},
+    "text": lambda row: {"n": str(row["n"])},
+    "word": lambda row: {"n": "w" + str(row["n"])},
+    "wide": lambda row: {"n": row["n"] + 2**40},
+    "whole": lambda row: dict(row),
+    "star": lambda row: {**row, "b": True},
+    "nothing": lambda row: None,
+    "row": lambda row: row,
+    "null then text": lambda row: {"b": None if row["n"] < 3 else "x"},
+    "mixed": lambda row: {"b": row["n"] if row["n"] < 3 else "x"},
+    "int then float": lambda row: {"b": row["n"] if row["n"] < 3 else 0.5},
+    "tokens": lambda row: {"input_ids": [row["n"]] * 3, "attention_mask": [1], "token_type_ids": [0]},
+    "numpy": lambda row: {"b": np.arange(3), "c": np.float32(row["x"]), "d": np.zeros((2, 2))},
+    "arrow": lambda row: pa.table({"b": [row["n"]]}),
+    "deleted": deleted,
+    "changed": changed,
+    "changed beside": changed_beside,
+    "dicts": lambda row: {"b": {"x": row["n"]} if row["n"] < 3 else {"x": None}},
+    "list": lambda row: [row["n"]],
+    "number": lambda row: 1,
+    "unknown": lambda row: row["q"],
+}
+
+
+@pytest.mark.parametrize("function", sorted(ROW_FUNCTIONS))
+@pytest.mark.parametrize("removed", [None, ["n"], ["s", "x"], "s"], ids=str)
+def test_rows(function, removed):
+    same(table(), lambda library, dataset: dataset.map(ROW_FUNCTIONS[function], remove_columns=removed))
+
+
+@few
+@given(specs(min_rows=1), st.data())
+def test_rows_of_any_table_come_back_as_they_are(spec, data):
+    name = data.draw(st.sampled_from(sorted(spec.columns)))
+    same(spec, lambda library, dataset: dataset.map(lambda row: {"copy of it": row[name] is None}))
+    same(spec, lambda library, dataset: dataset.map(lambda row: {name: row[name]}))
+    same(spec, lambda library, dataset: dataset.map(lambda row: dict(row)))
+    same(spec, lambda library, dataset: dataset.filter(lambda row: row[name] is not None))
+    same(spec, lambda library, dataset: dataset.shuffle(seed=3).map(lambda row, at: {"at": at}, with_indices=True))
+
+
+BATCH_FUNCTIONS = {
+    "add": lambda batch: {"b": [value + 1 for value in batch["n"]]},
+    "array": lambda batch: {"b": np.array(batch["n"]) * 2},
+    "set": lambda batch: {"n": batch["n"][::-1]},
+    "all": lambda batch: {name: values * 2 for name, values in batch.items()},
+    "fewer": lambda batch: {name: values[:1] for name, values in batch.items()},
+    "none": lambda batch: None,
+    "wrong length": lambda batch: {"b": [1]},
+    "scalar": lambda batch: {"b": 1},
+    "text": lambda batch: {"b": "abc"},
+    "batch": lambda batch: batch,
+    "arrow": lambda batch: pa.table({"b": batch["n"]}),
+}
+
+
+@pytest.mark.parametrize("function", sorted(BATCH_FUNCTIONS))
+@pytest.mark.parametrize("batch_size", [1, 3, 7, 100, None, 0])
+def test_batches(function, batch_size):
+    same(
+        table(),
+        lambda library, dataset: dataset.map(BATCH_FUNCTIONS[function], batched=True, batch_size=batch_size),
+    )
+    same(
+        table(),
+        lambda library, dataset: dataset.map(
+            BATCH_FUNCTIONS[function], batched=True, batch_size=batch_size, remove_columns=["n", "s", "x"]
+        ),
+    )
+
+
+@given(st.integers(1, 9), st.integers(1, 7))
+def test_last_batches_may_be_dropped(size, batch_size):
+    batch_size = min(size, batch_size)  # with fewer rows than a batch Hugging Face leaves all of them as they are
+    same(
+        table(size),
+        lambda library, dataset: dataset.map(
+            lambda batch: {"b": batch["n"]}, batched=True, batch_size=batch_size, drop_last_batch=True
+        ),
+    )
+
+
+def told(*given, **named):
+    return {"told": str((given, sorted(named.items())))}
+
+
+@pytest.mark.parametrize("with_indices", [False, True])
+@pytest.mark.parametrize("with_rank", [False, True])
+@pytest.mark.parametrize("columns", ["n", ["n"], ["s", "n"], ["q"]], ids=str)
+@pytest.mark.parametrize("fn_kwargs", [None, {"k": 1}], ids=str)
+def test_arguments(with_indices, with_rank, columns, fn_kwargs):
+    same(
+        table(),
+        lambda library, dataset: dataset.map(
+            told, with_indices=with_indices, with_rank=with_rank, input_columns=columns, fn_kwargs=fn_kwargs
+        ),
+    )
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("format", ["numpy", "torch", "pandas", "polars", "arrow"])
+@pytest.mark.parametrize("columns", [None, ["n"]], ids=str)
+def test_formats(format, batched, columns):
+    def kinds(rows):
+        names = rows.column_names if format == "arrow" else list(rows)
+        told = str({name: type(rows[name]).__name__ for name in names})
+        return {"kinds": [told] * len(rows["n"]) if batched else told}
+
+    same(
+        table(),
+        lambda library, dataset: dataset.with_format(format, columns=columns).map(kinds, batched=batched),
+    )
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("format", ["numpy", "torch"])
+def test_tensors_are_columns(format, batched):
+    same(
+        table(),
+        lambda library, dataset: dataset.with_format(format).map(
+            lambda rows: {"m": rows["n"], "y": rows["x"] * 2}, batched=batched, remove_columns=["s"]
+        ),
+    )
+
+
+@pytest.mark.parametrize("format", ["pandas", "polars", "arrow"])
+def test_frames_are_columns(format):
+    append = {
+        "pandas": lambda frame: frame.assign(b=frame["n"] * 2),
+        "polars": lambda frame: frame.with_columns(b=frame["n"] * 2),
+        "arrow": lambda frame: frame.append_column("b", frame["n"]),
+    }[format]
+    same(table(), lambda library, dataset: dataset.with_format(format).map(append, batched=True, batch_size=3))
+    same(table(), lambda library, dataset: dataset.with_format(format).map(append))
+
+
+WANTED = [
+    {"n": "int64", "s": "string", "x": "float32", "b": "float32"},
+    {"b": "int8", "x": "float64", "s": "string", "n": "int32"},
+]
+
+
+@pytest.mark.parametrize("features", WANTED, ids=str)
+def test_features(features):
+    def mapped(library, dataset):
+        wanted = library.Features({name: library.Value(kind) for name, kind in features.items()})
+        return dataset.map(lambda row: {"b": row["n"]}, features=wanted)
+
+    same(table(), mapped)
+
+
+FILTERS = {
+    "some": (lambda row: row["n"] > 2, False),
+    "none": (lambda row: False, False),
+    "truthy": (lambda row: row["n"] % 3, False),
+    "nothing": (lambda row: None, False),
+    "batch": (lambda batch: [value > 2 for value in batch["n"]], True),
+    "array": (lambda batch: np.array(batch["n"]) > 2, True),
+    "short": (lambda batch: [True], True),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(FILTERS))
+def test_filter(kind):
+    function, batched = FILTERS[kind]
+    same(table(), lambda library, dataset: dataset.filter(function, batched=batched, batch_size=3))
+    same(table(), lambda library, dataset: dataset.shuffle(seed=1).filter(function, batched=batched).take(1))
+
+
+@pytest.mark.parametrize(("size", "drop"), [(1, True), (2, True), (7, True), (1, False), (3, False), (9, False)])
+def test_batch(size, drop):
+    same(table(), lambda library, dataset: dataset.batch(size, drop_last_batch=drop))
+    same(table(), lambda library, dataset: dataset.shuffle(seed=2).batch(size, drop_last_batch=drop))
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=9))
+def test_batch_by_column(keys):
+    spec = Spec(
+        {"k": keys, "n": list(range(len(keys)))}, {"k": scalar("int64", st.none()), "n": scalar("int64", st.none())}
+    )
+    same(spec, lambda library, dataset: dataset.batch(by_column="k"))
+
+
+@few
+@given(specs(min_rows=1), st.integers(0, 9))
+def test_flatten_indices(spec, seed):
+    same(spec, lambda library, dataset: dataset.shuffle(seed=seed).flatten_indices())
+
+
+def test_empty():
+    spec = table(0)
+    same(spec, lambda library, dataset: dataset.map(lambda row: {"b": 1}))
+    same(spec, lambda library, dataset: dataset.map(lambda row: {"b": 1}, remove_columns=["n"]))
+    same(spec, lambda library, dataset: dataset.filter(lambda row: True))
+
+
+def test_splits():
+    def mapped(library, dataset):
+        splits = library.DatasetDict({"train": dataset, "test": dataset.take(2)})
+        named = splits.map(lambda row, place, split: {"b": f"{split}{place}"}, with_indices=True, with_split=True)
+        return dict(named.filter(lambda row: row["n"] > 0))
+
+    same(table(), mapped)
