@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, TypeVar, cast
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.info import DatasetInfo
+from crucible_datasets.iterable_dataset import IterableDataset
 from crucible_datasets.ops import combine
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.tables.view import View
+from crucible_datasets.streams import mixing
+
+DatasetType = TypeVar("DatasetType", Dataset, IterableDataset)
 
 
 def concatenate_datasets(
-    dsets: list[Dataset], info: DatasetInfo | None = None, split: NamedSplit | str | None = None, axis: int = 0
-) -> Dataset:
+    dsets: list[DatasetType], info: DatasetInfo | None = None, split: NamedSplit | str | None = None, axis: int = 0
+) -> DatasetType:
     """The rows of several datasets under each other (axis 0), or their columns beside each other (axis 1).
 
     Data is shared, not copied. Columns that some datasets lack are null there.
     """
-    return Dataset._of(combine.concatenate(_views(dsets), axis, info, split))
+    several: Sequence[Any] = dsets
+    made: Any
+    if _are_streams(several):
+        made = IterableDataset._of(mixing.concatenate([stream._stream for stream in several], axis, info, split))
+    else:
+        made = Dataset._of(combine.concatenate([dataset._view for dataset in several], axis, info, split))
+    return cast(DatasetType, made)
 
 
 def interleave_datasets(
-    datasets: list[Dataset],
+    datasets: list[DatasetType],
     probabilities: list[float] | None = None,
     seed: int | None = None,
     info: DatasetInfo | None = None,
@@ -32,19 +41,29 @@ def interleave_datasets(
     stopping_strategy: Literal[
         "first_exhausted", "all_exhausted", "all_exhausted_without_replacement"
     ] = "first_exhausted",
-) -> Dataset:
+) -> DatasetType:
     """Rows of several datasets in turns, or each time from one that is drawn by its probability.
 
     `first_exhausted` stops with the shortest, `all_exhausted` goes on until every row was
     used and starts datasets over, `all_exhausted_without_replacement` uses every row once.
     """
-    return Dataset._of(combine.interleave(_views(datasets), probabilities, seed, info, split, stopping_strategy))
+    given = probabilities, seed, info, split, stopping_strategy
+    several: Sequence[Any] = datasets
+    made: Any
+    if _are_streams(several):
+        made = IterableDataset._of(mixing.interleave([stream._stream for stream in several], *given))
+    else:
+        made = Dataset._of(combine.interleave([dataset._view for dataset in several], *given))
+    return cast(DatasetType, made)
 
 
-def _views(datasets: Sequence[Dataset]) -> list[View]:
+def _are_streams(datasets: Sequence[object]) -> bool:
+    """Whether all are streams; all may be datasets instead, but they are not mixed."""
     if not datasets:
         raise ArgumentError("datasets", datasets, "expected at least one dataset.")
+    kind = IterableDataset if isinstance(datasets[0], IterableDataset) else Dataset
     for position, dataset in enumerate(datasets):
-        if not isinstance(dataset, Dataset):
-            raise ArgumentError("datasets", type(dataset).__name__, f"number {position} is not a Dataset.")
-    return [dataset._view for dataset in datasets]
+        if not isinstance(dataset, kind):
+            reason = f"number {position} is no {kind.__name__}, and streams cannot be mixed with datasets."
+            raise ArgumentError("datasets", type(dataset).__name__, reason)
+    return kind is IterableDataset

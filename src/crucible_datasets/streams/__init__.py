@@ -1,0 +1,8 @@
+"""Data that only flows: shards of Arrow batches through stages, resumable from every row."""
+
+from typing import TYPE_CHECKING
+
+if not TYPE_CHECKING:
+    from crucible_datasets.later import submodules
+
+    __getattr__ = submodules(__name__)

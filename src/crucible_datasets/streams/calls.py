@@ -1,0 +1,85 @@
+"""How a user's function is called: with which arguments, for a row or a batch, at once or awaited."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import count
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
+from crucible_datasets.streams.pace import Pace
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A function, and what is passed to it besides rows."""
+
+    function: Callable[..., Any]
+    with_indices: bool = False
+    input_columns: tuple[str, ...] | None = None
+    fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        with_indices: bool,
+        input_columns: str | Sequence[str] | None,
+        fn_kwargs: Mapping[str, Any] | None,
+    ) -> Call:
+        """The call that the arguments of `map` or `filter` describe."""
+        names = None if input_columns is None else (input_columns,) if isinstance(input_columns, str) else input_columns
+        return cls(function, with_indices, None if names is None else tuple(names), dict(fn_kwargs or {}))
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether the function gives coroutines."""
+        plain = self.function.func if isinstance(self.function, partial) else self.function
+        called = getattr(type(plain), "__call__", None)  # noqa: B004
+        return inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
+
+    @property
+    def name(self) -> str:
+        """What messages call the function."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def pace(self) -> Pace:
+        """How many rows to begin with: as many as may wait at once for an async function, else one."""
+        return Pace(config.MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL if self.is_async else 1)
+
+    def of_all(self, inputs: Iterable[Any], first_index: int, loop: Loop) -> Iterator[Any]:
+        """What the function gives for each input, in order."""
+        if self.is_async:
+            given = zip(inputs, count(first_index), strict=False)
+            return _results(loop.run(in_order(self.of_one, given, stop_at_errors=True)))
+        if self.input_columns is None and not self.fn_kwargs:
+            return map(self.function, inputs, *([count(first_index)] if self.with_indices else []))
+        return map(self.of_one, inputs, count(first_index))
+
+    def of_one(self, item: Any, index: Any) -> Any:
+        """What the function gives for one row or batch; `index` is its number, or the numbers of its rows."""
+        given = [item] if self.input_columns is None else [item[name] for name in self.input_columns]
+        if self.with_indices:
+            given.append(index)
+        return self.function(*given, **self.fn_kwargs)
+
+    def of_batch(self, columns: Any, indices: list[int], loop: Loop) -> Any:
+        """What the function gives for a batch, awaited if need be."""
+        made = self.of_one(columns, indices)
+        return loop.run(_awaited(made)) if inspect.isawaitable(made) else made
+
+
+def _results(outcomes: Sequence[tuple[Any, BaseException | None]]) -> Iterator[Any]:
+    error = next((error for _, error in outcomes if error is not None and not is_cancelled(error)), None)
+    for value, failed in outcomes:
+        if failed is not None and error is not None:
+            raise error
+        yield value
+
+
+async def _awaited(made: Any) -> Any:
+    return await made

@@ -1,0 +1,49 @@
+"""All rows of a stream as a view, in memory or in files that are gone when they are not needed any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.ops.build import view_of
+from crucible_datasets.streams.base import Stage
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
+
+_BLOCK_ROWS = 4096
+
+
+def typed_batches(stage: Stage, features: Features | None, batch_size: int | None = None) -> Iterator[Batch]:
+    """The rows as Arrow: of the features if they are known, else each batch of its own."""
+    cursor = Cursor(stage)
+    while (batch := cursor.take(batch_size or _BLOCK_ROWS)) is not None:
+        yield batch.typed(features)
+
+
+def in_memory(stage: Stage, features: Features | None) -> View:
+    """All rows as one table."""
+    batches = list(typed_batches(stage, features))
+    kinds = features or united_all((Segment("", batch.features or Features()) for batch in batches), "use_json")
+    empty = as_features(pa.table({}), Features(), kinds)
+    tables = [as_features(batch.table, batch.features or Features(), kinds) for batch in batches]
+    return view_of(pa.concat_tables([empty, *tables]), kinds)
+
+
+@contextmanager
+def on_disk(stage: Stage, features: Features | None) -> Iterator[View]:
+    """All rows in files of one type, whatever the rows turn out to be, while they are needed."""
+    with TemporaryDirectory(prefix="crucible-stream-") as folder:
+        writer = TypedWriter(os.path.join(folder, "rows"), "use_json")
+        for batch in typed_batches(stage, features):
+            writer.write(batch.table, batch.features or Features())
+        files, kinds = settle(folder, writer.close(), features)
+        tables = [open_table(file, trusted=True).replace_schema_metadata(None) for file in files]
+        yield view_of(pa.concat_tables(tables), kinds)

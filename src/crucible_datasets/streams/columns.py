@@ -1,0 +1,61 @@
+"""Which columns, under which names, of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError
+from crucible_datasets.features import Features
+from crucible_datasets.streams.base import EachBatch, Unpacked
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.source import fitted
+
+
+@dataclass(frozen=True)
+class Selected(EachBatch):
+    """Only these columns, in this order."""
+
+    names: tuple[str, ...]
+
+    def changed(self, batch: Batch) -> Batch:
+        for name in self.names:
+            if name not in batch.names:
+                raise ColumnNotFoundError(name, batch.names)
+        return batch.select(self.names)
+
+
+@dataclass(frozen=True)
+class Removed(Unpacked, EachBatch):
+    """All columns but these."""
+
+    names: tuple[str, ...]
+
+    def changed(self, batch: Batch) -> Batch:
+        return batch.without(self.names)
+
+
+@dataclass(frozen=True)
+class Renamed(Unpacked, EachBatch):
+    """The same columns under other names."""
+
+    names: Mapping[str, str]
+
+    def changed(self, batch: Batch) -> Batch:
+        for name in self.names:
+            if name not in batch.names:
+                raise ColumnNotFoundError(name, batch.names)
+        new = [self.names.get(name, name) for name in batch.names]
+        if len(set(new)) < len(new):
+            raise ColumnNamesError(self.names.values(), batch.names, "two columns would have one name")
+        return batch.renamed(self.names)
+
+
+@dataclass(frozen=True)
+class Cast(EachBatch):
+    """The rows as Arrow of these features."""
+
+    features: Features
+
+    def changed(self, batch: Batch) -> Batch:
+        return fitted(batch, self.features)

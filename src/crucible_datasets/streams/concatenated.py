@@ -1,0 +1,160 @@
+"""Several stages as one: under each other, or beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.streams.base import EachBatch, Position, Stage, shared_out
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.cursor import Cursor
+
+_MOST_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Several(Stage):
+    """A stage over others. Where some of them hand on rows only, all are read that way."""
+
+    sources: tuple[Stage, ...]
+
+    def below(self) -> Sequence[Stage]:
+        return self.sources
+
+    def over(self, below: Sequence[Stage]) -> Stage:
+        return replace(self, sources=tuple(below))
+
+    def _read_alike(self) -> Sequence[Stage]:
+        return self.sources if self.hands_tables else [source.by_rows() for source in self.sources]
+
+
+@dataclass(frozen=True)
+class Concatenated(Several):
+    """The rows of one stage after those of the other. A position is `[stage, position in it]`.
+
+    As soon as shards are shared out or put in another order, each shard of each stage goes its own way.
+    """
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        first, inner = at or (0, None)
+        for index, source in enumerate(self._read_alike()):
+            if index >= first:
+                for position, batch in source.batches(inner if index == first else None):
+                    yield [index, position], batch
+
+    def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
+        index, inner = at or (0, None)
+        while index < len(self.sources):
+            inner, num_rows = self.sources[index].forward(inner, num_rows)
+            if not num_rows or next(self.sources[index].batches(inner), None) is not None:
+                break
+            index, inner = index + 1, None
+        return [index, inner], num_rows
+
+    @property
+    def num_shards(self) -> int:
+        return sum(source.num_shards for source in self.sources)
+
+    @property
+    def keeps_order(self) -> bool:
+        return False
+
+    def _shards(self) -> list[Stage]:
+        return [source.shard(source.num_shards, index) for source in self.sources for index in range(source.num_shards)]
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Stage:
+        shards = self._shards()
+        return self.over([shards[place] for place in shared_out(len(shards), num_shards, index, contiguous)])
+
+    def reordered(self, generator: Any) -> Stage:
+        shards = self._shards()
+        order = list(range(len(shards)))
+        deepcopy(generator).shuffle(order)
+        return self.over([shards[place] for place in order])
+
+
+@dataclass(frozen=True)
+class Beside(Several):
+    """The columns of several stages in one row. A position is the places in all of them.
+
+    Rows belong together by their number, so they are one shard, and where a stage ends before others its columns
+    are null, as far as they are known.
+    """
+
+    names: tuple[tuple[str, ...] | None, ...] = ()
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        places = at or [None] * len(self.sources)
+        cursors = [Cursor(source, place) for source, place in zip(self._read_alike(), places, strict=True)]
+        rows = 1
+        while True:
+            places = [cursor.place for cursor in cursors]
+            batches = [cursor.take(rows) for cursor in cursors]
+            if not any(batches):
+                return
+            yield places, self._row_by_row(batches)
+            rows = min(2 * rows, _MOST_ROWS)
+
+    def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
+        places = at or [None] * len(self.sources)
+        moved = []
+        for source, place in zip(self.sources, places, strict=True):
+            position, used = place or (None, 0)
+            moved.append([*source.forward(position, used + num_rows)])
+        return moved, 0
+
+    def _row_by_row(self, batches: Sequence[Batch | None]) -> Batch:
+        count = max(len(batch) for batch in batches if batch is not None)
+        even = all(batch is not None and len(batch) == count and batch.made is None for batch in batches)
+        if even:
+            return _side_by_side([batch for batch in batches if batch is not None])
+        rows: list[dict[str, Any]] = [{} for _ in range(count)]
+        for batch, names in zip(batches, self.names or [None] * len(batches), strict=True):
+            found = [] if batch is None else batch.rows()
+            nothing = dict.fromkeys(names or ())
+            for place, row in enumerate(rows):
+                row.update(found[place] if place < len(found) else nothing)
+        return Batch.of_rows(rows)
+
+    @property
+    def num_shards(self) -> int:
+        return 1
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Stage:
+        return self if 0 in shared_out(1, num_shards, index, contiguous) else Concatenated(())
+
+    def reordered(self, generator: Any) -> Stage:
+        return self
+
+    @property
+    def keeps_order(self) -> bool:
+        return False
+
+
+def _side_by_side(batches: Sequence[Batch]) -> Batch:
+    columns: dict[str, pa.ChunkedArray] = {}
+    features: dict[str, Any] = {}
+    for batch in batches:
+        for name, feature in (batch.features or Features()).items():
+            columns[name] = batch.table.column(name)  # type: ignore[union-attr]
+            features[name] = feature
+    return Batch.of_table(pa.table(columns), Features(features))
+
+
+@dataclass(frozen=True)
+class Aligned(EachBatch):
+    """The rows with all columns of several streams; those that a row lacks are null."""
+
+    features: Features
+    is_typed: bool = True
+
+    def changed(self, batch: Batch) -> Batch:
+        if self.is_typed or batch.made is None:
+            return batch.typed(self.features)
+        nothing = dict.fromkeys(self.features)
+        return Batch.of_rows([{**nothing, **row} for row in batch.rows()])

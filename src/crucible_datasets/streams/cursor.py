@@ -1,0 +1,65 @@
+"""`Cursor`: reads the rows of a stage in pieces of any length, and always knows where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crucible_datasets.streams.base import Position, Stage
+from crucible_datasets.streams.batch import Batch, joined
+
+
+class Cursor:
+    """A place in a stage. `place` is a JSON value from which another cursor goes on with the very next row."""
+
+    def __init__(self, stage: Stage, place: Position = None) -> None:
+        self._stage = stage
+        self._begin(*(place or (None, 0)))
+
+    def _begin(self, position: Position, used: int) -> None:
+        self._position, self._used = position, used
+        self._batches: Iterator[tuple[Position, Batch]] = self._stage.batches(position)
+        self._batch: Batch | None = None
+
+    @property
+    def place(self) -> list[Position]:
+        """Where the next row is."""
+        return [self._position, self._used]
+
+    def ready(self) -> bool:
+        """Whether there is a row left. It then is in the batch at hand, and `place` is as near to it as can be told."""
+        while self._batch is None or self._used >= len(self._batch):
+            before = len(self._batch) if self._batch is not None else 0
+            found = next(self._batches, None)
+            if found is None:
+                return False
+            self._position, self._batch = found
+            self._used -= before
+        return True
+
+    def next(self) -> Batch | None:
+        """The rows that are left of the batch at hand, or else the next batch; None at the end."""
+        return self.take(len(self._batch) - self._used if self.ready() and self._batch else 0)
+
+    def take(self, num_rows: int) -> Batch | None:
+        """The next `num_rows` rows, fewer only where the stage ends; None when there are none."""
+        pieces: list[Batch] = []
+        while num_rows > 0 and self.ready() and self._batch is not None:
+            pieces.append(self._batch.slice(self._used, num_rows))
+            self._used += len(pieces[-1])
+            num_rows -= len(pieces[-1])
+        return joined(pieces) if pieces else None
+
+    def rest(self) -> Batch | None:
+        """All rows that are left, as one batch."""
+        pieces: list[Batch] = []
+        while (piece := self.next()) is not None:
+            pieces.append(piece)
+        return joined(pieces) if pieces else None
+
+    def skip(self, num_rows: int) -> None:
+        """Go on behind the next `num_rows` rows; they are not read where the stage knows how many rows lie where."""
+        at_hand = 0 if self._batch is None else len(self._batch) - self._used
+        if num_rows < at_hand:
+            self._used += num_rows
+        elif num_rows > 0:
+            self._begin(*self._stage.forward(self._position, self._used + num_rows))

@@ -1,0 +1,112 @@
+"""`to_parquet`, `to_json`, `to_csv`, `to_sql` of a stream: rows are written as they come.
+
+Where the types are unknown, rows are put down as Arrow first and written when the last one has told its type:
+memory stays that of a block in either case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets import progress
+from crucible_datasets.features import Features
+from crucible_datasets.ops import convert
+from crucible_datasets.ops import export as of_view
+from crucible_datasets.ops.blocks import require_batch_size
+from crucible_datasets.ops.destination import StorageOptions, written_or_handed
+from crucible_datasets.outputs.base import Format
+from crucible_datasets.streams import collected, output
+from crucible_datasets.streams.base import Stage
+
+_BATCH_ROWS = 1000
+
+
+def write(
+    stage: Stage,
+    features: Features | None,
+    format: str,
+    target: Any,
+    batch_size: int | None,
+    storage_options: StorageOptions,
+    options: dict[str, Any],
+) -> int:
+    """The rows in a file of a format; what its writer gives back."""
+    require_batch_size(batch_size)
+    if features is None or "num_proc" in options:
+        with collected.on_disk(stage, features) as view:
+            written: Callable[..., int] = getattr(of_view, f"to_{format}")
+            return written(view, target, batch_size, storage_options=storage_options, **options)
+    compression = options.pop("compression", "infer") if format != "parquet" else None
+    own = {"batch_size": batch_size} if format == "parquet" else {}
+    writer = of_view._writer(format, **own, **options)
+    with written_or_handed(target, storage_options, compression) as stream:
+        return writer(_counted(_tables(stage, features, batch_size), format), features, stream)
+
+
+def write_sql(
+    stage: Stage, features: Features | None, name: str, con: Any, batch_size: int | None, options: dict[str, Any]
+) -> int:
+    """The rows in a table of a database."""
+    with collected.on_disk(stage, features) as view:
+        return of_view.to_sql(view, name, con, batch_size, **options)
+
+
+def _tables(stage: Stage, features: Features, batch_size: int | None) -> Iterator[pa.Table]:
+    empty = True
+    for batch in collected.typed_batches(stage, features, batch_size):
+        yield batch.table
+        empty = False
+    if empty:
+        yield pa.schema([]).empty_table() if not features else collected.in_memory(stage, features).read()
+
+
+def _counted(tables: Iterable[pa.Table], kind: str) -> Iterator[pa.Table]:
+    with progress.tqdm(desc=f"Writing {kind}", unit=" examples") as bar:
+        for table in tables:
+            yield table
+            bar.update(len(table))
+
+
+def to_dict(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:
+    """All columns as Python lists, or an iterator over batches."""
+    if batched:
+        return _batches(stage, features, Format(), batch_size)
+    return convert.to_dict(collected.in_memory(stage, features))
+
+
+def to_list(stage: Stage, features: Features | None) -> list[Any]:
+    """All rows as Python objects."""
+    return list(output.rows(stage, Format(), features, output.Progress()))
+
+
+def to_pandas(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:
+    """All rows as a pandas data frame, or an iterator over frames."""
+    if batched:
+        return _batches(stage, features, Format("pandas"), batch_size)
+    return convert.to_pandas(collected.in_memory(stage, features))
+
+
+def to_polars(
+    stage: Stage,
+    features: Features | None,
+    batch_size: int | None,
+    batched: bool,
+    schema_overrides: dict[str, Any] | None,
+    rechunk: bool,
+) -> Any:
+    """All rows as a polars data frame, or an iterator over frames."""
+
+    def finished(frame: Any) -> Any:
+        frame = frame.cast(dict(schema_overrides)) if schema_overrides else frame
+        return frame.rechunk() if rechunk else frame
+
+    if batched:
+        return map(finished, _batches(stage, features, Format("polars"), batch_size))
+    return convert.to_polars(collected.in_memory(stage, features), None, False, schema_overrides, rechunk)
+
+
+def _batches(stage: Stage, features: Features | None, format: Format, batch_size: int | None) -> Iterator[Any]:
+    return output.batches(stage, format, features, output.Progress(), batch_size or _BATCH_ROWS)

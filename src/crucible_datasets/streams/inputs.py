@@ -1,0 +1,146 @@
+"""What a user's function gets of a batch: rows or columns that decode a column when it is first touched.
+
+The rows are those of `ops.mapping.lazy`, over a batch of a stream instead of a block of a dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.ops.mapping import lazy
+from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
+from crucible_datasets.outputs import pylists
+from crucible_datasets.outputs.base import OUTPUTS, Format, Formatter, Output
+from crucible_datasets.outputs.tensors import TensorFormatter
+from crucible_datasets.streams.batch import Batch
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the rows of a stream are shown: its format, and what is needed to apply it."""
+
+    format: Format
+
+    @cached_property
+    def output(self) -> Output:
+        return OUTPUTS[self.format.type or "python"]
+
+    @cached_property
+    def formatter(self) -> Formatter:
+        return self.output.make(**self.format.kwargs)
+
+    @cached_property
+    def is_python(self) -> bool:
+        return self.output.name == "python"
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether rows and batches are tables or data frames."""
+        return not self.output.mapping
+
+    def value(self, value: Any) -> Any:
+        """A Python value as the format shows it."""
+        return self.formatter.nested(value) if isinstance(self.formatter, TensorFormatter) else value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"format": self.format}
+
+
+class BatchBlock:
+    """A batch as lazy rows see it: `values` of a column for rows, `column` for the whole batch."""
+
+    def __init__(self, batch: Batch, shown: Shown) -> None:
+        self.given, self.shown = batch, shown
+        self.names = batch.names if batch.table is None else list(batch.features or ())
+        self.written: dict[int, Any] = {}
+        self.last_complete: Any = None
+        self.batch: Any = None
+        self.decoded: dict[str, list[Any]] = {}
+        self.columns: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def first(self, num_rows: int) -> BatchBlock:
+        """Its first rows, with what was decoded of them."""
+        block = BatchBlock(self.given.slice(0, num_rows), self.shown)
+        block.decoded = {name: values[:num_rows] for name, values in self.decoded.items()}
+        return block
+
+    def values(self, name: str) -> list[Any]:
+        """The values that a column has in the rows, where nothing else was set."""
+        found = self.decoded.get(name)
+        if found is None:
+            found = self.decoded[name] = self._values(name)
+        return found
+
+    def _values(self, name: str) -> list[Any]:
+        table, features = cast(pa.Table, self.given.table), cast(Features, self.given.features)
+        feature = features[name]
+        if not self.shown.is_python:
+            only = Features({name: feature})
+            return [row[name] for row in self.shown.formatter.rows(table.select([name]), only)]
+        values, decode = pylists.column_of(table.column(name)), decoder(feature)
+        return [decode(value) for value in values] if decode else values
+
+    def column(self, name: str) -> Any:
+        """A column as a batch shows it."""
+        if name not in self.columns:
+            self.columns[name] = self._column(name)
+        return self.columns[name]
+
+    def _column(self, name: str) -> Any:
+        batch, shown = self.given, self.shown
+        plain = batch.made is None and batch.table is not None and batch.features is not None
+        if not shown.is_python and plain:
+            only = Features({name: batch.features[name]})  # type: ignore[index]
+            return shown.formatter.batch(batch.table.select([name]), only)[name]  # type: ignore[union-attr]
+        values = batch.column(name)
+        if isinstance(shown.formatter, TensorFormatter):
+            return shown.formatter.gathered([shown.value(value) for value in values])
+        return values
+
+
+def rows_of(block: BatchBlock) -> Iterable[Any]:
+    """The rows of a block, each a dict of its own while somebody holds it."""
+    batch, shown = block.given, block.shown
+    if shown.is_frame:
+        typed = batch.typed()
+        return shown.formatter.rows(typed.table, typed.features)  # type: ignore[arg-type]
+    if batch.table is None:
+        return [_own(row, shown) for row in batch.made or ()]
+    return lazy.rows_of(cast(Block, block)) if batch.made is None else _rows_with(block, batch.made)
+
+
+def _rows_with(block: BatchBlock, made: Sequence[Any]) -> Iterator[LazyRow]:
+    """Lazy rows that hold what was made for each."""
+    template, put = dict.fromkeys(block.names, UNREAD), dict.update
+    for place, new in enumerate(made):
+        row = LazyRow(template)
+        put(row, new if block.shown.is_python else _own(new, block.shown))
+        row.block, row.place = cast(Block, block), place
+        yield row
+
+
+def _own(row: Any, shown: Shown) -> Any:
+    if not isinstance(row, dict):
+        return row
+    return dict(row) if shown.is_python else {name: shown.value(value) for name, value in row.items()}
+
+
+def columns_of(block: BatchBlock) -> Any:
+    """A block as a batch of columns."""
+    batch, shown = block.given, block.shown
+    if shown.is_frame:
+        typed = batch.typed()
+        return shown.formatter.batch(typed.table, typed.features)  # type: ignore[arg-type]
+    block.names = batch.names
+    return lazy.batch_of(cast(Block, block))

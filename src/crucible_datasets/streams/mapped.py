@@ -1,0 +1,198 @@
+"""`map`: what a function makes of each row, or of each batch of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError
+from crucible_datasets.features import Features, Value
+from crucible_datasets.features.storage import chunked
+from crucible_datasets.ops.mapping.asynchronous import Loop
+from crucible_datasets.ops.mapping.lazy import UNREAD, Lazy
+from crucible_datasets.streams.base import Position, Step, Unpacked, forwarded
+from crucible_datasets.streams.batch import Batch, joined
+from crucible_datasets.streams.calls import Call
+from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.streams.failures import until_error
+from crucible_datasets.streams.inputs import BatchBlock, Shown, columns_of, rows_of
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped(Unpacked, Step):
+    """Each row with what the function returned for it. A position is `[place below, rows read]`."""
+
+    call: Call
+    shown: Shown
+    removed: tuple[str, ...] = ()
+
+    @property
+    def hands_tables(self) -> bool:
+        return self.shown.is_frame
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        place, index = at or (None, 0)
+        cursor, pace = Cursor(self.source, place), self.call.pace()
+        with closing(Loop()) as loop:
+            while cursor.ready():
+                position = [cursor.place, index]
+                batch = cursor.take(pace.size)
+                if batch is None:
+                    return
+                with pace:
+                    made, error = self._made(batch, index, loop)
+                if made is not None:
+                    yield position, made
+                if error is not None:
+                    raise error
+                index += len(batch)
+
+    def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
+        place, index = at or (None, 0)
+        place, left = forwarded(self.source, place, num_rows)
+        return [place, index + num_rows - left], left
+
+    @property
+    def rows_each(self) -> int | None:
+        return None if self.call.with_indices else 1
+
+    def place_below(self, place: Position) -> Position:
+        position, used = place or (None, 0)
+        below, earlier = (position or (None, 0))[0] or (None, 0)
+        return [below, earlier + used]
+
+    def _made(self, batch: Batch, index: int, loop: Loop) -> tuple[Batch | None, BaseException | None]:
+        """What the function made of the rows, and the error in the row behind them."""
+        block = BatchBlock(batch, self.shown)
+        results, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
+        if not results:
+            return None, error
+        if error is not None:
+            block = block.first(len(results))
+        if self.shown.is_frame:
+            return joined([_of_frame(result, self.call, self.removed) for result in results]), error
+        rows = [_returned(result, self.call, self.removed) for result in results]
+        return with_results(block, rows, self.removed), error
+
+
+@dataclass(frozen=True, eq=False)
+class MappedBatches(Unpacked, Step):
+    """The rows that the function made of each batch. A position is `[place below, rows read]`."""
+
+    call: Call
+    shown: Shown
+    removed: tuple[str, ...] = ()
+    batch_size: int | None = 1000
+    drop_last_batch: bool = False
+
+    @property
+    def hands_tables(self) -> bool:
+        return self.shown.is_frame
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        place, index = at or (None, 0)
+        cursor, size = Cursor(self.source, place), self.batch_size or 0
+        with closing(Loop()) as loop:
+            while cursor.ready():
+                position = [cursor.place, index]
+                batch = cursor.take(size) if size > 0 else cursor.rest()
+                if batch is None or (self.drop_last_batch and len(batch) < size):
+                    return
+                made = self._made(batch, index, loop)
+                if len(made):
+                    yield position, made
+                index += len(batch)
+
+    def _made(self, batch: Batch, index: int, loop: Loop) -> Batch:
+        batch = batch.even()
+        block = BatchBlock(batch, self.shown)
+        result = self.call.of_batch(columns_of(block), list(range(index, index + len(batch))), loop)
+        if self.shown.is_frame:
+            return _of_frame(result, self.call, self.removed)
+        columns = _returned(result, self.call, self.removed)
+        num_rows = _equal_length(columns)
+        kept = [name for name in batch.names if name not in self.removed and name not in columns]
+        if num_rows is None:
+            num_rows = len(batch) if kept else 0
+        if kept and num_rows != len(batch):
+            raise ColumnLengthError(next(iter(columns)), num_rows, len(batch))
+        if not kept:
+            return Batch.of_rows(_rows(columns, num_rows))
+        return with_results(block, _rows(columns, num_rows), self.removed)
+
+
+def with_results(block: BatchBlock, results: Sequence[dict[str, Any]], removed: Sequence[str]) -> Batch:
+    """The rows of a block without the removed columns and with what was made for each.
+
+    Columns that were decoded on the way stay decoded, so the function's changes inside of them stay as well.
+    """
+    before = block.given.without(removed) if removed else block.given
+    if before.table is None or before.features is None:
+        return Batch.of_rows([{**old, **new} for old, new in zip(before.made or (), results, strict=True)])
+    read = [name for name in block.decoded if name in before.features]
+    made: Sequence[Mapping[str, Any]] = results
+    if before.made is not None:
+        made = [{**old, **new} for old, new in zip(before.made, made, strict=True)]
+    for name in reversed(read):
+        made = [{name: value, **new} for value, new in zip(block.decoded[name], made, strict=True)]
+    return hidden(Batch(before.table, before.features, made), read)
+
+
+def hidden(batch: Batch, names: Sequence[str]) -> Batch:
+    """The batch with nothing in the columns that every row brings itself; they keep their place."""
+    table, features = batch.table, batch.features
+    if table is None or features is None or not names:
+        return batch
+    nothing = chunked(pa.nulls(len(batch)))
+    columns = {name: nothing if name in names else table.column(name) for name in features}
+    kinds = Features({name: Value("null") if name in names else kind for name, kind in features.items()})
+    return Batch(pa.table(columns), kinds, batch.made)
+
+
+def _returned(result: Any, call: Call, removed: Sequence[str]) -> dict[str, Any]:
+    """What a function returned, as a plain dict; of a lazy one only what was read or set."""
+    if type(result) is dict:
+        return result
+    if isinstance(result, Lazy):
+        for name in removed:
+            result.get(name)
+        return {name: value for name, value in dict.items(result) if value is not UNREAD}
+    if not isinstance(result, Mapping):
+        reason = f"it returned {type(result).__name__}, but a function for map returns a dict."
+        raise ArgumentTypeError("function", call.name, reason)
+    return dict(result)
+
+
+def _equal_length(columns: Mapping[str, Any]) -> int | None:
+    length = None
+    for name, values in columns.items():
+        if length is not None and len(values) != length:
+            raise ColumnLengthError(name, len(values), length)
+        length = len(values)
+    return length
+
+
+def _rows(columns: Mapping[str, Any], num_rows: int) -> list[dict[str, Any]]:
+    if not columns:
+        return [{} for _ in range(num_rows)]
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _of_frame(result: Any, call: Call, removed: Sequence[str]) -> Batch:
+    """A table or data frame that a function returned."""
+    if hasattr(result, "to_arrow") and not isinstance(result, (pa.Table, pa.RecordBatch)):
+        result = result.to_arrow()  # polars
+    elif type(result).__module__.split(".")[0] == "pandas":
+        result = pa.Table.from_pandas(result, preserve_index=False)
+    if isinstance(result, pa.RecordBatch):
+        result = pa.Table.from_batches([result])
+    if not isinstance(result, pa.Table):
+        reason = f"it returned {type(result).__name__}, but it got a table and must return a table or data frame."
+        raise ArgumentTypeError("function", call.name, reason)
+    features = Features.from_arrow_schema(result.schema)
+    stored = pa.table({name: chunked(result.column(name)) for name in features})
+    return Batch.of_table(stored, features).without(removed)

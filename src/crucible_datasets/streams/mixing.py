@@ -1,0 +1,154 @@
+"""Functions from streams to a stream that change which row comes when: shuffled, dealt out, mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+
+from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ProbabilitiesError
+from crucible_datasets.features import Features
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.combine import aligned
+from crucible_datasets.ops.turns import FIRST, STRATEGIES
+from crucible_datasets.outputs.base import PYTHON
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.streams.base import Stage
+from crucible_datasets.streams.concatenated import Aligned, Beside, Concatenated
+from crucible_datasets.streams.interleaved import Interleaved
+from crucible_datasets.streams.sharing import Node, Part, part_of
+from crucible_datasets.streams.shuffled import Shuffled
+from crucible_datasets.streams.stream import Stream
+
+_ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
+
+
+def shuffle(
+    stream: Stream, seed: int | None, generator: np.random.Generator | None, buffer_size: int, max_inputs: int
+) -> Stream:
+    """The rows in an order drawn at random: first that of the shards, then that of the rows in a buffer."""
+    for name, value in (("buffer_size", buffer_size), ("max_buffer_input_shards", max_inputs)):
+        if value < 1:
+            raise ArgumentError(name, value, "expected at least 1.")
+    drawn = deepcopy(generator) if generator is not None else np.random.default_rng(seed)
+    return replace(stream, stage=Shuffled(stream.stage.reordered(drawn), drawn, buffer_size, max_inputs))
+
+
+def with_workers(stream: Stream, deterministic: bool, block_size: int) -> Stream:
+    """The rows dealt out to readers in blocks of one order, or shared out by shards."""
+    node = stream.node or Node()
+    return replace(stream, node=node.dealing(block_size if deterministic else None))
+
+
+def of_node(stream: Stream, rank: int, world_size: int, strategy: str, block_size: int | None) -> Stream:
+    """The rows of one of several machines."""
+    return replace(stream, node=(stream.node or Node()).within(rank, world_size, strategy, block_size))
+
+
+def concatenate(
+    streams: Sequence[Stream], axis: int, info: DatasetInfo | None, split: NamedSplit | str | None
+) -> Stream:
+    """The rows of one stream after those of the other (axis 0), or their columns in one row (axis 1)."""
+    if axis not in (0, 1):
+        raise ArgumentError("axis", axis, "expected 0 (rows) or 1 (columns).")
+    node, stages = _parts(streams)
+    if axis:
+        found = [_features(stream) or Features() for stream in streams]
+        names = tuple(tuple(features) for features in found)
+        return _described(Beside(tuple(stages), names), _beside(found), streams, info, split, node)
+    stages, features = _alike(streams, stages)
+    return _described(Concatenated(tuple(stages)), features, streams, info, split, node)
+
+
+def interleave(
+    streams: Sequence[Stream],
+    probabilities: Sequence[float] | None,
+    seed: int | None,
+    info: DatasetInfo | None,
+    split: NamedSplit | str | None,
+    strategy: str,
+) -> Stream:
+    """Rows of several streams in turns, or from one that is drawn by its probability each time."""
+    if strategy not in STRATEGIES:
+        raise ArgumentError("stopping_strategy", strategy, f"expected one of {', '.join(STRATEGIES)}.")
+    chances = None if probabilities is None else _chances(len(streams), probabilities, strategy)
+    node, stages = _parts(streams)
+    stages, features = _alike(streams, stages)
+    generator = None if chances is None else np.random.default_rng(seed)
+    return _described(Interleaved(tuple(stages), strategy, chances, generator), features, streams, info, split, node)
+
+
+def _chances(count: int, probabilities: Sequence[float], strategy: str) -> tuple[float, ...]:
+    chances = tuple(map(float, probabilities))
+    if len(chances) != count:
+        raise ProbabilitiesError(list(chances), f"expected one for each of {count} datasets.")
+    if min(chances) < 0:
+        raise ProbabilitiesError(list(chances), "none may be negative.")
+    if abs(sum(chances) - 1) > _ROUNDING:
+        raise ProbabilitiesError(list(chances), f"they add up to {sum(chances):g} instead of 1.")
+    never = [place for place, chance in enumerate(chances) if chance == 0]
+    if strategy != FIRST and never:
+        raise ProbabilitiesError(
+            list(chances), f"the datasets at {never} are never drawn, so {strategy!r} would never end."
+        )
+    return chances
+
+
+def _parts(streams: Sequence[Stream]) -> tuple[Node | None, list[Stage]]:
+    """The stages; and the machine that all are for, or the rows of each for its own."""
+    nodes = {stream.node for stream in streams}
+    if len(nodes) == 1:
+        return nodes.pop(), [stream.stage for stream in streams]
+    machines = [stream.node or Node() for stream in streams]
+    return None, [
+        part_of(stream.stage, node, Part(node.rank, node.world_size))
+        for stream, node in zip(streams, machines, strict=True)
+    ]
+
+
+def _features(stream: Stream) -> Features | None:
+    """The features of a stream, or of its first rows; None if there are none."""
+    if stream.features is not None:
+        return stream.features
+    first = next((batch for _, batch in stream.stage.batches()), None)
+    return None if first is None else first.typed().features
+
+
+def _alike(streams: Sequence[Stream], stages: Sequence[Stage]) -> tuple[list[Stage], Features | None]:
+    """The stages with the columns of all. Rows whose types nobody told keep their values as they are."""
+    found = [_features(stream) for stream in streams]
+    known = [kinds for kinds in found if kinds is not None]
+    if not known:
+        return list(stages), None
+    features = aligned(known)
+    fitted = [
+        stage
+        if kinds is None or list(kinds.items()) == list(features.items())
+        else Aligned(stage, features, stream.features is not None)
+        for stream, stage, kinds in zip(streams, stages, found, strict=True)
+    ]
+    return fitted, features
+
+
+def _beside(several: Sequence[Features]) -> Features:
+    features: dict[str, object] = {}
+    for more in several:
+        if repeated := [name for name in more if name in features]:
+            raise ColumnNamesError(repeated, features, "more than one dataset has them; rename or remove them first")
+        features.update(more)
+    return Features(features)
+
+
+def _described(
+    stage: Stage,
+    features: Features | None,
+    streams: Sequence[Stream],
+    info: DatasetInfo | None,
+    split: NamedSplit | str | None,
+    node: Node | None,
+) -> Stream:
+    if info is None:
+        info = DatasetInfo.from_merge([stream.described() for stream in streams])
+    return replace(Stream.of(stage, features, info, split), format=PYTHON, node=node)

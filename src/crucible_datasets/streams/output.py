@@ -1,0 +1,109 @@
+"""The end of a stream: rows and batches as its format shows them, and the place of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.features import Features
+from crucible_datasets.outputs.base import Format
+from crucible_datasets.outputs.tensors import TensorFormatter
+from crucible_datasets.streams.base import Position, Stage
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.streams.inputs import Shown
+
+# Few rows become Python at a time: the first are early, and they stay in the processor's cache.
+_FIRST_ROWS, _MOST_ROWS = 8, 1024
+_MOST_BYTES = 4 << 20
+
+
+@dataclass
+class Progress:
+    """Where a reader stands: the position before a batch, and how many of the rows that follow it were given."""
+
+    position: Position = None
+    used: int = 0
+
+    @property
+    def place(self) -> list[Position]:
+        return [self.position, self.used]
+
+
+def rows(stage: Stage, format: Format, features: Features | None, progress: Progress) -> Iterator[Any]:
+    """Every row from where the progress stands, which is told before each row is given."""
+    show = _row_shower(Shown(format), features)
+    to_drop, size = progress.used, _FIRST_ROWS
+    for position, batch in stage.batches(progress.position):
+        if to_drop >= len(batch):
+            to_drop -= len(batch)
+            continue
+        progress.position, progress.used = position, to_drop
+        start, to_drop = to_drop, 0
+        most = batch.rows_in(_MOST_BYTES, _MOST_ROWS)
+        while start < len(batch):
+            for row in show(batch.slice(start, min(size, most))):
+                start += 1
+                progress.used = start
+                yield row
+            size = min(size * 4, _MOST_ROWS)
+
+
+def batches(
+    stage: Stage,
+    format: Format,
+    features: Features | None,
+    progress: Progress,
+    batch_size: int,
+    drop_last_batch: bool = False,
+) -> Iterator[Any]:
+    """Every row in batches of `batch_size`, shown as columns."""
+    if batch_size < 1:
+        raise ArgumentError("batch_size", batch_size, "expected at least 1.")
+    show = batch_shower(Shown(format), features)
+    cursor = Cursor(stage, progress.place)
+    while (batch := cursor.take(batch_size)) is not None:
+        if drop_last_batch and len(batch) < batch_size:
+            return
+        progress.position, progress.used = cursor.place
+        yield show(batch)
+
+
+def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], Any]:
+    formatter = shown.formatter
+    if shown.is_python:
+        return Batch.rows
+    if shown.is_frame:
+        return lambda batch: _typed(batch, features, formatter.rows)
+
+    def tensors(batch: Batch) -> Any:
+        if batch.made is None:
+            return formatter.rows(batch.table, batch.features)  # type: ignore[arg-type]
+        return ({name: shown.value(value) for name, value in row.items()} for row in batch.rows())
+
+    return tensors
+
+
+def batch_shower(shown: Shown, features: Features | None) -> Callable[[Batch], Any]:
+    """What shows a batch as columns."""
+    formatter = shown.formatter
+    if shown.is_python:
+        return lambda batch: {name: batch.column(name) for name in batch.names}
+    if shown.is_frame:
+        return lambda batch: _typed(batch, features, formatter.batch)
+
+    def tensors(batch: Batch) -> Any:
+        if batch.made is None or not isinstance(formatter, TensorFormatter):
+            return _typed(batch, features, formatter.batch)
+        columns = {name: batch.column(name) for name in batch.names}
+        return {name: formatter.gathered([shown.value(value) for value in column]) for name, column in columns.items()}
+
+    return tensors
+
+
+def _typed(batch: Batch, features: Features | None, show: Callable[..., Any]) -> Any:
+    fits = features is not None and (batch.made is not None or set(batch.features or ()) == set(features))
+    typed = batch.typed(features if fits else None)
+    return show(typed.table, typed.features)

@@ -1,0 +1,144 @@
+"""Batches that a thread reads while those before them are used.
+
+Each batch travels with its position, so what is read ahead changes no state: a reader stands where its rows are.
+The first batch is read without a thread, and most short looks at a stream need no more. An error comes in its place.
+Whoever stops early ends the thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crucible_datasets import config
+from crucible_datasets.streams.base import Position, Stage, Step
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.source import Source
+
+Item = tuple[Position, Batch]
+
+
+@dataclass(frozen=True)
+class Prefetched(Step):
+    """The batches of the stage below, at the same positions, some of them read before they are asked for."""
+
+    def batches(self, at: Position = None) -> Iterator[Item]:
+        items = self.source.batches(at)
+        first = next(items, None)
+        if first is None:
+            return
+        yield first
+        ahead = _Ahead(items, config.STREAMING_PREFETCH_BATCHES)
+        try:
+            while (item := ahead.next()) is not None:
+                yield item
+        finally:
+            ahead.stop()
+
+    def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
+        return self.source.forward(at, num_rows)
+
+
+def with_prefetch(stage: Stage) -> Stage:
+    """The stage with its files read ahead, unless the settings say otherwise."""
+    if config.STREAMING_PREFETCH_BATCHES < 1:
+        return stage
+    if isinstance(stage, Source):
+        return Prefetched(stage) if stage.shards and all(shard.reads_files for shard in stage.shards) else stage
+    below = stage.below()
+    return stage.over([with_prefetch(one) for one in below]) if below else stage
+
+
+class _Budget:
+    """How many bytes wait in all threads of this process together."""
+
+    def __init__(self) -> None:
+        self._lock, self._bytes = threading.Lock(), 0
+
+    def add(self, size: int) -> None:
+        with self._lock:
+            self._bytes += size
+
+    @property
+    def is_used_up(self) -> bool:
+        return self._bytes >= config.STREAMING_PREFETCH_BYTES
+
+
+_BUDGET = _Budget()
+
+
+def _forget_after_fork() -> None:
+    global _BUDGET
+    _BUDGET = _Budget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+class _Ahead:
+    """Items that a thread reads ahead: up to `most`, and only one while all threads together hold too many bytes."""
+
+    def __init__(self, items: Iterator[Item], most: int) -> None:
+        self._items, self._most, self._budget, self._process = items, most, _BUDGET, os.getpid()
+        self._ready: deque[tuple[Item, int]] = deque()
+        self._changed = threading.Condition()
+        self._is_stopped = self._is_done = False
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._read, name="crucible-prefetch", daemon=True)
+        self._thread.start()
+
+    def next(self) -> Item | None:
+        """The next item; None at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._is_done)
+            if not self._ready:
+                if self._error is not None:
+                    raise self._error
+                return None
+            item, size = self._ready.popleft()
+            self._budget.add(-size)
+            self._changed.notify_all()
+            return item
+
+    def stop(self) -> None:
+        """End the thread. In a process that was forked while it ran, there is none."""
+        if os.getpid() != self._process:
+            return
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
+        self._thread.join()
+        self._budget.add(-sum(size for _, size in self._ready))
+        self._ready.clear()
+
+    def _read(self) -> None:
+        try:
+            for item in self._items:
+                if not self._put(item):
+                    break
+        except BaseException as error:  # noqa: BLE001  whoever takes the items raises it
+            self._error = error
+        finally:
+            close = getattr(self._items, "close", None)
+            if close is not None:
+                close()
+            with self._changed:
+                self._is_done = True
+                self._changed.notify_all()
+
+    def _put(self, item: Item) -> bool:
+        size = item[1].nbytes
+        with self._changed:
+            self._ready.append((item, size))
+            self._budget.add(size)
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._is_stopped or self._has_room())
+            return not self._is_stopped
+
+    def _has_room(self) -> bool:
+        """Whether one more may be read. What other threads give back is seen when this one is asked next."""
+        return len(self._ready) < self._most and not (self._ready and self._budget.is_used_up)

@@ -1,0 +1,40 @@
+"""Random numbers that can be drawn again: the state of a numpy generator as a JSON value."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+
+def state_of(generator: np.random.Generator) -> Any:
+    """Where a generator stands."""
+    return plain(generator.bit_generator.state)
+
+
+def at_state(generator: np.random.Generator, state: Any) -> np.random.Generator:
+    """A generator of the same kind that stands where another one stood."""
+    copy = deepcopy(generator)
+    if state is not None:
+        copy.bit_generator.state = _arrays(state)
+    return copy
+
+
+def shifted(generator: np.random.Generator, by: int) -> np.random.Generator:
+    """Another generator for each number, as Hugging Face `datasets` makes one for each epoch and each worker."""
+    return np.random.default_rng(int(deepcopy(generator).integers(0, 1 << 63)) - by)
+
+
+def plain(state: Any) -> Any:
+    """The state of a bit generator as a JSON value."""
+    if isinstance(state, dict):
+        return {name: plain(value) for name, value in state.items()}
+    return state.tolist() if isinstance(state, (np.ndarray, np.generic)) else state
+
+
+def _arrays(state: Any) -> Any:
+    """The state as numpy made it: lists of numbers are arrays there, as in the state of MT19937."""
+    if isinstance(state, dict):
+        return {name: _arrays(value) for name, value in state.items()}
+    return np.asarray(state, dtype=np.uint64) if isinstance(state, list) else state

@@ -1,0 +1,120 @@
+"""A stream while it runs: its stages as they are for one epoch and one reader, and where that reader stands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from crucible_datasets.exceptions import ArgumentTypeError, StreamStateError
+from crucible_datasets.streams.base import Position, Stage
+from crucible_datasets.streams.dealt import Origin, dealer_and_place, rest_of
+from crucible_datasets.streams.output import Progress
+from crucible_datasets.streams.prefetched import with_prefetch
+from crucible_datasets.streams.sharing import Node, Part, part_here, part_of
+from crucible_datasets.streams.stream import Stream
+
+State = Mapping[str, Any]
+
+
+def stage_for(stream: Stream, epoch: int) -> Stage:
+    """The stage whose rows are given here in this epoch."""
+    return begun(stream, epoch).stage
+
+
+@dataclass
+class Run(Progress):
+    """One reader of a stream: what it reads, and how far it is."""
+
+    stage: Stage = None  # type: ignore[assignment]
+    epoch: int = 0
+    part: Part = field(default_factory=Part)
+    block_size: int | None = None
+    origin: Origin | None = None
+
+    def state(self) -> dict[str, Any]:
+        """Where the reader stands, as a JSON value."""
+        state: dict[str, Any] = {"epoch": self.epoch, "place": self.place, "part": asdict(self.part)}
+        if self.block_size is not None:
+            state.update(block_size=self.block_size, origin=None if self.origin is None else asdict(self.origin))
+        return state
+
+
+def begun(stream: Stream, epoch: int, loaded: Sequence[State] = ()) -> Run:
+    """The run of this process: from the start, or from where the states that were loaded for this epoch say."""
+    node = stream.node or Node()
+    stage, part = _of_epoch(stream.stage, epoch), part_here(node)
+    stage = stage.by_rows() if stream.reads_rows else stage
+    states = [state for state in loaded if state["epoch"] == epoch]
+    own = next((state for state in states if _belongs(state, part, node.block_size)), None)
+    origin, place = None, None
+    if own is not None:
+        origin, place = _origin(own), own["place"]
+    elif states:
+        origin = _rest(stage, states, part, node)
+    position, used = place or (None, 0)
+    read = with_prefetch(part_of(stage, node, part, origin))
+    return Run(position, used, read, epoch, part, node.block_size, origin)
+
+
+def _of_epoch(stage: Stage, epoch: int) -> Stage:
+    return stage.reordered(np.random.default_rng(epoch)).shifted(epoch) if epoch else stage
+
+
+def _belongs(state: State, part: Part, block_size: int | None) -> bool:
+    return state.get("part", asdict(Part())) == asdict(part) and state.get("block_size") == block_size
+
+
+def _origin(state: State) -> Origin | None:
+    found = state.get("origin")
+    if found is None:
+        return None
+    return Origin(found["place"], found["row"], tuple((start, stop) for start, stop in found["taken"]))
+
+
+def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Origin:
+    """Where readers begin who are not those that saved the states."""
+    parts = [Part(**state.get("part", {})) for state in states]
+    if node.block_size is None or any(state.get("block_size") is None for state in states):
+        raise StreamStateError(asdict(part), [asdict(saved) for saved in parts], "rows are not dealt out in one order")
+    if len({saved.index for saved in parts}) < parts[0].count:
+        raise StreamStateError(asdict(part), [asdict(saved) for saved in parts], "states of some parts are missing")
+    dealers: list[tuple[Any, Position]] = []
+    for state, saved in zip(states, parts, strict=True):
+        whole = part_of(stage, Node(block_size=state["block_size"]), saved, _origin(state))
+        dealers.append(dealer_and_place(whole, state["place"]))
+    return rest_of(dealers)
+
+
+def state_of(run: Run | None, stream: Stream, epoch: int, loaded: Sequence[State]) -> dict[str, Any]:
+    """Where a run stands, or where the next one begins."""
+    current = run if run is not None and run.epoch == epoch else begun(stream, epoch, loaded)
+    return current.state()
+
+
+def listed(state: State | Sequence[State]) -> list[State]:
+    """The state of one reader, or those of all readers of a run, as a list."""
+    states = [state] if isinstance(state, Mapping) else list(state)
+    for one in states:
+        if not isinstance(one, Mapping) or not {"epoch", "place"} <= one.keys():
+            raise ArgumentTypeError("state_dict", one, "expected what state_dict() gave, or a list of such states.")
+    return states
+
+
+def known_to_torch(kind: type) -> type:
+    """A class, which torch's `DataLoader` takes for a stream if torch is there."""
+    torch = sys.modules.get("torch.utils.data")
+    if torch is not None and hasattr(torch, "IterableDataset") and not issubclass(kind, torch.IterableDataset):
+        torch.IterableDataset.register(kind)
+    return kind
+
+
+def num_shards(stream: Stream) -> int:
+    """Into how many parts the rows of a stream can be shared out, of those that this machine reads."""
+    node, count = stream.node or Node(), stream.stage.num_shards
+    if node.world_size > 1 and node.block_size is None and node.shares_shards(count):
+        return len(range(node.rank, count, node.world_size))
+    return count

@@ -1,0 +1,119 @@
+"""Which part of the rows a reader gets, where several machines, and several processes on each, read one stream."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.streams.base import Stage, shared_out
+from crucible_datasets.streams.concatenated import Beside
+from crucible_datasets.streams.dealt import Dealt, Origin, dealt_low
+from crucible_datasets.streams.source import Source
+from crucible_datasets.streams.taken import Counted
+
+STRATEGIES = ("auto", "shards", "examples")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One machine of several. `block_size` rows are dealt out at a time, if the order is to be one for all of them."""
+
+    rank: int = 0
+    world_size: int = 1
+    strategy: str = "auto"
+    block_size: int | None = None
+
+    def within(self, rank: int, world_size: int, strategy: str, block_size: int | None) -> Node:
+        """One of several parts of this part."""
+        _require(rank, world_size, strategy, block_size)
+        inner = self.rank * world_size + rank, self.world_size * world_size
+        return Node(*inner, strategy, block_size or self.block_size)
+
+    def dealing(self, block_size: int | None) -> Node:
+        """The same machine, with rows dealt out or not."""
+        _require(self.rank, self.world_size, self.strategy, block_size)
+        return replace(self, block_size=block_size)
+
+    def shares_shards(self, num_shards: int) -> bool:
+        """Whether machines read different shards, and not different rows of the same ones."""
+        return self.strategy == "shards" or (self.strategy == "auto" and num_shards % self.world_size == 0)
+
+
+def _require(rank: int, world_size: int, strategy: str, block_size: int | None) -> None:
+    if world_size < 1:
+        raise ArgumentError("world_size", world_size, "expected at least 1.")
+    if not 0 <= rank < world_size:
+        raise ArgumentError("rank", rank, f"expected a number from 0 to {world_size - 1}.")
+    if strategy not in STRATEGIES:
+        raise ArgumentError("strategy", strategy, f"expected one of {', '.join(STRATEGIES)}.")
+    if block_size is not None and block_size < 1:
+        raise ArgumentError("block_size", block_size, "expected at least 1.")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One reader: a process of a machine."""
+
+    rank: int = 0
+    world_size: int = 1
+    worker: int = 0
+    num_workers: int = 1
+
+    @property
+    def count(self) -> int:
+        return self.world_size * self.num_workers
+
+    @property
+    def index(self) -> int:
+        """Its turn: first the first worker of every machine, as they come when machines go in step."""
+        return self.worker * self.world_size + self.rank
+
+
+def part_here(node: Node) -> Part:
+    """The part of this process, which may be a worker of torch's `DataLoader`."""
+    torch = sys.modules.get("torch.utils.data")
+    info: Any = torch.get_worker_info() if torch is not None else None
+    if info is None:
+        return Part(node.rank, node.world_size)
+    return Part(node.rank, node.world_size, info.id, info.num_workers)
+
+
+def part_of(stage: Stage, node: Node, part: Part, origin: Origin | None = None) -> Stage:
+    """The rows of a stage that one reader gets. Together the readers get every row once."""
+    if node.block_size is not None:
+        return dealt_low(stage, node.block_size, part.count, part.index, origin)
+    by_shard = node.world_size > 1 and node.shares_shards(stage.num_shards)
+    by_row = node.world_size > 1 and not by_shard
+    if by_shard:
+        stage = share(stage, node.world_size, node.rank)
+    if part.num_workers > 1:
+        stage = share(stage, part.num_workers, part.worker).shifted(part.worker)
+    return dealt_low(stage, 1, node.world_size, node.rank) if by_row else stage
+
+
+def share(stage: Stage, count: int, index: int) -> Stage:
+    """Every `count`-th shard; if there are too few, files are cut into row groups or smaller, at last into rows."""
+    for shards in (stage, stage.resharded()):
+        if shards.num_shards >= count:
+            return shards.shard(count, index, contiguous=False)
+    if isinstance(stage, Source):
+        return _share_of_shards(stage, count, index)
+    if isinstance(stage, Beside):
+        return Dealt(stage, 1, count, index)
+    if isinstance(stage, Counted):
+        stage = replace(stage, num_rows=len(shared_out(stage.num_rows, count, index)))
+    return stage.over([share(below, count, index) for below in stage.below()])
+
+
+def _share_of_shards(source: Source, count: int, index: int) -> Stage:
+    """A part of one of fewer shards than there are readers."""
+    if not source.num_shards:
+        return source
+    shard = source.shards[index % source.num_shards]
+    count, index = len(range(index % source.num_shards, count, source.num_shards)), index // source.num_shards
+    pieces = shard.cut(count)
+    mine = replace(source, shards=(pieces[index % len(pieces)],))
+    readers, turn = len(range(index % len(pieces), count, len(pieces))), index // len(pieces)
+    return Dealt(mine, 1, readers, turn) if readers > 1 else mine

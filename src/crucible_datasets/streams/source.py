@@ -1,0 +1,120 @@
+"""`Source`: where a stream begins, shards of rows one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crucible_datasets.exceptions import CastError, FeaturesMismatchError
+from crucible_datasets.features import Features
+from crucible_datasets.streams.base import Position, Stage, shared_out
+from crucible_datasets.streams.batch import Batch, same_features
+from crucible_datasets.tables.writing import Segment, as_features, united
+
+
+class Shard:
+    """A part of the rows that is read on its own: a file, a part of one, some rows of a table."""
+
+    name: object = None  # what errors call it
+    reads_files: bool = False  # whether a thread may read it ahead
+    hands_tables: bool = True  # whether Hugging Face `datasets` reads it as tables
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        """The batches from a position on, as those of a stage."""
+        raise NotImplementedError
+
+    def rows_left(self, at: Position) -> int | None:
+        """How many rows follow a position, if that can be told without reading them."""
+        return None
+
+    def moved(self, at: Position, num_rows: int) -> Position:
+        """The position `num_rows` further on; asked only where `rows_left` tells of more."""
+        raise NotImplementedError
+
+    def parts(self) -> Sequence[Shard]:
+        """The smallest shards that it can be cut into by itself: row groups of a file."""
+        return [self]
+
+    def cut(self, parts: int) -> Sequence[Shard]:
+        """At most so many shards, of about equal size, that hold its rows in their order."""
+        return [self]
+
+
+@dataclass(frozen=True)
+class Source(Stage):
+    """The rows of all shards. Positions are `[shard, position in it]`.
+
+    `features` are what the rows are shown as; `is_stated` when somebody asked for them, and not when
+    they were found in the first shard only: then rows that need wider types have them.
+    """
+
+    shards: tuple[Shard, ...]
+    features: Features | None = None
+    is_stated: bool = False
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        first, inner = at or (0, None)
+        for index in range(first, len(self.shards)):
+            for position, batch in self.shards[index].batches(inner if index == first else None):
+                yield [index, position], self._fitted(batch, self.shards[index])
+
+    def _fitted(self, batch: Batch, shard: Shard) -> Batch:
+        if self.features is None or same_features(batch.features, self.features):
+            return batch
+        if self.is_stated:
+            return fitted(batch, self.features)
+        return _fitted_or_wider(batch, self.features, shard.name)
+
+    def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
+        index, inner = at or (0, None)
+        while index < len(self.shards) and num_rows:
+            left = self.shards[index].rows_left(inner)
+            if left is None:
+                return [index, inner], num_rows
+            if num_rows < left:
+                return [index, self.shards[index].moved(inner, num_rows)], 0
+            index, inner, num_rows = index + 1, None, num_rows - left
+        return [index, inner], num_rows
+
+    @property
+    def num_shards(self) -> int:
+        return len(self.shards)
+
+    def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Stage:
+        chosen = shared_out(len(self.shards), num_shards, index, contiguous)
+        return replace(self, shards=tuple(self.shards[place] for place in chosen))
+
+    def reordered(self, generator: Any) -> Stage:
+        from copy import deepcopy
+
+        order = list(range(len(self.shards)))
+        deepcopy(generator).shuffle(order)
+        return replace(self, shards=tuple(self.shards[place] for place in order))
+
+    def resharded(self) -> Stage:
+        return replace(self, shards=tuple(part for shard in self.shards for part in shard.parts()))
+
+    @property
+    def hands_tables(self) -> bool:
+        return all(shard.hands_tables for shard in self.shards)
+
+
+def fitted(batch: Batch, features: Features) -> Batch:
+    """The rows as these features; columns of a table that they do not name are an error."""
+    if batch.made is None and batch.features is not None and not batch.features.keys() <= features.keys():
+        raise FeaturesMismatchError(features, batch.features)
+    return batch.typed(features)
+
+
+def _fitted_or_wider(batch: Batch, features: Features, origin: object) -> Batch:
+    """The rows as these features, or as the smallest that hold them too."""
+    found = batch.typed()
+    kinds = found.features or Features()
+    if kinds.keys() <= features.keys():
+        try:
+            return found.typed(features)
+        except CastError:
+            pass  # values that outgrow the type of the first file
+    wider = united(Segment("", features, "the files before"), Segment("", kinds, origin))
+    return Batch(as_features(found.table, kinds, wider), wider)

@@ -1,0 +1,100 @@
+"""Streams of what is in memory: rows, columns, data frames, generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import chunked
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops import build
+from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.streams import generated, viewed
+from crucible_datasets.streams.base import Position, Stage
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.columns import Cast
+from crucible_datasets.streams.source import Shard, Source
+from crucible_datasets.streams.stream import Stream
+from crucible_datasets.tables.view import View
+
+
+def stream_over(
+    made: Stage | Stream,
+    info: DatasetInfo | None = None,
+    split: NamedSplit | None = None,
+    format: Format | None = None,
+    node: Any = None,
+) -> Stream:
+    """A stream, or a stage with what is known of its rows."""
+    if isinstance(made, Stream):
+        return made
+    features = info.features if info is not None else None
+    return replace(Stream.of(made, features, info, split), format=format or PYTHON, node=node)
+
+
+def of_view(view: View, num_shards: int | None = 1) -> Stream:
+    """The rows of a view, in shards."""
+    format = replace(view.format, columns=None, output_all_columns=False)
+    return Stream(viewed.source_of(view, num_shards), view.features, view.info, view.split, format)
+
+
+def of_generator(
+    generator: Callable[..., Iterable[Any]],
+    features: Mapping[str, Any] | None,
+    gen_kwargs: Mapping[str, Any] | None,
+    split: str | NamedSplit | None,
+) -> Stream:
+    """The rows that a function yields."""
+    stage: Stage = generated.source_of(generator, gen_kwargs)
+    kinds = None if features is None else Features(features)
+    info = DatasetInfo(builder_name="generator", dataset_name="generator", config_name="default", version="0.0.0")
+    return Stream.of(stage if kinds is None else Cast(stage, kinds), kinds, info, split)
+
+
+def of_batches(
+    make: Callable[..., Iterable[tuple[pa.Table, Features]]],
+    gen_kwargs: Mapping[str, Any],
+    info: DatasetInfo,
+    split: str,
+) -> Stream:
+    """The rows of a function that yields tables with their features, as builders do."""
+    shards = tuple(generated.TablesShard(make, part) for part in generated.shared_arguments(gen_kwargs))
+    return Stream.of(Source(shards, info.features, is_stated=info.features is not None), info.features, info, split)
+
+
+@dataclass(frozen=True, eq=False)
+class LazyFrameShard(Shard):
+    """The rows of a polars `LazyFrame`, worked out in batches. A position is the number of the next row."""
+
+    frame: Any
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        given = at or 0
+        frame = self.frame.slice(given) if given else self.frame
+        for piece in frame.collect_batches(maintain_order=True):
+            batch = of_arrow(piece.to_arrow())
+            if len(batch):
+                yield given, batch
+            given += len(batch)
+
+
+def of_arrow(table: pa.Table) -> Batch:
+    """An Arrow table from outside as a batch."""
+    features = Features.from_arrow_schema(table.schema)
+    return Batch.of_table(pa.table({name: chunked(table.column(name)) for name in features}), features)
+
+
+def of_polars(
+    frame: Any, features: Mapping[str, Any] | None, info: DatasetInfo | None, split: str | NamedSplit | None
+) -> Stream:
+    """The rows of a polars frame; a lazy one stays lazy."""
+    if not hasattr(frame, "collect_schema") or not hasattr(frame, "collect"):
+        return of_view(build.from_frame(frame.to_arrow(), features, info, split))
+    found = of_arrow(frame.limit(0).collect().to_arrow()).features
+    wanted = build.agreed_features(features, info)
+    return Stream.of(Source((LazyFrameShard(frame),), wanted or found, is_stated=True), wanted or found, info, split)

@@ -1,0 +1,48 @@
+"""Shards of rows that are there already: a view cut into runs, and a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.streams.base import Position, shared_out
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.source import Shard, Source
+from crucible_datasets.tables.view import View
+
+# The first rows come early, and later ones are gathered fast.
+_FIRST_ROWS, _MOST_ROWS = 64, 4096
+
+
+@dataclass(frozen=True, eq=False)
+class ViewShard(Shard):
+    """The rows of a view. A position is the number of its next row."""
+
+    view: View
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        start, size = at or 0, _FIRST_ROWS
+        while start < len(self.view):
+            stop = min(start + size, len(self.view))
+            yield start, Batch.of_table(self.view.read(range(start, stop)), self.view.features)
+            start, size = stop, min(size * 4, _MOST_ROWS)
+
+    def rows_left(self, at: Position) -> int:
+        return len(self.view) - (at or 0)
+
+    def moved(self, at: Position, num_rows: int) -> Position:
+        return (at or 0) + num_rows
+
+    def cut(self, parts: int) -> Sequence[Shard]:
+        parts = max(1, min(parts, len(self.view)))
+        runs = (shared_out(len(self.view), parts, index) for index in range(parts))
+        return [ViewShard(self.view.moved(run, "shard")) for run in runs]
+
+
+def source_of(view: View, num_shards: int | None = 1) -> Source:
+    """The rows of a view in shards of about equal length."""
+    wanted = num_shards or 1
+    if wanted > len(view):
+        raise ArgumentError("num_shards", wanted, f"there are only {len(view)} rows to share out.")
+    return Source(tuple(ViewShard(view).cut(wanted)))
