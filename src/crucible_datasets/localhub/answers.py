@@ -1,0 +1,125 @@
+"""What the Hub says about repositories, in the words that its clients know."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+from crucible_datasets.localhub.repos import Commit, HubFolder, Repo, StoredFile
+
+
+def repo_info(hub: HubFolder, repo: Repo, commit: Commit, blobs: bool = False) -> dict[str, Any]:
+    """A repository at a commit, with the names of its files."""
+    settings = repo.settings
+    siblings = [
+        {"rfilename": path, **({"size": file.size, "blobId": oid(file), **_lfs(file, "sha256")} if blobs else {})}
+        for path, file in commit.files.items()
+    ]
+    return {
+        "_id": hashlib.sha1(repo.id.encode(), usedforsecurity=False).hexdigest()[:24],
+        "id": repo.id,
+        "author": repo.id.partition("/")[0],
+        "sha": commit.id,
+        "lastModified": commit.date,
+        "createdAt": settings["created"],
+        "private": settings["private"],
+        "gated": settings["gated"],
+        "disabled": False,
+        "tags": [],
+        "downloads": 0,
+        "likes": 0,
+        "cardData": card_data(hub, commit),
+        "siblings": siblings,
+    }
+
+
+def card_data(hub: HubFolder, commit: Commit) -> Any:
+    """The YAML at the head of the README, as the Hub shows it."""
+    readme = commit.files.get("README.md")
+    if readme is None:
+        return None
+    from huggingface_hub import DatasetCard
+
+    with hub.open(readme) as file:
+        try:
+            card: Any = DatasetCard(file.read().decode("utf-8"), ignore_metadata_errors=True)
+            return card.data.to_dict()
+        except ValueError:
+            return None
+
+
+def tree(commit: Commit, folder: str, recursive: bool) -> Iterator[dict[str, Any]]:
+    """The files and folders in a folder, or in all below it."""
+    start = f"{folder}/" if folder else ""
+    seen: set[str] = set()
+    for path, file in commit.files.items():
+        if not path.startswith(start):
+            continue
+        parts = path[len(start) :].split("/")
+        depth = len(parts) if recursive else 2
+        for end in range(1, min(depth, len(parts))):
+            above = start + "/".join(parts[:end])
+            if above not in seen:
+                seen.add(above)
+                yield {"type": "directory", "oid": _folder_oid(commit, above), "size": 0, "path": above}
+        if recursive or len(parts) == 1:
+            yield entry(path, file, commit)
+
+
+def entry(path: str, file: StoredFile, commit: Commit) -> dict[str, Any]:
+    """A file as listings show it."""
+    last = {"lastCommit": {"id": commit.id, "title": commit.title, "date": commit.date}}
+    return {"type": "file", "oid": oid(file), "size": file.size, "path": path, **_lfs(file, "oid"), **last}
+
+
+def refs(repo: Repo) -> dict[str, Any]:
+    """All branches, tags, conversions and pull requests."""
+    kinds = {"heads": "branches", "tags": "tags", "convert": "converts", "pr": "pullRequests"}
+    shown: dict[str, Any] = {kind: [] for kind in kinds.values()}
+    for ref, commit in repo.refs().items():
+        _, kind, name = ref.split("/", 2)
+        shown[kinds[kind]].append({"name": name, "ref": ref, "targetCommit": commit})
+    return shown
+
+
+def commits(repo: Repo, revision: str) -> list[dict[str, Any]]:
+    """The history of a revision."""
+    return [
+        {
+            "id": commit.id,
+            "title": commit.title,
+            "message": commit.message,
+            "authors": [{"user": commit.author}],
+            "date": commit.date,
+        }
+        for commit in repo.history(revision)
+    ]
+
+
+def oid(file: StoredFile) -> str:
+    """What git calls the file: for a large one, the pointer that stands for it."""
+    if not file.is_lfs:
+        return file.git_sha1
+    pointer = _pointer(file)
+    return hashlib.sha1(b"blob %d\0" % len(pointer) + pointer, usedforsecurity=False).hexdigest()
+
+
+def _pointer(file: StoredFile) -> bytes:
+    text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{file.sha256}\nsize {file.size}\n"
+    return text.encode()
+
+
+def _lfs(file: StoredFile, name: str) -> dict[str, Any]:
+    if not file.is_lfs:
+        return {}
+    return {"lfs": {name: file.sha256, "size": file.size, "pointerSize": len(_pointer(file))}}
+
+
+def _folder_oid(commit: Commit, folder: str) -> str:
+    return hashlib.sha1(f"{commit.id}/{folder}".encode(), usedforsecurity=False).hexdigest()
+
+
+def resolve_path(repo: Repo, commit: Commit, path: str) -> str:
+    return f"/datasets/{repo.id}/resolve/{commit.id}/{quote(path)}"

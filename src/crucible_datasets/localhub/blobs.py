@@ -1,0 +1,75 @@
+"""The contents of files, each kept once under its sha256.
+
+blobs/<first two digits>/<sha256>
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from crucible_datasets.atomic.files import make_durable
+from crucible_datasets.exceptions import ContentMismatchError
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Blob:
+    """The content of a file by its names: sha256, and what git calls it."""
+
+    sha256: str
+    git_sha1: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Blobs:
+    """All contents below a folder."""
+
+    folder: str
+
+    def path(self, sha256: str) -> str:
+        return os.path.join(self.folder, sha256[:2], sha256)
+
+    def has(self, sha256: str) -> bool:
+        return os.path.isfile(self.path(sha256))
+
+    def open(self, sha256: str) -> BinaryIO:
+        return open(self.path(sha256), "rb")
+
+    def add(self, pieces: Iterable[bytes], expected: str | None = None) -> Blob:
+        """Keep a content, unless it is not the expected one."""
+        os.makedirs(self.folder, exist_ok=True)
+        beside = os.path.join(self.folder, f"incoming-{os.urandom(8).hex()}")
+        try:
+            with open(beside, "xb") as file:
+                file.writelines(pieces)
+            return self.take_over(beside, expected)
+        finally:
+            if os.path.exists(beside):
+                os.unlink(beside)
+
+    def take_over(self, path: str, expected: str | None = None) -> Blob:
+        """Keep a file of the same disk as a content, by moving it here, unless it is not the expected one."""
+        blob = blob_of(path)
+        if expected is not None and expected not in {blob.sha256, blob.git_sha1}:
+            raise ContentMismatchError(os.path.basename(path), expected, blob.sha256)
+        make_durable(path)
+        os.makedirs(os.path.dirname(self.path(blob.sha256)), exist_ok=True)
+        os.replace(path, self.path(blob.sha256))
+        return blob
+
+
+def blob_of(path: str) -> Blob:
+    """The names of a file's content."""
+    size = os.path.getsize(path)
+    sha256, git = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            sha256.update(block)
+            git.update(block)
+    return Blob(sha256.hexdigest(), git.hexdigest(), size)

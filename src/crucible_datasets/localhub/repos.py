@@ -1,0 +1,293 @@
+"""The repositories of a hub folder: commits, branches and tags.
+
+    datasets/<org>/<name>/repo.json         who may see it
+    datasets/<org>/<name>/commits/<id>.json what was committed, with every file of that state
+    datasets/<org>/<name>/refs/<ref>        the commit that a branch, tag or pull request stands at
+    <org>/<name>/…                          or a plain folder: its files are the branch main, where they lie
+
+A commit never changes, and a ref is replaced in one step, so a reader sees one state or the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, unquote
+
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.localhub.blobs import Blob, Blobs, blob_of
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[\w])?")
+
+
+class HubError(Exception):
+    """What the server answers instead: a status, the Hub's code for it, and a sentence."""
+
+    def __init__(self, status: int, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status, self.code, self.sentence = status, code, sentence
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of a commit. `where` is set when it lies in a plain folder: its path and the identity it was read with."""
+
+    sha256: str
+    git_sha1: str
+    size: int
+    is_lfs: bool
+    where: tuple[str, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One state of a repository."""
+
+    id: str
+    parent: str | None
+    title: str
+    message: str
+    author: str
+    date: str
+    files: Mapping[str, StoredFile]
+
+
+@dataclass(eq=False)
+class Repo:
+    """One repository."""
+
+    id: str
+    folder: str
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def exists(self) -> bool:
+        return os.path.isfile(os.path.join(self.folder, "repo.json"))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        with open(os.path.join(self.folder, "repo.json"), encoding="utf-8") as file:
+            return dict(json.load(file))
+
+    def create(self, **settings: Any) -> Repo:
+        """Make it, with an empty first commit, or change its settings."""
+        with self._lock:
+            os.makedirs(os.path.join(self.folder, "refs"), exist_ok=True)
+            os.makedirs(os.path.join(self.folder, "commits"), exist_ok=True)
+            is_new = not self.exists
+            known = {"private": False, "gated": False, "created": _now()} if is_new else self.settings
+            _write_json(os.path.join(self.folder, "repo.json"), {**known, **settings})
+            if is_new:
+                self.commit({}, "initial commit", author="hub")
+        return self
+
+    def refs(self) -> dict[str, str]:
+        """All branches (`refs/heads/…`), tags and others, with the commits they stand at."""
+        folder = os.path.join(self.folder, "refs")
+        return {unquote(name): self._ref(unquote(name)) or "" for name in sorted(os.listdir(folder)) if name[0] != "."}
+
+    def find(self, revision: str) -> Commit:
+        """The commit that a branch, tag, ref or commit id names."""
+        for ref in (f"refs/heads/{revision}", f"refs/tags/{revision}", revision):
+            if found := self._ref(ref):
+                return self.load(found)
+        if re.fullmatch(r"[0-9a-f]{40}", revision) and os.path.isfile(self._commit_path(revision)):
+            return self.load(revision)
+        raise HubError(404, "RevisionNotFound", f"{self.id} has no revision {revision!r}.")
+
+    def load(self, id: str) -> Commit:
+        with open(self._commit_path(id), encoding="utf-8") as file:
+            stated = json.load(file)
+        files = {
+            path: StoredFile(**{**facts, "where": tuple(facts["where"]) if facts["where"] else None})
+            for path, facts in stated.pop("files").items()
+        }
+        return Commit(id=id, files=files, **stated)
+
+    def commit(
+        self,
+        changes: Mapping[str, StoredFile | None],
+        title: str,
+        message: str = "",
+        author: str = "user",
+        onto: str = "refs/heads/main",
+        expected: str | None = None,
+        base: str | None = None,
+    ) -> Commit:
+        """Set (or with None delete) files, on top of where `onto` stands or of `base`."""
+        with self._lock:
+            parent = self._ref(onto) or base
+            if expected is not None and parent != expected:
+                raise HubError(412, "PreconditionFailed", f"A commit has happened since: {onto} stands at {parent}.")
+            files = dict(self.load(parent).files) if parent else {}
+            for path, file in changes.items():
+                files.pop(path, None)
+                if file is not None:
+                    files[path] = file
+            stated = {
+                "parent": parent,
+                "title": title,
+                "message": message,
+                "author": author,
+                "date": _now(),
+                "files": {path: asdict(files[path]) for path in sorted(files)},
+            }
+            id = hashlib.sha1(json.dumps(stated).encode(), usedforsecurity=False).hexdigest()
+            _write_json(self._commit_path(id), stated)
+            self.point(onto, id)
+            return self.load(id)
+
+    def adopt(self, commit: Commit, ref: str) -> None:
+        """Keep a commit of another hub under the id it has there, and have a ref stand at it."""
+        with self._lock:
+            stated = {name: value for name, value in asdict(commit).items() if name != "id"}
+            _write_json(self._commit_path(commit.id), stated)
+            self.point(ref, commit.id)
+
+    def history(self, revision: str) -> Iterator[Commit]:
+        """A commit and all before it, the newest first."""
+        commit: Commit | None = self.find(revision)
+        while commit is not None:
+            yield commit
+            commit = self.load(commit.parent) if commit.parent else None
+
+    def point(self, ref: str, commit: str | None) -> None:
+        """Have a ref stand at a commit, or remove it."""
+        path = os.path.join(self.folder, "refs", quote(ref, safe=""))
+        if commit is None:
+            if not os.path.exists(path):
+                raise HubError(404, "RevisionNotFound", f"{self.id} has no {ref}.")
+            os.unlink(path)
+            return
+        with written_whole(path) as beside, open(beside, "w", encoding="ascii") as file:
+            file.write(commit)
+
+    def _ref(self, ref: str) -> str | None:
+        try:
+            with open(os.path.join(self.folder, "refs", quote(ref, safe="")), encoding="ascii") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    def _commit_path(self, id: str) -> str:
+        return os.path.join(self.folder, "commits", f"{id}.json")
+
+
+@dataclass(eq=False)
+class HubFolder:
+    """All repositories of a folder."""
+
+    root: str
+    _repos: dict[str, Repo] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _looked: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        return Blobs(os.path.join(self.root, "blobs"))
+
+    def repo(self, id: str) -> Repo:
+        """The repository of that name, there or not; a plain folder of that name is looked at again."""
+        org, _, name = id.rpartition("/")
+        if not all(_NAME.fullmatch(part) for part in ([org, name] if org else [name])) or ".." in id or "--" in id:
+            raise HubError(400, "BadRequest", f"{id!r} is not the name of a dataset.")
+        with self._lock:
+            if id not in self._repos:
+                self._repos[id] = Repo(id, os.path.join(self.root, "datasets", *id.split("/")))
+            self._import(self._repos[id])
+            return self._repos[id]
+
+    def names(self) -> list[str]:
+        """The names of all repositories."""
+        found = set()
+        for folder in (os.path.join(self.root, "datasets"), self.root):
+            for org in _folders(folder):
+                if folder == self.root and org in {"datasets", "blobs"}:
+                    continue
+                if os.path.isfile(os.path.join(folder, org, "repo.json")):
+                    found.add(org)
+                found.update(
+                    f"{org}/{name}" for name in _folders(os.path.join(folder, org)) if name not in {"refs", "commits"}
+                )
+        return sorted(name for name in found if all(_NAME.fullmatch(part) for part in name.split("/")))
+
+    def open(self, file: StoredFile) -> Any:
+        """The content of a file of a commit."""
+        if file.where is None:
+            return self.blobs.open(file.sha256)
+        path, size, changed = file.where
+        facts = os.stat(path)
+        if (facts.st_size, facts.st_mtime_ns) != (size, changed):
+            raise HubError(404, "EntryNotFound", "The file was changed after this commit, and its old content is gone.")
+        return open(path, "rb")
+
+    def _import(self, repo: Repo) -> None:
+        """Commit what has changed in a plain folder since it was last looked at."""
+        plain = os.path.join(self.root, *repo.id.split("/"))
+        if not os.path.isdir(plain) or os.path.realpath(plain) == os.path.realpath(repo.folder):
+            return
+        if "/" not in repo.id or time.monotonic() - self._looked.get(repo.id, float("-inf")) < 1:
+            return
+        self._looked[repo.id] = time.monotonic()
+        known = dict(repo.find("main").files) if repo.exists else {}
+        present = dict(_plain_files(plain))
+        changes: dict[str, StoredFile | None] = {
+            path: None for path, file in known.items() if file.where and path not in present
+        }
+        for path, where in present.items():
+            if path not in known or known[path].where != where:
+                changes[path] = stored(path, blob_of(where[0]), where)
+        if changes:
+            (repo if repo.exists else repo.create()).commit(changes, "files of the folder", author="hub")
+
+
+def stored(path: str, blob: Blob, where: tuple[str, int, int] | None = None) -> StoredFile:
+    return StoredFile(blob.sha256, blob.git_sha1, blob.size, is_large(path, blob.size), where)
+
+
+def is_large(path: str, size: int) -> bool:
+    """Whether a file goes through LFS: as on the Hub, by its extension or its size."""
+    return size > 10 << 20 or os.path.splitext(path)[1].lower() in _LARGE
+
+
+_LARGE = {
+    *(".7z", ".arrow", ".bin", ".bz2", ".feather", ".gz", ".h5", ".lz4", ".npy", ".npz", ".parquet", ".rar", ".tar"),
+    *(".xz", ".zip", ".zst", ".tgz", ".wav", ".mp3", ".flac", ".ogg", ".mp4", ".png", ".jpg", ".jpeg", ".webp", ".gif"),
+}
+
+
+def _plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+    folder = os.path.realpath(folder)
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(files):
+            path = os.path.join(parent, name)
+            if os.path.islink(path) and not os.path.realpath(path).startswith(folder + os.sep):
+                continue  # a link that leads out of the folder would show what was never meant to be served
+            facts = os.stat(path)
+            relative = path[len(folder) + 1 :].replace(os.sep, "/")
+            yield relative, (path, facts.st_size, facts.st_mtime_ns)
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _write_json(path: str, value: Any) -> None:
+    with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as file:
+        json.dump(value, file)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())

@@ -1,0 +1,363 @@
+"""The paths that clients ask for, and what answers them.
+
+A route is a method, a pattern of the raw path (a `%2F` inside a revision is not a `/`), and a function from the
+request to an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from io import BufferedIOBase
+from typing import Any, BinaryIO
+from urllib.parse import parse_qs, unquote
+
+from crucible_datasets.exceptions import ContentMismatchError
+from crucible_datasets.localhub import answers, uploads
+from crucible_datasets.localhub.access import Access
+from crucible_datasets.localhub.repos import Commit, HubError, HubFolder, Repo
+
+_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a client asked."""
+
+    hub: HubFolder
+    access: Access
+    method: str
+    path: str
+    query: Mapping[str, list[str]]
+    headers: Any  # a mapping that takes names in any case
+    body: BufferedIOBase
+    length: int
+    origin: str  # how the client reaches this server
+    elsewhere: str  # the same server under another origin, as the Hub keeps large files on one
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def user(self) -> dict[str, str] | None:
+        return self.access.user(self.headers.get("Authorization"))
+
+    @property
+    def repo(self) -> Repo:
+        """The repository of the path, which the user may see."""
+        repo = self.hub.repo(unquote(self.parts["id"]))
+        self.access.require_read(repo, self.user)
+        return repo
+
+    def writable_repo(self) -> tuple[Repo, str]:
+        """The repository of the path, which the user may change, and the user's name."""
+        user = self.access.require_write(self.user)
+        return self.repo, user["name"]
+
+    @property
+    def revision(self) -> str:
+        return unquote(self.parts.get("revision") or "main")
+
+    @property
+    def commit(self) -> Commit:
+        return self.repo.find(self.revision)
+
+    def flag(self, name: str) -> bool:
+        return self.query.get(name, ["false"])[0].lower() in {"1", "true"}
+
+    def pieces(self) -> Iterator[bytes]:
+        left = self.length
+        while left > 0 and (piece := self.body.read(min(left, 1 << 20))):
+            left -= len(piece)
+            yield piece
+        if left > 0:
+            raise HubError(400, "BadRequest", "The connection ended before the content did.")
+
+    def content(self) -> bytes:
+        return b"".join(self.pieces())
+
+    def json(self) -> Any:
+        try:
+            return json.loads(self.content() or b"{}")
+        except ValueError as error:
+            raise HubError(400, "BadRequest", "The content is not JSON.") from error
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the client gets: JSON, or a file."""
+
+    value: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    file: BinaryIO | None = None
+    size: int = 0
+
+
+Route = Callable[[Request], Answer]
+ROUTES: list[tuple[str, re.Pattern[str], Route]] = []
+_ID = r"(?P<id>[^/]+(?:/[^/]+)?)"
+_REVISION = r"(?P<revision>[^/]+)"
+_PATH = r"(?P<path>.+)"
+
+
+def route(method: str, pattern: str) -> Callable[[Route], Route]:
+    """Register a function for a method and a path."""
+
+    def register(function: Route) -> Route:
+        ROUTES.append((method, re.compile(pattern), function))
+        return function
+
+    return register
+
+
+def answer(request: Request) -> Answer:
+    """What the route of a request says."""
+    method = "GET" if request.method == "HEAD" else request.method
+    for known, pattern, function in ROUTES:
+        if known == method and (found := pattern.fullmatch(request.path)):
+            return function(replace(request, parts=found.groupdict(default="")))
+    raise HubError(404, "EntryNotFound", f"This hub does not know {request.method} {request.path}.")
+
+
+@route("GET", "/api/whoami-v2")
+def who(request: Request) -> Answer:
+    user = request.user
+    if user is None:
+        raise HubError(401, "Unauthorized", "Invalid username or password.")
+    token = {"displayName": "local", "role": user["role"]}
+    return Answer(
+        {"type": "user", "name": user["name"], "fullname": user["name"], "orgs": [], "auth": {"accessToken": token}}
+    )
+
+
+@route("GET", "/api/datasets")
+def listing(request: Request) -> Answer:
+    wanted, author = request.query.get("search", [""])[0].lower(), request.query.get("author", [""])[0]
+    shown = []
+    for name in request.hub.names():
+        repo = request.hub.repo(name)
+        if not repo.exists or (repo.settings["private"] and request.user is None):
+            continue
+        if wanted in name.lower() and (not author or name.startswith(f"{author}/")):
+            shown.append(answers.repo_info(request.hub, repo, repo.find("main")))
+    return Answer(shown[: int(request.query.get("limit", ["1000"])[0])])
+
+
+@route("POST", "/api/validate-yaml")
+def validate(request: Request) -> Answer:
+    request.content()
+    return Answer({"errors": [], "warnings": []})
+
+
+@route("POST", "/api/repos/create")
+def create(request: Request) -> Answer:
+    user, wanted = request.access.require_write(request.user), request.json()
+    name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
+    repo = request.hub.repo(name)
+    url = f"{request.origin}/datasets/{name}"
+    if repo.exists:
+        return Answer({"error": "You already created this dataset repo", "url": url, "name": name, "id": name}, 409)
+    repo.create(private=bool(wanted.get("private") or wanted.get("visibility") == "private"))
+    return Answer({"url": url, "name": name, "id": name})
+
+
+@route("DELETE", "/api/repos/delete")
+def delete(request: Request) -> Answer:
+    user, wanted = request.access.require_write(request.user), request.json()
+    name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
+    repo = request.hub.repo(name)
+    request.access.require_read(repo, user)
+    shutil.rmtree(repo.folder)
+    return Answer({})
+
+
+@route("GET", f"/api/datasets/{_ID}/tree/{_REVISION}(?:/{_PATH})?")
+def tree(request: Request) -> Answer:
+    commit, folder = request.commit, unquote(request.parts["path"]).strip("/")
+    entries = list(answers.tree(commit, folder, request.flag("recursive")))
+    if folder and not entries:
+        raise HubError(404, "EntryNotFound", f"{folder} does not exist on {request.revision!r}.")
+    start = int(request.query.get("cursor", ["0"])[0])
+    stop = start + int(request.query.get("limit", [str(_PAGE)])[0])
+    headers = {"X-Repo-Commit": commit.id}
+    if stop < len(entries):
+        rest = "&".join(f"{name}={value[0]}" for name, value in request.query.items() if name != "cursor")
+        headers["Link"] = f'<{request.origin}{request.path}?{rest}&cursor={stop}>; rel="next"'
+    return Answer(entries[start:stop], headers=headers)
+
+
+@route("POST", f"/api/datasets/{_ID}/paths-info/{_REVISION}")
+def paths_info(request: Request) -> Answer:
+    commit, sent = request.commit, request.content()
+    is_json = request.headers.get("Content-Type", "").startswith("application/json")
+    asked = json.loads(sent)["paths"] if is_json else parse_qs(sent.decode()).get("paths", [])
+    found: list[Any] = []
+    for path in [asked] if isinstance(asked, str) else asked:
+        if path in commit.files:
+            found.append(answers.entry(path, commit.files[path], commit))
+        elif any(name.startswith(f"{path}/") for name in commit.files):
+            found += [one for one in answers.tree(commit, path.rpartition("/")[0], False) if one["path"] == path]
+    return Answer(found)
+
+
+@route("GET", f"/api/datasets/{_ID}/refs")
+def refs(request: Request) -> Answer:
+    return Answer(answers.refs(request.repo))
+
+
+@route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}")
+def commits(request: Request) -> Answer:
+    shown, page = answers.commits(request.repo, request.revision), int(request.query.get("p", ["0"])[0])
+    size = int(request.query.get("limit", [str(_PAGE)])[0])
+    return Answer(shown[page * size : (page + 1) * size], headers={"X-Total-Count": str(len(shown))})
+
+
+@route("GET", f"/api/datasets/{_ID}/auth-check")
+def auth_check(request: Request) -> Answer:
+    request.access.require_read(request.repo, request.user, contents=True)
+    return Answer({})
+
+
+@route("PUT", f"/api/datasets/{_ID}/settings")
+def settings(request: Request) -> Answer:
+    repo, _ = request.writable_repo()
+    sent = request.json()
+    known = {name: sent[name] for name in ("private", "gated", "allowed") if name in sent}
+    if "visibility" in sent:
+        known["private"] = sent["visibility"] == "private"
+    repo.create(**known)
+    return Answer(known)
+
+
+@route("POST", f"/api/datasets/{_ID}/branch/{_REVISION}")
+def branch(request: Request) -> Answer:
+    repo, _ = request.writable_repo()
+    ref = _ref("heads", request.revision)
+    if ref in repo.refs():
+        return Answer({"error": f"Reference already exists: {ref}"}, 409)
+    repo.point(ref, repo.find(request.json().get("startingPoint") or "main").id)
+    return Answer({})
+
+
+@route("DELETE", f"/api/datasets/{_ID}/branch/{_REVISION}")
+def delete_branch(request: Request) -> Answer:
+    repo, _ = request.writable_repo()
+    repo.point(_ref("heads", request.revision), None)
+    return Answer({})
+
+
+@route("POST", f"/api/datasets/{_ID}/tag/{_REVISION}")
+def tag(request: Request) -> Answer:
+    repo, _ = request.writable_repo()
+    ref, commit = _ref("tags", request.json()["tag"]), repo.find(request.revision).id
+    if ref in repo.refs():
+        return Answer({"error": f"Tag reference exists already: {ref}"}, 409)
+    repo.point(ref, commit)
+    return Answer({})
+
+
+@route("DELETE", f"/api/datasets/{_ID}/tag/{_REVISION}")
+def delete_tag(request: Request) -> Answer:
+    repo, _ = request.writable_repo()
+    repo.point(_ref("tags", request.revision), None)
+    return Answer({})
+
+
+def _ref(kind: str, name: str) -> str:
+    return name if name.startswith("refs/") else f"refs/{kind}/{name}"
+
+
+@route("POST", f"/api/datasets/{_ID}/preupload/{_REVISION}")
+def preupload(request: Request) -> Answer:
+    repo, _ = request.writable_repo()
+    files = uploads.upload_modes(repo, request.revision, request.json()["files"])
+    return Answer({"files": files, "commitOid": repo.find(request.revision).id})
+
+
+@route("POST", rf"/datasets/{_ID}\.git/info/lfs/objects/batch")
+def lfs_batch(request: Request) -> Answer:
+    request.writable_repo()
+    here = f"{request.origin}/datasets/{request.parts['id']}.git/info/lfs"
+    objects = uploads.lfs_batch(request.hub, request.json()["objects"], f"{here}/upload", f"{here}/verify")
+    return Answer({"transfer": "basic", "objects": [_signed(request, one) for one in objects]})
+
+
+def _signed(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
+    if "actions" in answered:
+        upload = answered["actions"]["upload"]
+        upload["href"] += f"?{request.access.signed('put ' + answered['oid'])}"
+    return answered
+
+
+@route("PUT", rf"/datasets/{_ID}\.git/info/lfs/upload/(?P<sha256>[0-9a-f]{{64}})")
+def lfs_upload(request: Request) -> Answer:
+    sha256 = request.parts["sha256"]
+    _require_signature(request, f"put {sha256}")
+    try:
+        request.hub.blobs.add(request.pieces(), sha256)
+    except ContentMismatchError as error:
+        raise HubError(422, "BadRequest", str(error)) from error
+    return Answer({})
+
+
+@route("POST", rf"/datasets/{_ID}\.git/info/lfs/verify")
+def lfs_verify(request: Request) -> Answer:
+    sent = request.json()
+    if not request.hub.blobs.has(str(sent["oid"])):
+        raise HubError(404, "EntryNotFound", "The content is not here.")
+    return Answer({})
+
+
+@route("POST", f"/api/datasets/{_ID}/commit/{_REVISION}")
+def commit(request: Request) -> Answer:
+    (repo, name), pull = request.writable_repo(), request.flag("create_pr")
+    lines = request.content().splitlines()
+    made = uploads.commit(request.hub, repo, request.revision, lines, name, pull)
+    url = f"{request.origin}/datasets/{repo.id}"
+    shown = {"success": True, "commitOid": made.id, "commitUrl": f"{url}/commit/{made.id}", "hookOutput": ""}
+    if pull:
+        number = next(ref.rpartition("/")[2] for ref, id in repo.refs().items() if id == made.id and "/pr/" in ref)
+        shown["pullRequestUrl"] = f"{url}/discussions/{number}"
+    return Answer(shown)
+
+
+@route("GET", f"/api/datasets/{_ID}(?:/revision/{_REVISION})?")
+def info(request: Request) -> Answer:
+    shown = answers.repo_info(request.hub, request.repo, request.commit, request.flag("blobs"))
+    return Answer(shown, headers={"X-Repo-Commit": shown["sha"]})
+
+
+@route("GET", f"/datasets/{_ID}/(?:resolve|raw)/{_REVISION}/{_PATH}")
+def resolve(request: Request) -> Answer:
+    repo, path = request.repo, unquote(request.parts["path"])
+    request.access.require_read(repo, request.user, contents=True)
+    commit = request.commit
+    if path not in commit.files:
+        raise HubError(404, "EntryNotFound", f"{path} does not exist on {request.revision!r}.")
+    file = commit.files[path]
+    headers = {"X-Repo-Commit": commit.id, "ETag": f'"{answers.oid(file)}"', "Accept-Ranges": "bytes"}
+    if not file.is_lfs:
+        return Answer(file=request.hub.open(file), size=file.size, headers=headers)
+    headers |= {"X-Linked-Etag": f'"{file.sha256}"', "X-Linked-Size": str(file.size)}
+    what = f"{repo.id}/{commit.id}/{path}"
+    headers["Location"] = (
+        f"{request.elsewhere}/contents/{repo.id}/{commit.id}/{request.parts['path']}?{request.access.signed(what)}"
+    )
+    return Answer({}, 302, headers)
+
+
+@route("GET", f"/contents/{_ID}/(?P<revision>[0-9a-f]{{40}})/{_PATH}")
+def contents(request: Request) -> Answer:
+    """A large file, by a link that `resolve` gave."""
+    repo, path = request.hub.repo(unquote(request.parts["id"])), unquote(request.parts["path"])
+    _require_signature(request, f"{repo.id}/{request.revision}/{path}")
+    file = repo.find(request.revision).files[path]
+    headers = {"ETag": f'"{file.sha256}"', "Accept-Ranges": "bytes"}
+    return Answer(file=request.hub.open(file), size=file.size, headers=headers)
+
+
+def _require_signature(request: Request, what: str) -> None:
+    until, signature = (request.query.get(name, [""])[0] for name in ("until", "signature"))
+    request.access.require_signature(what, until, signature)

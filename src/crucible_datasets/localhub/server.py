@@ -1,0 +1,146 @@
+"""The server: HTTP around the routes, with ranges, on loopback unless told otherwise."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs
+
+from crucible_datasets.localhub.access import Access
+from crucible_datasets.localhub.repos import HubError, HubFolder
+from crucible_datasets.localhub.routes import Answer, Request, answer
+
+
+class HubServer(ThreadingHTTPServer):
+    """Serves one hub folder."""
+
+    daemon_threads = True
+
+    def __init__(self, root: str, host: str = "127.0.0.1", port: int = 0, access: Access | None = None) -> None:
+        self.hub, self.access = HubFolder(root), access or Access.of(root)
+        super().__init__((host, port), Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that is gone is nothing to report."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+    @property
+    def endpoint(self) -> str:
+        """What `HF_ENDPOINT` must be for clients on this machine."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+@contextmanager
+def serving(root: str, access: Access | None = None) -> Iterator[HubServer]:
+    """A server in a thread of this process, as long as the block runs."""
+    server = HubServer(root, access=access)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    server: HubServer
+    protocol_version = "HTTP/1.1"
+    server_version = "crucible-hub"
+    timeout = 60
+
+    def handle_request(self) -> None:
+        path, _, query = self.path.partition("?")
+        request = Request(
+            self.server.hub,
+            self.server.access,
+            self.command,
+            path,
+            parse_qs(query, keep_blank_values=True),
+            self.headers,
+            self.rfile,
+            int(self.headers.get("Content-Length") or 0),
+            self._origin(),
+            self._origin(elsewhere=True),
+        )
+        try:
+            self._send(answer(request))
+        except HubError as error:
+            self._refuse(error)
+        except (BrokenPipeError, ConnectionError):
+            self.close_connection = True
+        except Exception as error:  # noqa: BLE001 - whatever happened, the client gets an answer
+            self.log_error("%s %s: %r", self.command, path, error)
+            self._refuse(HubError(500, "InternalError", f"{type(error).__name__} in the hub."))
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_request  # noqa: N815 - the names that http.server calls
+
+    def _origin(self, elsewhere: bool = False) -> str:
+        host, _, port = (self.headers.get("Host") or f"127.0.0.1:{self.server.server_port}").rpartition(":")
+        other = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
+        return f"http://{other.get(host, host) if elsewhere else host}:{port}"
+
+    def _send(self, answered: Answer) -> None:
+        if answered.file is not None:
+            with answered.file:
+                self._send_file(answered)
+            return
+        body = b"" if answered.value is None else json.dumps(answered.value).encode()
+        self._head(answered.status, {"Content-Type": "application/json", **answered.headers}, len(body))
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _send_file(self, answered: Answer) -> None:
+        file: Any = answered.file
+        start, stop, status = 0, answered.size, 200
+        headers = {"Content-Type": "application/octet-stream", **answered.headers}
+        if asked := re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range") or ""):
+            start, stop = _range(asked[1], asked[2], answered.size)
+            if start >= stop:
+                raise HubError(416, "RangeNotSatisfiable", f"The file has {answered.size} bytes.")
+            status, headers["Content-Range"] = 206, f"bytes {start}-{stop - 1}/{answered.size}"
+        self._head(status, headers, stop - start)
+        if self.command != "HEAD":
+            file.seek(start)
+            _copy(file, self.wfile, stop - start)
+
+    def _refuse(self, error: HubError) -> None:
+        # What the client sent may still be on the line; a new connection begins clean.
+        self.close_connection = True
+        headers = {"X-Error-Code": error.code, "X-Error-Message": error.sentence, "Connection": "close"}
+        body = json.dumps({"error": error.sentence}).encode()
+        self._head(error.status, {"Content-Type": "application/json", **headers}, len(body))
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _head(self, status: int, headers: dict[str, str], length: int) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value.encode("latin-1", "replace").decode("latin-1").replace("\n", " "))
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing about each request."""
+
+
+def _range(first: str, last: str, size: int) -> tuple[int, int]:
+    if not first:
+        return max(0, size - int(last or 0)), size
+    return int(first), min(size, int(last) + 1 if last else size)
+
+
+def _copy(file: Any, to: Any, length: int) -> None:
+    while length > 0 and (piece := file.read(min(length, 1 << 20))):
+        to.write(piece)
+        length -= len(piece)

@@ -1,0 +1,77 @@
+"""What a source is, and where sources are found.
+
+A source is one file with one `SOURCE`. It knows the addresses of one kind of place and does three things: list
+what is there in one pass, give bytes of any range, and bring whole files to this disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Protocol
+
+from crucible_datasets.registry import Registry
+
+Options = Mapping[str, Any]  # what a user says about a place: credentials, endpoints
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file at a source: its address, its path below what was listed, an identity that changes with its content.
+
+    An address may hold a signature or a password, so it is not shown.
+    """
+
+    url: str = field(repr=False)
+    path: str
+    size: int | None
+    identity: tuple[str | int, ...] = field(repr=False)
+    known: Any = field(default=None, compare=False, repr=False)  # what the source itself wants to remember
+
+
+class Listing(Protocol):
+    """Every file at or below an address, sorted by path; an address with `*` is a pattern."""
+
+    def __call__(self, url: str, options: Options) -> list[SourceFile]: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """One kind of place."""
+
+    name: str
+    schemes: tuple[str, ...]
+    listed: Listing
+    opened: Callable[[SourceFile, Options], BinaryIO]
+    fetched: Callable[[Sequence[SourceFile], Options], list[str]]
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A file that is read where it is, and what it takes to reach it."""
+
+    file: SourceFile
+    options: Options = field(default_factory=dict, repr=False)
+
+    def open(self) -> BinaryIO:
+        """Its bytes, fetched where they are read."""
+        return source_of(self.file.url).opened(self.file, self.options)
+
+
+SOURCES: Registry[Source] = Registry("source", "crucible_datasets.sources", "SOURCE")
+
+
+def scheme_of(url: str) -> str:
+    """The scheme of an address: `s3` of `s3://…`, that of the outermost of `zip://…::s3://…`; empty for a path."""
+    head, mark, _ = url.partition("://")
+    return head if mark and head.replace("+", "").replace("-", "").isalnum() else ""
+
+
+def source_of(url: str) -> Source:
+    """The source that knows an address."""
+    scheme = scheme_of(url)
+    for name in ("local", "hub", "http"):
+        if scheme in SOURCES[name].schemes and "::" not in url:
+            return SOURCES[name]
+    return SOURCES["cloud"]

@@ -1,0 +1,131 @@
+"""Files of other places on this disk, each once for each identity.
+
+    <downloads>/<key>/<name>    a file
+    <downloads>/notes/<key>     its digest, and the identity on this disk with which it last had that digest
+
+A file that somebody has written to is noticed by its identity, and fetched again if its digest is another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import xxhash
+
+from crucible_datasets import config, progress
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic.files import remove_abandoned
+from crucible_datasets.cache.manifest import identity_of
+from crucible_datasets.cache.turns import found_or_turn
+from crucible_datasets.exceptions import without_secrets
+from crucible_datasets.logging import get_logger
+from crucible_datasets.sources.base import SourceFile
+from crucible_datasets.sources.fetching import Advance, Expected, fetch
+
+logger = get_logger(__name__)
+
+Body = Callable[[SourceFile, int], Iterator[bytes]]  # the bytes of a file from a position on
+_AT_ONCE = 8
+
+
+def on_this_disk(files: Sequence[SourceFile], body: Body, desc: str = "Downloading") -> list[str]:
+    """Where the files are once they have been fetched, several at a time."""
+    paths = [_place(file) for file in files]
+    missing = [(file, path) for file, path in zip(files, paths, strict=True) if not _is_there(file, path)]
+    if missing:
+        remove_abandoned(_work())
+        total = sum(file.size or 0 for file, _ in missing)
+        with (
+            progress.tqdm(total=total, unit="B", unit_scale=True, desc=desc) as bar,
+            ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
+        ):
+            list(pool.map(lambda pair: _fetch(pair[0], pair[1], body, bar.update), missing))
+    return paths
+
+
+def _fetch(file: SourceFile, path: str, body: Body, advance: Advance) -> None:
+    work = _work()
+    os.makedirs(work, exist_ok=True)
+    name = os.path.basename(os.path.dirname(path))
+    with found_or_turn(work, name, lambda: path if _is_there(file, path) else None) as (found, _):
+        if found:
+            advance(file.size or 0)
+        else:
+            fetch(lambda start: body(file, start), path, without_secrets(file.url), Expected(file.size), advance)
+            _note(path, _digest(path))
+
+
+def _work() -> str:
+    return os.path.join(config.DOWNLOADED_DATASETS_PATH, ".work")
+
+
+def _place(file: SourceFile) -> str:
+    """A folder for the address and the identity, so that another content is another file; the name stays."""
+    key = xxhash.xxh3_128_hexdigest(repr((file.url, file.identity)).encode())
+    return os.path.join(config.DOWNLOADED_DATASETS_PATH, key, os.path.basename(file.path) or "data")
+
+
+def _is_there(file: SourceFile, path: str) -> bool:
+    """Whether the file is here as it came: somebody may have written to it since."""
+    try:
+        with open(_note_of(path), encoding="utf-8") as note:
+            identity, digest = json.load(note)
+        if file.size not in {None, os.path.getsize(path)}:
+            return False
+        if identity != identity_of(path):
+            if digest != _digest(path):
+                logger.warning("%s is not what was fetched any more. Fetching it again.", path)
+                return False
+            _note(path, digest)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _note(path: str, digest: str) -> None:
+    note = _note_of(path)
+    os.makedirs(os.path.dirname(note), exist_ok=True)
+    with written_whole(note) as beside, open(beside, "w", encoding="utf-8") as file:
+        json.dump([identity_of(path), digest], file)
+
+
+def _note_of(path: str) -> str:
+    return os.path.join(config.DOWNLOADED_DATASETS_PATH, "notes", os.path.basename(os.path.dirname(path)))
+
+
+def _digest(path: str) -> str:
+    digest = xxhash.xxh3_128()
+    with open(path, "rb", buffering=0) as file:
+        while block := file.read(4 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def folder_of(url: str, files: Sequence[SourceFile]) -> str:
+    """Where the files below an address appear under their own names; another folder when one of them changes."""
+    facts = [url, *(f"{file.path} {file.identity}" for file in files)]
+    key = xxhash.xxh3_128_hexdigest("\n".join(facts).encode())
+    return os.path.join(config.DOWNLOADED_DATASETS_PATH, "folders", key)
+
+
+def linked(folder: str, names: Sequence[str], paths: Sequence[str]) -> None:
+    """Have files that are on this disk also appear under their names in a folder."""
+    for name, path in zip(names, paths, strict=True):
+        link = os.path.join(folder, *name.split("/"))
+        if os.path.realpath(link) == os.path.realpath(path):
+            continue
+        os.makedirs(os.path.dirname(link), exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(link)
+        try:
+            os.symlink(os.path.relpath(path, os.path.realpath(os.path.dirname(link))), link)
+        except FileExistsError:
+            pass  # another process was faster
+        except OSError:
+            with written_whole(link) as beside:
+                shutil.copyfile(path, beside)

@@ -1,0 +1,100 @@
+"""Bytes from elsewhere become a local file: whole and verified, or not at all.
+
+    <name>~<owner>.partial    what has arrived so far, and whose it is
+
+A download that was killed leaves its partial file; the next one takes it over by renaming it, which only one can, and
+goes on after its last byte. The final name is given only to bytes with the stated size and hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from crucible_datasets.atomic import storage_errors
+from crucible_datasets.atomic.files import make_durable, remove_abandoned
+from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
+from crucible_datasets.exceptions import ContentMismatchError
+
+Advance = Callable[[int], None]
+Body = Callable[[int], Iterator[bytes]]  # the bytes from a position on
+_BLOCK = 4 << 20
+_PARTIAL = ".partial"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a file before it is there. A git hash is that of a blob: it covers the size."""
+
+    size: int | None = None
+    sha256: str | None = None
+    git_sha1: str | None = None
+
+    def require(self, path: str, name: str) -> None:
+        """Raise unless the file at `path` is the expected one."""
+        size = os.path.getsize(path)
+        if self.size is not None and size != self.size:
+            raise ContentMismatchError(name, f"{self.size} bytes", f"{size} bytes")
+        if self.sha256 and (found := _digest(path, hashlib.sha256())) != self.sha256:
+            raise ContentMismatchError(name, f"sha256 {self.sha256}", found)
+        if self.git_sha1:
+            start = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+            if (found := _digest(path, start)) != self.git_sha1:
+                raise ContentMismatchError(name, f"git sha1 {self.git_sha1}", found)
+
+
+def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advance = lambda number: None) -> str:
+    """Write the bytes of `body` to `target`, going on where a killed download ended."""
+    folder = os.path.dirname(target)
+    os.makedirs(folder, exist_ok=True)
+    with storage_errors(target):
+        partial, resumed = _taken_over(folder, os.path.basename(target), expected)
+        try:
+            _append(body, partial, advance, expected.size)
+            expected.require(partial, name)
+        except ContentMismatchError:
+            os.unlink(partial)
+            if not resumed:
+                raise
+            # What an earlier run left may have been damaged: one more time, from nothing.
+            return fetch(body, target, name, expected, advance)
+        make_durable(partial)
+        os.replace(partial, target)
+        make_durable(folder)
+        remove_abandoned(folder, os.path.basename(target), _PARTIAL)
+    return target
+
+
+def _append(body: Body, partial: str, advance: Advance, size: int | None) -> None:
+    with open(partial, "ab", buffering=0) as file:
+        advance(file.tell())
+        if size is not None and file.tell() >= size:
+            return  # an earlier download was killed after its last byte; servers refuse a range behind it
+        for piece in body(file.tell()):
+            file.write(piece)
+            advance(len(piece))
+
+
+def _taken_over(folder: str, name: str, expected: Expected) -> tuple[str, bool]:
+    """A partial file of our own, and whether it has bytes that an earlier download left."""
+    mine = os.path.join(folder, unfinished_name(name, _PARTIAL))
+    for path, parts in unfinished_in(folder, name):
+        with suppress(FileNotFoundError):
+            silent_for = time.time() - os.stat(path).st_mtime
+            if parts.suffix == _PARTIAL and is_abandoned(parts.owner, silent_for):
+                os.rename(path, mine)
+                if expected.size is None or os.path.getsize(mine) > expected.size:
+                    os.truncate(mine, 0)  # nobody could tell whether it is whole
+                return mine, os.path.getsize(mine) > 0
+    return mine, False
+
+
+def _digest(path: str, digest: hashlib._Hash) -> str:
+    with open(path, "rb", buffering=0) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,71 @@
+"""Files of web servers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from crucible_datasets.exceptions import ArgumentError, DataFilesNotFoundError, DownloadError
+from crucible_datasets.sources.base import Options, Source, SourceFile
+from crucible_datasets.sources.downloads import on_this_disk
+from crucible_datasets.sources.ranged import ranged
+from crucible_datasets.sources.web import Web
+
+
+def listed(url: str, options: Options) -> list[SourceFile]:
+    """The one file at an address: web servers do not list."""
+    if "*" in urlsplit(url).path:
+        raise ArgumentError("data_files", url, "a web server does not tell which files it has: name each of them.")
+    try:
+        headers = _web(url, options).head(url).headers
+    except DownloadError as error:
+        if error.status in {404, 410}:
+            raise DataFilesNotFoundError(error.url) from error
+        raise
+    length = headers.get("Content-Length")
+    identity = headers.get("ETag") or _time(headers)
+    size = int(length) if length is not None else None
+    name = os.path.basename(unquote(urlsplit(url).path))
+    return [SourceFile(url, name, size, (url, identity, -1 if size is None else size), headers.get("ETag", ""))]
+
+
+def _time(headers: Mapping[str, str]) -> str:
+    """When a file was changed; a moment of its own if it may be changed once more before the stated one is over."""
+    stated, now = headers.get("Last-Modified", ""), headers.get("Date", "")
+    try:
+        is_past = parsedate_to_datetime(now) - parsedate_to_datetime(stated) > timedelta(seconds=1)
+    except (ValueError, TypeError):
+        is_past = False
+    return stated if is_past else f"{stated} {time.time_ns()}"
+
+
+def opened(file: SourceFile, options: Options) -> BinaryIO:
+    """The bytes of a file, fetched where they are read; all of them, if the server does not say how many."""
+    web = _web(file.url, options)
+    if file.size is None:
+        return open(fetched([file], options)[0], "rb")
+    return ranged(partial(web.body, file.url, version=file.known or ""), file.size, file.url)
+
+
+def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
+    """The files on this disk."""
+
+    def body(file: SourceFile, start: int) -> Iterator[bytes]:
+        return _web(file.url, options).body(file.url, start, version=file.known or "")
+
+    return on_this_disk(files, body)
+
+
+def _web(url: str, options: Options) -> Web:
+    """Headers of the user go to the host that the user named, and to no other."""
+    stated, host = dict(options.get("headers") or {}), urlsplit(url).netloc
+    return Web(lambda asked: stated if urlsplit(asked).netloc == host else {})
+
+
+SOURCE = Source("http", ("http", "https"), listed, opened, fetched)

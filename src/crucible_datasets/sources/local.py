@@ -1,0 +1,48 @@
+"""Files of this machine."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from crucible_datasets.exceptions import DataFilesNotFoundError
+from crucible_datasets.sources.base import Options, Source, SourceFile
+
+
+def listed(url: str, options: Options) -> list[SourceFile]:
+    """The files of a folder, a file, or what a pattern matches."""
+    place = _path(url)
+    if os.path.isfile(place):
+        return [_file(place, os.path.basename(place))]
+    if glob.has_magic(place):
+        base = place.partition("*")[0].rpartition("/")[0]
+        found = sorted(path for path in glob.glob(place, recursive=True) if os.path.isfile(path))
+    else:
+        base, found = place, sorted(os.path.join(top, name) for top, _, names in os.walk(place) for name in names)
+    if not found:
+        raise DataFilesNotFoundError(url)
+    return [_file(path, os.path.relpath(path, base).replace(os.sep, "/")) for path in found]
+
+
+def opened(file: SourceFile, options: Options) -> BinaryIO:
+    """The bytes of a file."""
+    return open(_path(file.url), "rb")
+
+
+def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
+    """Where they lie: nothing is copied."""
+    return [_path(file.url) for file in files]
+
+
+def _path(url: str) -> str:
+    return os.path.abspath(os.path.expanduser(url.removeprefix("file://")))
+
+
+def _file(path: str, name: str) -> SourceFile:
+    facts = os.stat(path)
+    return SourceFile(path, name, facts.st_size, (path, facts.st_size, facts.st_mtime_ns))
+
+
+SOURCE = Source("local", ("", "file"), listed, opened, fetched)

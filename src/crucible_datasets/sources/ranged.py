@@ -1,0 +1,66 @@
+"""A file that is read where it is, range by range."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
+
+Ranges = Callable[[int, int], Iterator[bytes]]  # the bytes from one position to another, in pieces
+_LONG = 1 << 20
+_MOST_AHEAD = 8 << 20
+
+
+class RangedFile(io.RawIOBase):
+    """Seekable and read-only. A read that goes on where the last one ended uses the same connection."""
+
+    def __init__(self, ranges: Ranges, size: int, name: str) -> None:
+        self._ranges, self._size, self.name = ranges, size, name
+        self._at = 0
+        self._stream: Iterator[bytes] | None = None
+        self._stream_at, self._left, self._jumped_to = 0, b"", 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        wanted = min(len(buffer), self._size - self._at)
+        if wanted <= 0:
+            return 0
+        if self._stream is None or self._stream_at != self._at:
+            self._ask(wanted)
+        assert self._stream is not None
+        piece = self._left or next(self._stream, b"")
+        if not piece:
+            self._stream = None
+            return self.readinto(buffer)
+        taken = piece[:wanted]
+        buffer[: len(taken)] = taken
+        self._left = piece[len(taken) :]
+        self._at = self._stream_at = self._at + len(taken)
+        return len(taken)
+
+    def _ask(self, wanted: int) -> None:
+        """Begin a range: what is wanted after a jump; as much as was read since then, once that is much."""
+        if self._at != self._stream_at:
+            self._jumped_to = self._at
+        gone = self._at - self._jumped_to
+        ahead = min(gone, _MOST_AHEAD) if gone >= _LONG else 0
+        stop = min(self._size, self._at + max(wanted, ahead))
+        self._stream, self._stream_at, self._left = self._ranges(self._at, stop), self._at, b""
+
+
+def ranged(ranges: Ranges, size: int, name: str) -> BinaryIO:
+    """A buffered file over ranges."""
+    return cast(BinaryIO, io.BufferedReader(RangedFile(ranges, size, name), 1 << 16))

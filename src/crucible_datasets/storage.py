@@ -1,0 +1,262 @@
+"""Files anywhere by one set of calls: this disk, web servers, the Hub, S3, GCS, Azure and whatever fsspec knows.
+
+Written so that code for `blobfile` ports by one import: `from crucible_datasets.storage import BlobFile`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Any, BinaryIO
+from urllib.parse import unquote
+
+from crucible_datasets.exceptions import ArgumentError, BadRecordError, DataFilesNotFoundError, DownloadError
+from crucible_datasets.ops.destination import local_path, remote, written
+from crucible_datasets.sources.base import SourceFile, source_of
+
+__all__ = [
+    "BadRecord",
+    "BlobFile",
+    "Stat",
+    "copy",
+    "exists",
+    "glob",
+    "listdir",
+    "open",
+    "read_jsonl",
+    "remove",
+    "stat",
+    "write_jsonl",
+]
+
+Path = str | os.PathLike[str]
+_MODES = ("r", "rb", "w", "wb", "a", "ab")
+_ON_ERROR = ("raise", "skip", "collect")
+
+
+@dataclass(frozen=True)
+class Stat:
+    """What is known of a file: its bytes, and an identity that changes with its content."""
+
+    size: int
+    identity: str
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A line that is no JSON object: where it is, what it says, and what is wrong."""
+
+    file: str
+    line: int
+    text: str
+    reason: str
+
+
+def open(
+    path: Path,
+    mode: str = "r",
+    streaming: bool = True,
+    *,
+    encoding: str = "utf-8",
+    newline: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> IO[Any]:
+    """Open a file anywhere, as text or with `b` as bytes.
+
+    With `streaming`, bytes are read where they are; without, the file comes to this disk first. What is
+    written appears whole when the file is closed, and not at all when a `with` block ends by an error.
+    """
+    return BlobFile(path, mode, streaming, encoding=encoding, newline=newline, storage_options=storage_options)
+
+
+def BlobFile(  # noqa: N802
+    path: Path,
+    mode: str = "r",
+    streaming: bool = True,
+    *,
+    encoding: str = "utf-8",
+    newline: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> IO[Any]:
+    """`open` under the name that `blobfile` gives it."""
+    if mode not in _MODES:
+        raise ArgumentError("mode", mode, f"expected one of {', '.join(_MODES)}.")
+    options = dict(storage_options or {})
+    if mode.startswith("r"):
+        raw: Any = _reading(os.fspath(path), streaming, options)
+    else:
+        raw = _Written(os.fspath(path), options, behind=mode.startswith("a"))
+    if mode.endswith("b"):
+        return raw
+    return _Text(raw, encoding=encoding, newline=newline)
+
+
+def _reading(path: str, streaming: bool, options: dict[str, Any]) -> BinaryIO:
+    file, source = _found(path, options), source_of(path)
+    if streaming:
+        return source.opened(file, options)
+    return builtins.open(source.fetched([file], options)[0], "rb")
+
+
+def _found(path: str, options: Mapping[str, Any]) -> SourceFile:
+    """The one file at an address."""
+    files = source_of(path).listed(path, options)
+    name = path.rstrip("/").rpartition("/")[2].partition("?")[0]
+    if len(files) != 1 or os.path.basename(files[0].path) not in {name, unquote(name)}:
+        raise DataFilesNotFoundError(path, "it is a folder, not a file.")
+    return files[0]
+
+
+class _Written(io.BufferedIOBase):
+    """Bytes that appear at their place when the file is closed well."""
+
+    def __init__(self, path: str, options: dict[str, Any], behind: bool) -> None:
+        self.name, self._stack = path, ExitStack()
+        self._stream = self._stack.enter_context(written(path, options, b"" if behind else None))
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._stream.write(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                self._stack.close()
+            finally:
+                super().close()
+
+    def discard(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Close without anything appearing."""
+        self._stack.__exit__(kind, error, trace)
+        super().close()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is not None:
+            self.discard(kind, error, trace)
+        self.close()
+
+
+class _Text(io.TextIOWrapper):
+    """Text over bytes that are thrown away when the block ends by an error."""
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        raw: Any = self.buffer
+        if error is not None and isinstance(raw, _Written):
+            raw.discard(kind, error, trace)
+            return
+        super().__exit__(kind, error, trace)
+
+
+def read_jsonl(
+    path: Path,
+    on_error: str = "raise",
+    errors: list[BadRecord] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines; empty lines are passed over.
+
+    A line that is no JSON object raises `BadRecordError`, which names file and line; with `skip` it is left
+    out, with `collect` it is also appended to `errors`.
+    """
+    if on_error not in _ON_ERROR:
+        raise ArgumentError("on_error", on_error, f"expected one of {', '.join(_ON_ERROR)}.")
+    if on_error == "collect" and errors is None:
+        raise ArgumentError("errors", errors, "on_error='collect' needs a list to collect into.")
+    with BlobFile(path, "rb", storage_options=storage_options) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            reason, value = _parsed(line)
+            if not reason:
+                yield value
+            elif on_error == "raise":
+                raise BadRecordError(os.fspath(path), number, reason)
+            elif errors is not None:
+                errors.append(BadRecord(os.fspath(path), number, line.decode("utf-8", "replace").rstrip("\n"), reason))
+
+
+def _parsed(line: bytes) -> tuple[str, Any]:
+    try:
+        value = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}", None
+    return ("" if isinstance(value, dict) else f"it is {type(value).__name__}, not an object"), value
+
+
+def write_jsonl(
+    path: Path,
+    records: Iterable[Mapping[str, Any]],
+    append: bool = False,
+    storage_options: Mapping[str, Any] | None = None,
+) -> int:
+    """Write objects as JSON lines, or behind those that are there; how many."""
+    number = 0
+    with BlobFile(path, "a" if append else "w", newline="\n", storage_options=storage_options) as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            number += 1
+    return number
+
+
+def exists(path: Path, storage_options: Mapping[str, Any] | None = None) -> bool:
+    """Whether there is a file or folder."""
+    place = local_path(path)
+    if place is not None:
+        return os.path.exists(place)
+    try:
+        return bool(source_of(os.fspath(path)).listed(os.fspath(path), storage_options or {}))
+    except FileNotFoundError:
+        return False
+
+
+def stat(path: Path, storage_options: Mapping[str, Any] | None = None) -> Stat:
+    """The size and the identity of a file."""
+    file = _found(os.fspath(path), storage_options or {})
+    if file.size is None:
+        raise DownloadError(file.url, "the server does not say how large it is.")
+    return Stat(file.size, "-".join(str(part) for part in file.identity[1:]) or str(file.identity[0]))
+
+
+def glob(pattern: Path, storage_options: Mapping[str, Any] | None = None) -> list[str]:
+    """The addresses of the files that a pattern matches: `*` within a name, `**` across folders."""
+    try:
+        return [file.url for file in source_of(os.fspath(pattern)).listed(os.fspath(pattern), storage_options or {})]
+    except FileNotFoundError:
+        return []
+
+
+def listdir(path: Path, storage_options: Mapping[str, Any] | None = None) -> list[str]:
+    """The names in a folder."""
+    place = local_path(path)
+    if place is not None:
+        return sorted(os.listdir(place))
+    files = source_of(os.fspath(path)).listed(os.fspath(path).rstrip("/"), storage_options or {})
+    return sorted({file.path.partition("/")[0] for file in files})
+
+
+def copy(source: Path, target: Path, storage_options: Mapping[str, Any] | None = None) -> None:
+    """Copy a file from anywhere to anywhere; it appears whole."""
+    with (
+        BlobFile(source, "rb", storage_options=storage_options) as reading,
+        BlobFile(target, "wb", storage_options=storage_options) as writing,
+    ):
+        shutil.copyfileobj(reading, writing, 4 << 20)
+
+
+def remove(path: Path, storage_options: Mapping[str, Any] | None = None) -> None:
+    """Remove a file."""
+    place = local_path(path)
+    if place is not None:
+        os.unlink(place)
+        return
+    system, location = remote(path, dict(storage_options or {}))
+    system.rm_file(location)

@@ -1,0 +1,147 @@
+"""Bytes arrive right or not at all, whatever the server does."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support.faulty import faulty
+
+from crucible_datasets.exceptions import ContentMismatchError, DownloadError
+from crucible_datasets.sources.fetching import Expected, fetch
+from crucible_datasets.sources.web import Web
+
+CONTENT = random.Random(20261116).randbytes(3 << 20)
+RIGHT = Expected(len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+HASTY = Web(patience=4.0, silence=0.5)
+
+PASSING = ["429 1", "500", "502", "503", "504", "reset", "cut 0", "cut 100000", "stall 2"]
+WRONG = ["html", "flipped 5", "longer", "shorter"]
+
+
+@pytest.fixture(autouse=True)
+def online(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("crucible_datasets.config.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+
+
+def get(server, tmp_path, expected=RIGHT, web=HASTY):
+    path = fetch(partial(web.body, server.url), str(tmp_path / "out" / "data"), "data", expected)
+    return Path(path).read_bytes()
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_accidents_that_pass_are_survived(tmp_path, fault):
+    with faulty(CONTENT, fault, "fine") as server:
+        assert get(server, tmp_path) == CONTENT
+    assert os.listdir(tmp_path / "out") == ["data"]
+
+
+@pytest.mark.parametrize("fault", ["cut 1000", "reset", "503"])
+@pytest.mark.parametrize("after", ["whole", "wrong-range", "fine"])
+def test_what_comes_after_a_cut_is_what_was_missing(tmp_path, fault, after):
+    with faulty(CONTENT, "cut 70000", fault, after, "fine") as server:
+        assert get(server, tmp_path) == CONTENT
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_wrong_bytes_are_refused_before_they_have_a_name(tmp_path, fault):
+    with faulty(CONTENT, fault) as server, pytest.raises(ContentMismatchError):
+        get(server, tmp_path)
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_each_flipped_bit_is_noticed(tmp_path):
+    chance = random.Random(7)
+    content = CONTENT[:5000]
+    expected = Expected(len(content), hashlib.sha256(content).hexdigest())
+    for trial in range(100):
+        with faulty(content, f"flipped {chance.randrange(len(content))}") as server:
+            with pytest.raises(ContentMismatchError):
+                get(server, tmp_path / str(trial), expected)
+
+
+@pytest.mark.parametrize(("fault", "words"), [("404", "404"), ("gzip", "encoding"), ("loop", "redirected")])
+def test_what_does_not_pass_is_an_error_that_names_the_address(tmp_path, fault, words):
+    with faulty(CONTENT, fault) as server, pytest.raises(DownloadError, match=words) as caught:
+        get(server, tmp_path)
+    assert caught.value.url == server.url
+
+
+def test_patience_ends(tmp_path):
+    with faulty(CONTENT, *["503"] * 100) as server, pytest.raises(DownloadError, match="503"):
+        get(server, tmp_path, web=Web(patience=1.0))
+
+
+def test_a_pause_that_the_server_asks_for_is_kept(tmp_path):
+    with faulty(CONTENT, "429 2", "fine") as server:
+        began = time.monotonic()
+        get(server, tmp_path)
+        assert time.monotonic() - began >= 2
+
+
+def test_a_line_that_is_cut_again_and_again_still_delivers(tmp_path):
+    with faulty(CONTENT, cut_every=1 << 20) as server:
+        assert get(server, tmp_path) == CONTENT
+        assert server.sent == len(CONTENT)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_killed_download_goes_on_where_it_ended(tmp_path, share):
+    program = f"""
+import sys
+from functools import partial
+from pathlib import Path
+from crucible_datasets.sources.fetching import Expected, fetch
+from crucible_datasets.sources.web import Web
+total = 0
+def advance(number):
+    global total
+    total += number
+    if total >= {int(share * len(CONTENT))}:
+        import os, signal
+        os.kill(os.getpid(), signal.SIGKILL)
+fetch(partial(Web().body, sys.argv[1]), sys.argv[2], "data", Expected({len(CONTENT)}, {RIGHT.sha256!r}), advance)
+"""
+    target = str(tmp_path / "out" / "data")
+    with faulty(CONTENT) as server:
+        killed = subprocess.run([sys.executable, "-c", program, server.url, target], timeout=60)
+        assert killed.returncode == -signal.SIGKILL
+        assert not os.path.exists(target)
+        server.sent = 0
+        assert get(server, tmp_path) == CONTENT
+        assert server.sent <= len(CONTENT) * (1 - share) + (1 << 20)
+    assert os.listdir(tmp_path / "out") == ["data"]
+
+
+def test_a_damaged_rest_of_an_earlier_download_is_not_built_upon(tmp_path):
+    (tmp_path / "out").mkdir()
+    from crucible_datasets.atomic import owners
+
+    dead = owners.unfinished_name("data", ".partial").replace(owners.me().split("-")[1], "999999999")
+    (tmp_path / "out" / dead).write_bytes(bytes(1000))
+    with faulty(CONTENT) as server:
+        assert get(server, tmp_path) == CONTENT
+    assert os.listdir(tmp_path / "out") == ["data"]
+
+
+def test_headers_are_made_for_each_host_anew(tmp_path):
+    said = {}
+
+    def headers(url):
+        return {"X-Secret": "s"} if f":{first.port}/" in url else {}
+
+    with faulty(CONTENT, "redirect") as first, faulty(CONTENT) as second:
+        first.elsewhere = second.url.replace("127.0.0.1", "localhost")
+        assert b"".join(Web(headers).body(first.url)) == CONTENT
+        said = [first.seen[0].get("X-Secret"), second.seen[0].get("X-Secret")]
+    assert said == ["s", None]

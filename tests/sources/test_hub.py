@@ -1,0 +1,206 @@
+"""Datasets of a Hub, which here is the local one, over real HTTP."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError, OfflineError
+from crucible_datasets.localhub.server import serving
+from crucible_datasets.sources.hub import HubRepo, _headers, safe
+
+NUMBERS = b"a,b\n1,2\n3,4\n"
+LARGE = bytes(range(256)) * 8192
+
+
+@pytest.fixture(autouse=True)
+def caches(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+
+
+@pytest.fixture
+def server(tmp_path):
+    folder = tmp_path / "hub" / "acme" / "plain"
+    (folder / "data").mkdir(parents=True)
+    (folder / "numbers.csv").write_bytes(NUMBERS)
+    (folder / "data" / "large.bin").write_bytes(LARGE)
+    with serving(str(tmp_path / "hub")) as server:
+        yield server
+
+
+@pytest.fixture
+def requests(server, monkeypatch):
+    """The requests that reach the server."""
+    made = []
+    from crucible_datasets.localhub import server as module
+
+    answer = module.answer
+
+    def noted(request):
+        made.append((request.method, request.path))
+        return answer(request)
+
+    monkeypatch.setattr(module, "answer", noted)
+    return made
+
+
+def repo(server, revision="main", **more):
+    return HubRepo("acme/plain", revision, endpoint=server.endpoint, **more)
+
+
+def contents(found, paths=("numbers.csv", "data/large.bin")):
+    return [Path(path).read_bytes() for path in found.fetched(paths)]
+
+
+def test_files_arrive_in_the_cache_that_all_tools_share(server):
+    found = repo(server)
+    assert contents(found) == [NUMBERS, LARGE]
+    assert Path(try_to_load_from_cache("acme/plain", "numbers.csv", repo_type="dataset")).read_bytes() == NUMBERS
+
+
+def test_what_other_tools_have_fetched_is_not_fetched_again(server, requests):
+    hf_hub_download("acme/plain", "data/large.bin", repo_type="dataset", endpoint=server.endpoint)
+    found = repo(server)
+    assert found.files["data/large.bin"].size == len(LARGE)
+    requests.clear()
+    assert contents(found, ["data/large.bin"]) == [LARGE]
+    assert requests == []
+
+
+def test_a_pinned_revision_that_is_cached_makes_no_request(server, requests):
+    found = repo(server)
+    contents(found)
+    requests.clear()
+    assert contents(repo(server, found.commit)) == [NUMBERS, LARGE]
+    assert requests == []
+
+
+def test_a_branch_costs_one_request(server, requests):
+    contents(repo(server))
+    requests.clear()
+    contents(repo(server))
+    assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
+
+
+def test_offline_what_is_cached_is_there_and_what_is_not_is_named(server, requests, monkeypatch):
+    contents(repo(server), ["numbers.csv"])
+    requests.clear()
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    assert contents(repo(server), ["numbers.csv"]) == [NUMBERS]
+    with pytest.raises(OfflineError, match=r"data/large\.bin"):
+        contents(repo(server))
+    with pytest.raises(OfflineError, match="acme/other"):
+        _ = HubRepo("acme/other", endpoint=server.endpoint).files
+    assert requests == []
+
+
+def test_offline_a_snapshot_of_another_tool_will_do(server, monkeypatch):
+    hf_hub_download("acme/plain", "numbers.csv", repo_type="dataset", endpoint=server.endpoint)
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    assert contents(repo(server), ["numbers.csv"]) == [NUMBERS]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "gone"])
+def test_a_damaged_file_is_noticed_and_fetched_again(server, damage):
+    found = repo(server)
+    (path,) = found.fetched(["data/large.bin"])
+    blob = Path(os.path.realpath(path))
+    if damage == "truncated":
+        blob.write_bytes(LARGE[:-1])
+    elif damage == "flipped":
+        blob.write_bytes(b"!" + LARGE[1:])
+    else:
+        blob.unlink()
+    assert contents(repo(server, found.commit), ["data/large.bin"]) == [LARGE]
+
+
+def test_a_hub_that_is_gone_leaves_what_was_seen_last(server, tmp_path, caplog):
+    commit = repo(server).commit
+    _ = repo(server).files
+    assert HubRepo("acme/plain", endpoint="http://127.0.0.1:9").commit == commit
+    with pytest.raises(DownloadError):
+        from dataclasses import replace
+
+        unknown = HubRepo("acme/unknown", endpoint="http://127.0.0.1:9")
+        object.__setattr__(unknown, "web", replace(unknown.web, patience=1))
+        _ = unknown.commit
+
+
+def test_names_that_do_not_exist_say_so(server):
+    with pytest.raises(DatasetNotFoundError, match="does not exist"):
+        _ = HubRepo("acme/nothing", endpoint=server.endpoint).commit
+    with pytest.raises(DatasetNotFoundError, match="no revision 'v9'"):
+        _ = repo(server, "v9").commit
+
+
+def test_a_gated_dataset_says_where_to_ask(server):
+    _ = server.hub.repo("acme/plain")
+    server.hub.repo("acme/plain").create(gated="manual")
+    with pytest.raises(DownloadError, match="restricted"):
+        contents(repo(server))
+
+
+def test_a_private_dataset_needs_the_token(server):
+    token = next(iter(server.access.tokens))
+    HfApi(endpoint=server.endpoint, token=token).update_repo_settings("acme/plain", repo_type="dataset", private=True)
+    with pytest.raises(DatasetNotFoundError, match="private"):
+        contents(repo(server, token=False))
+    found = repo(server, token=token)
+    assert contents(found) == [NUMBERS, LARGE]
+    assert token not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("url", "goes"),
+    [
+        ("https://hub.example/api", True),
+        ("http://hub.example/api", False),
+        ("https://hub.example:8443/api", False),
+        ("https://evil.example/hub.example/", False),
+        ("https://hub.example.evil.example/", False),
+        ("https://hub.example@evil.example/", False),
+        ("https://evil.example/?https://hub.example", False),
+        ("ftp://hub.example/api", False),
+    ],
+)
+def test_the_token_goes_to_the_hub_alone(url, goes):
+    assert ("authorization" in _headers("https://hub.example", "hf_secret", url)) is goes
+
+
+def test_over_plain_http_the_token_stays_on_the_machine():
+    assert "authorization" not in _headers("http://hub.example", "hf_secret", "http://hub.example/api")
+    assert "authorization" in _headers("http://127.0.0.1:80", "hf_secret", "http://127.0.0.1:80/api")
+
+
+@pytest.mark.parametrize("path", ["../out", "a/../../out", "/etc/passwd", "C:/x", "a\\b", "a//b", ""])
+def test_a_server_cannot_name_files_outside_of_its_repository(path):
+    with pytest.raises(DownloadError):
+        safe(path)
+
+
+def test_many_processes_make_one_transfer(server, requests, tmp_path):
+    program = """
+import sys, os
+import huggingface_hub.constants
+from crucible_datasets.sources.hub import HubRepo
+from pathlib import Path
+(path,) = HubRepo("acme/plain", endpoint=sys.argv[1]).fetched(["data/large.bin"])
+assert Path(path).stat().st_size == int(sys.argv[2])
+"""
+    surroundings = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "0"}
+    for name in ("HF_DATASETS_CACHE", "HF_HUB_CACHE"):
+        surroundings.pop(name, None)
+    command = [sys.executable, "-c", program, server.endpoint, str(len(LARGE))]
+    processes = [subprocess.Popen(command, env=surroundings) for _ in range(8)]
+    assert [process.wait(60) for process in processes] == [0] * 8
+    transfers = [path for method, path in requests if method == "GET" and path.startswith("/contents/")]
+    assert len(transfers) == 1

@@ -1,0 +1,280 @@
+"""`load_dataset` by the name of a repository or an address, over real HTTP against the local Hub."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import crucible_datasets as cd
+from crucible_datasets import config
+from crucible_datasets.exceptions import (
+    ConfigNotFoundError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    DatasetScriptError,
+    OfflineError,
+)
+from crucible_datasets.localhub import server as module
+from crucible_datasets.localhub.server import serving
+
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+CARD = """---
+configs:
+- config_name: main
+  default: true
+  data_files:
+  - split: train
+    path: data/train-*.parquet
+  - split: test
+    path: data/test-*.parquet
+- config_name: other
+  data_files: other/*.csv
+---
+# Numbers
+"""
+
+
+def parquet(path, *numbers):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"n": list(numbers), "text": [f"row {n}" for n in numbers]}), path)
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    repos = tmp_path / "hub" / "acme"
+    parquet(repos / "numbers" / "data" / "train-0.parquet", 1, 2)
+    parquet(repos / "numbers" / "data" / "train-1.parquet", 3)
+    parquet(repos / "numbers" / "data" / "test-0.parquet", 9)
+    (repos / "numbers" / "other").mkdir()
+    (repos / "numbers" / "other" / "a.csv").write_text("x\n1\n")
+    (repos / "numbers" / "README.md").write_text(CARD)
+    (repos / "plain").mkdir()
+    (repos / "plain" / "train.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
+    (repos / "plain" / "dev.jsonl").write_text('{"a": 3}\n')
+    (repos / "script").mkdir()
+    (repos / "script" / "script.py").write_text("raise SystemExit")
+    with serving(str(tmp_path / "hub")) as server:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
+        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+        monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
+        yield server
+
+
+@pytest.fixture
+def requests(server, monkeypatch):
+    made = []
+    answer = module.answer
+
+    def noted(request):
+        made.append(request.path)
+        return answer(request)
+
+    monkeypatch.setattr(module, "answer", noted)
+    return made
+
+
+def test_a_repository_loads_by_its_name(server):
+    loaded = cd.load_dataset("acme/numbers")
+    assert {split: rows["n"][:] for split, rows in loaded.items()} == {"train": [1, 2, 3], "test": [9]}
+    assert cd.load_dataset("acme/numbers", "other", split="train")["x"][:] == [1]
+    assert cd.load_dataset("acme/plain", split="validation").to_list() == [{"a": 3}]
+
+
+def test_only_the_files_of_the_split_that_is_asked_for_are_fetched(server, requests):
+    assert cd.load_dataset("acme/numbers", split="test")["n"][:] == [9]
+    fetched = [path for path in requests if "/resolve/" in path]
+    assert [path.rpartition("/")[2] for path in fetched] == ["README.md", "test-0.parquet"]
+
+
+def test_what_is_cached_needs_no_network(server, requests, monkeypatch):
+    cd.load_dataset("acme/numbers", split="test")
+    requests.clear()
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    assert cd.load_dataset("acme/numbers", split="test")["n"][:] == [9]
+    with pytest.raises(OfflineError, match="train-0"):
+        cd.load_dataset("acme/numbers", split="train")
+    assert requests == []
+
+
+def test_a_pinned_revision_makes_no_request_the_second_time(server, requests):
+    revision = server.hub.repo("acme/numbers").find("main").id
+    cd.load_dataset("acme/numbers", revision=revision)
+    requests.clear()
+    assert cd.load_dataset("acme/numbers", revision=revision)["train"].num_rows == 3
+    assert requests == []
+
+
+def test_what_is_known_is_told_without_the_data(server, requests):
+    assert cd.get_dataset_config_names("acme/numbers") == ["main", "other"]
+    assert cd.get_dataset_default_config_name("acme/numbers") == "main"
+    assert cd.get_dataset_split_names("acme/numbers", "main") == ["train", "test"]
+    assert set(cd.get_dataset_infos("acme/numbers")) == {"main", "other"}
+    assert not [path for path in requests if path.endswith((".parquet", ".csv"))]
+
+
+def test_data_files_choose_among_the_files_of_a_repository(server):
+    assert cd.load_dataset("acme/numbers", data_files="data/train-1.parquet", split="train")["n"][:] == [3]
+    assert cd.load_dataset("acme/numbers", data_files={"x": "data/*-0.parquet"})["x"]["n"][:] == [9, 1, 2]
+    with pytest.raises(DataFilesNotFoundError, match=r"nothing\.parquet"):
+        cd.load_dataset("acme/numbers", data_files="nothing.parquet")
+
+
+def test_columns_and_filters_work_as_on_this_disk(server):
+    loaded = cd.load_dataset("acme/numbers", split="train", columns=["n"], filters=[("n", ">", 1)])
+    assert loaded.to_list() == [{"n": 2}, {"n": 3}]
+
+
+def test_addresses_load_too(server):
+    assert cd.load_dataset("hf://datasets/acme/plain", split="train")["a"][:] == [1, 2]
+    url = f"{server.endpoint}/datasets/acme/plain/resolve/main/train.jsonl"
+    assert cd.load_dataset("json", data_files=url, split="train")["a"][:] == [1, 2]
+    assert cd.load_dataset("json", data_files=["hf://datasets/acme/plain/*.jsonl"], split="train")["a"][:] == [3, 1, 2]
+
+
+def test_archives_elsewhere_are_read_by_our_own_readers(server, tmp_path):
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "hub" / "acme" / "plain" / "more.zip", "w") as archive:
+        archive.writestr("in/a.csv", "x\n7\n")
+    server.hub._looked.clear()
+    url = f"{server.endpoint}/datasets/acme/plain/resolve/main/more.zip"
+    assert cd.load_dataset("csv", data_files=f"zip://in/*.csv::{url}", split="train")["x"][:] == [7]
+    assert cd.load_dataset("csv", data_files=url, split="train")["x"][:] == [7]
+
+
+def test_a_bucket_is_a_folder(server, tmp_path):
+    import fsspec
+
+    system, root = fsspec.filesystem("memory"), uuid.uuid4().hex
+    system.pipe_file(f"/{root}/train/a.csv", b"x\n1\n2\n")
+    system.pipe_file(f"/{root}/test/a.csv", b"x\n3\n")
+    loaded = cd.load_dataset(f"memory://{root}")
+    assert {split: rows["x"][:] for split, rows in loaded.items()} == {"train": [1, 2], "test": [3]}
+    assert cd.load_dataset("csv", data_files=f"memory://{root}/t*/*.csv", split="train").num_rows == 3
+    system.pipe_file(f"/{root}/test/a.csv", b"x\n4\n")
+    assert cd.load_dataset(f"memory://{root}", split="test")["x"][:] == [4]
+
+
+def test_streams_come_by_name_too(server):
+    assert list(cd.load_dataset("acme/numbers", split="train", streaming=True)) == [
+        {"n": n, "text": f"row {n}"} for n in (1, 2, 3)
+    ]
+
+
+def test_names_that_are_wrong_say_what_is_there(server):
+    with pytest.raises(DatasetNotFoundError, match="acme/nothing"):
+        cd.load_dataset("acme/nothing")
+    with pytest.raises(ConfigNotFoundError, match="main, other"):
+        cd.load_dataset("acme/numbers", "third")
+    with pytest.raises(DatasetNotFoundError, match="no revision 'v7'"):
+        cd.load_dataset("acme/numbers", revision="v7")
+
+
+def test_a_program_is_not_run_and_its_export_is_read(server, caplog):
+    with pytest.raises(DatasetScriptError):
+        cd.load_dataset("acme/script")
+    repo, known = server.hub.repo("acme/script"), server.hub.repo("acme/numbers").find("main").files
+    repo.commit({"default/train/0000.parquet": known["data/train-0.parquet"]}, "export", onto="refs/convert/parquet")
+    assert cd.load_dataset("acme/script", split="train")["n"][:] == [1, 2]
+
+
+def test_what_was_pushed_comes_back_with_its_features(server, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", next(iter(server.access.tokens)))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    kinds = cd.Features({"label": cd.ClassLabel(names=["no", "yes"]), "when": cd.Value("timestamp[s]")})
+    rows = cd.Dataset.from_dict({"label": [1, 0], "when": [None, None]}, features=kinds)
+    cd.DatasetDict({"train": rows, "test": rows}).push_to_hub("local/typed")
+    assert cd.load_dataset("local/typed")["test"].features == kinds
+
+
+def test_hugging_face_datasets_finds_the_same(server, tmp_path):
+    program = """
+import datasets
+loaded = datasets.load_dataset("acme/numbers")
+print({split: rows["n"][:] for split, rows in loaded.items()})
+"""
+    surroundings = {**os.environ, "HF_ENDPOINT": server.endpoint, "HF_HOME": str(tmp_path / "h"), "HF_HUB_OFFLINE": "0"}
+    surroundings.pop("HF_DATASETS_CACHE", None)
+    theirs = subprocess.run(
+        [sys.executable, "-c", program], env=surroundings, check=True, timeout=120, capture_output=True, text=True
+    )
+    loaded = cd.load_dataset("acme/numbers")
+    assert theirs.stdout.strip() == str({split: rows["n"][:] for split, rows in loaded.items()})
+
+
+def sent(server, monkeypatch):
+    """The bytes of large files that leave the server."""
+    numbers = []
+    copy = module._copy
+
+    def counted(file, to, length):
+        numbers.append(length)
+        return copy(file, to, length)
+
+    monkeypatch.setattr(module, "_copy", counted)
+    return numbers
+
+
+@pytest.fixture
+def wide(server, tmp_path):
+    """A file of twenty columns and ten row groups."""
+    import numpy as np
+
+    columns = {f"c{number}": np.random.default_rng(number).random(200_000) for number in range(19)}
+    table = pa.table({"key": np.arange(200_000), **columns})
+    path = tmp_path / "hub" / "acme" / "wide" / "train.parquet"
+    path.parent.mkdir()
+    pq.write_table(table, path, row_group_size=20_000)
+    return path.stat().st_size
+
+
+def test_a_column_of_a_remote_file_costs_its_own_bytes(server, wide, monkeypatch):
+    numbers = sent(server, monkeypatch)
+    loaded = cd.load_dataset("acme/wide", split="train", columns=["c3"])
+    assert loaded.column_names == ["c3"] and len(loaded) == 200_000
+    assert sum(numbers) < wide / 10
+
+
+def test_a_filter_of_a_remote_file_leaves_row_groups_where_they_are(server, wide, monkeypatch):
+    numbers = sent(server, monkeypatch)
+    loaded = cd.load_dataset("acme/wide", split="train", filters=[("key", "<", 5)])
+    assert loaded["key"][:] == [0, 1, 2, 3, 4] and loaded.num_columns == 20
+    assert sum(numbers) < wide / 5
+
+
+def test_a_stream_reads_where_the_bytes_are(server, wide, monkeypatch, tmp_path):
+    numbers = sent(server, monkeypatch)
+    stream = cd.load_dataset("acme/wide", split="train", streaming=True)
+    assert next(iter(stream.select_columns(["key"]))) == {"key": 0}
+    assert sum(numbers) < wide / 2
+    assert next(iter(stream.skip(199_999)))["key"] == 199_999
+    assert [row["key"] for row in stream.take(3)] == [0, 1, 2]
+    narrow = cd.load_dataset(
+        "acme/wide", split="train", streaming=True, columns=["key"], filters=[("key", ">", 199_997)]
+    )
+    assert list(narrow) == [{"key": 199_998}, {"key": 199_999}]
+    assert not list((tmp_path / "cache").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_every_format_is_read_from_elsewhere(server, tmp_path, streaming):
+    folder = tmp_path / "hub" / "acme" / "formats"
+    folder.mkdir()
+    rows = cd.Dataset.from_dict({"n": list(range(50)), "s": [f"t {n}" for n in range(50)]})
+    rows.to_csv(folder / "a.csv")
+    rows.to_json(folder / "a.jsonl.gz")
+    rows.to_parquet(folder / "a.parquet")
+    rows.to_arrow(folder / "a.arrow")
+    for name in ("a.csv", "a.jsonl.gz", "a.parquet", "a.arrow"):
+        loaded = cd.load_dataset("acme/formats", data_files=name, split="train", streaming=streaming)
+        assert list(loaded) == rows.to_list(), name

@@ -1,0 +1,269 @@
+"""The local Hub, asked over real HTTP by huggingface_hub, by `datasets`, and by hand."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from huggingface_hub import HfApi, HfFileSystem, hf_hub_download, snapshot_download
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+
+from crucible_datasets.cli import main
+from crucible_datasets.localhub.mirror import mirror
+from crucible_datasets.localhub.server import HubServer, serving
+
+# huggingface_hub sends large files in a way that its own HTTP client calls old.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+
+@pytest.fixture
+def root(tmp_path):
+    plain = tmp_path / "hub" / "acme" / "plain"
+    (plain / "data").mkdir(parents=True)
+    (plain / "README.md").write_text("---\nlicense: mit\n---\n# plain\n")
+    (plain / "numbers.csv").write_text("a,b\n1,2\n3,4\n")
+    pq.write_table(pa.table({"x": range(100_000)}), plain / "data" / "train-00000-of-00001.parquet")
+    return str(tmp_path / "hub")
+
+
+@pytest.fixture
+def server(root):
+    with serving(root) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def a_client_of_this_machine(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+
+
+@pytest.fixture
+def api(server):
+    return HfApi(endpoint=server.endpoint, token=next(iter(server.access.tokens)))
+
+
+@pytest.fixture
+def stranger(server):
+    return HfApi(endpoint=server.endpoint, token=False)
+
+
+def asked(server: HubServer, method: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), body
+
+
+def test_a_plain_folder_is_a_repository(server, stranger, tmp_path):
+    info = stranger.dataset_info("acme/plain", files_metadata=True)
+    assert {file.rfilename for file in info.siblings} == {
+        "README.md",
+        "numbers.csv",
+        "data/train-00000-of-00001.parquet",
+    }
+    assert info.card_data["license"] == "mit"
+    path = hf_hub_download(
+        "acme/plain", "numbers.csv", repo_type="dataset", endpoint=server.endpoint, cache_dir=tmp_path / "cache"
+    )
+    assert Path(path).read_text() == "a,b\n1,2\n3,4\n"
+    assert os.path.basename(os.path.dirname(path)) == info.sha
+
+
+def test_a_changed_folder_is_another_commit_and_the_old_one_is_not_faked(server, stranger, root, monkeypatch):
+    before = stranger.dataset_info("acme/plain").sha
+    Path(root, "acme", "plain", "numbers.csv").write_text("a,b\n9,9\n")
+    server.hub._looked.clear()
+    after = stranger.dataset_info("acme/plain").sha
+    assert before != after
+    status, _, body = asked(server, "GET", f"/datasets/acme/plain/resolve/{after}/numbers.csv")
+    assert (status, body) == (200, b"a,b\n9,9\n")
+    assert asked(server, "GET", f"/datasets/acme/plain/resolve/{before}/numbers.csv")[0] == 404
+
+
+def test_links_that_lead_out_of_a_folder_are_not_served(server, stranger, root, tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    os.symlink(tmp_path / "secret", Path(root, "acme", "plain", "innocent.txt"))
+    server.hub._looked.clear()
+    assert "innocent.txt" not in stranger.list_repo_files("acme/plain", repo_type="dataset")
+
+
+def test_large_files_come_from_another_origin_in_ranges(server):
+    path = "/datasets/acme/plain/resolve/main/data/train-00000-of-00001.parquet"
+    status, headers, _ = asked(server, "HEAD", path)
+    assert status == 302 and len(headers["X-Linked-Etag"].strip('"')) == 64
+    elsewhere = urlsplit(headers["Location"])
+    assert elsewhere.hostname == "localhost"
+    link = f"{elsewhere.path}?{elsewhere.query}"
+    whole = asked(server, "GET", link)[2]
+    assert len(whole) == int(headers["X-Linked-Size"])
+    status, headers, part = asked(server, "GET", link, Range="bytes=100-199")
+    assert (status, part) == (206, whole[100:200])
+    assert headers["Content-Range"] == f"bytes 100-199/{len(whole)}"
+    assert asked(server, "GET", link, Range="bytes=-10")[2] == whole[-10:]
+    assert asked(server, "GET", link, Range=f"bytes={len(whole)}-")[0] == 416
+    assert asked(server, "GET", link.replace("signature=", "signature=0"))[0] == 403
+    assert asked(server, "GET", elsewhere.path)[0] == 403
+
+
+def test_what_is_uploaded_is_downloaded(server, api, tmp_path):
+    api.create_repo("local/made", repo_type="dataset")
+    pq.write_table(pa.table({"x": range(50_000)}), tmp_path / "x.parquet")
+    api.upload_file(path_or_fileobj=b"hello", path_in_repo="a/b.txt", repo_id="local/made", repo_type="dataset")
+    api.upload_file(
+        path_or_fileobj=tmp_path / "x.parquet", path_in_repo="x.parquet", repo_id="local/made", repo_type="dataset"
+    )
+    folder = snapshot_download(
+        "local/made", repo_type="dataset", endpoint=server.endpoint, cache_dir=tmp_path / "cache"
+    )
+    assert Path(folder, "a", "b.txt").read_bytes() == b"hello"
+    assert Path(folder, "x.parquet").read_bytes() == (tmp_path / "x.parquet").read_bytes()
+    assert [commit.title for commit in api.list_repo_commits("local/made", repo_type="dataset")][-1] == "initial commit"
+
+
+def test_revisions_stay_what_they_were(server, api):
+    api.create_repo("local/revised", repo_type="dataset")
+    for text in (b"one", b"two"):
+        api.upload_file(path_or_fileobj=text, path_in_repo="t.txt", repo_id="local/revised", repo_type="dataset")
+        api.create_tag("local/revised", tag=text.decode(), repo_type="dataset")
+    api.create_branch("local/revised", branch="dev/old", revision="one", repo_type="dataset")
+    api.delete_file("t.txt", "local/revised", repo_type="dataset")
+    contents = {
+        revision: asked(server, "GET", f"/datasets/local/revised/resolve/{revision}/t.txt")[2]
+        for revision in ("one", "two", "dev%2Fold")
+    }
+    assert contents == {"one": b"one", "two": b"two", "dev%2Fold": b"one"}
+    assert api.list_repo_files("local/revised", repo_type="dataset") == []
+    with pytest.raises(RevisionNotFoundError):
+        api.dataset_info("local/revised", revision="three")
+
+
+def test_wrong_bytes_are_not_kept(server, api):
+    sha256 = "0" * 64
+    link = server.access.signed(f"put {sha256}")
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
+    connection.request("PUT", f"/datasets/acme/plain.git/info/lfs/upload/{sha256}?{link}", body=b"something else")
+    assert connection.getresponse().status == 422
+    connection.close()
+    assert not server.hub.blobs.has(sha256)
+
+
+def test_private_and_gated_repositories_need_a_token(server, api, stranger):
+    api.create_repo("local/hidden", repo_type="dataset", private=True)
+    api.upload_file(path_or_fileobj=b"x", path_in_repo="t.txt", repo_id="local/hidden", repo_type="dataset")
+    assert api.file_exists("local/hidden", "t.txt", repo_type="dataset")
+    with pytest.raises(RepositoryNotFoundError):
+        stranger.dataset_info("local/hidden")
+    api.create_repo("local/gated", repo_type="dataset")
+    server.hub.repo("local/gated").create(gated="manual")
+    with pytest.raises(GatedRepoError):
+        stranger.auth_check("local/gated", repo_type="dataset")
+
+
+def test_nobody_writes_without_a_token(server, stranger):
+    with pytest.raises(HfHubHTTPError, match="401"):
+        stranger.create_repo("local/nope", repo_type="dataset")
+    assert not server.hub.repo("local/nope").exists
+
+
+@pytest.mark.parametrize("path", ["../out", "a/../../out", "/etc/x", "a//b", ".git/config", "a\\..\\b", ""])
+def test_no_commit_names_a_path_outside_its_repository(server, api, path):
+    api.create_repo("local/paths", repo_type="dataset", exist_ok=True)
+    line = {"key": "file", "value": {"path": path, "content": "eA==", "encoding": "base64"}}
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
+    body = b'{"key":"header","value":{"summary":"s"}}\n' + json.dumps(line).encode()
+    token = next(iter(server.access.tokens))
+    connection.request("POST", "/api/datasets/local/paths/commit/main", body, {"Authorization": f"Bearer {token}"})
+    assert connection.getresponse().status == 400
+    connection.close()
+
+
+def test_listings_come_in_pages(server, api):
+    api.create_repo("local/many", repo_type="dataset")
+    repo, known = server.hub.repo("local/many"), server.hub.repo("acme/plain").find("main").files["numbers.csv"]
+    names = [f"data/{number:05d}.csv" for number in range(2_500)]
+    repo.commit(dict.fromkeys(names, known), "many")
+    assert sorted(api.list_repo_files("local/many", repo_type="dataset")) == names
+
+
+def test_a_pull_request_leaves_the_branch_alone(server, api):
+    api.create_repo("local/pulled", repo_type="dataset")
+    made = api.upload_file(
+        path_or_fileobj=b"x", path_in_repo="t.txt", repo_id="local/pulled", repo_type="dataset", create_pr=True
+    )
+    assert made.pr_revision == "refs/pr/1"
+    assert api.list_repo_files("local/pulled", repo_type="dataset") == []
+    assert api.list_repo_files("local/pulled", repo_type="dataset", revision="refs/pr/1") == ["t.txt"]
+
+
+def test_the_file_system_of_huggingface_hub_reads_ranges(server):
+    files = HfFileSystem(endpoint=server.endpoint, token=False)
+    with files.open("datasets/acme/plain/data/train-00000-of-00001.parquet") as file:
+        assert pq.read_metadata(file).num_rows == 100_000
+
+
+def test_a_mirror_has_the_same_commits_and_bytes(server, tmp_path):
+    copy = str(tmp_path / "copy")
+    origin = server.hub.repo("acme/plain").find("main")
+    (line,) = mirror(copy, ["acme/plain"], server.endpoint, token=False)
+    assert origin.id in line
+    with serving(copy) as second:
+        for path in origin.files:
+            folder = snapshot_download(
+                "acme/plain",
+                repo_type="dataset",
+                revision=origin.id,
+                endpoint=second.endpoint,
+                cache_dir=tmp_path / "cache",
+            )
+            assert Path(folder, path).read_bytes() == Path(server.hub.root, "acme", "plain", path).read_bytes()
+    list(mirror(copy, ["acme/plain"], server.endpoint, token=False))
+    assert [path for path in Path(copy).rglob("*") if "incoming" in path.name] == []
+
+
+def test_hugging_face_datasets_loads_and_pushes_through_it(server, tmp_path):
+    program = """
+import datasets
+loaded = datasets.load_dataset("acme/plain", split="train")
+assert len(loaded) == 100_000, loaded
+loaded.select(range(10)).push_to_hub("local/pushed")
+assert datasets.load_dataset("local/pushed", split="train", streaming=True).take(2).to_list() == [{"x": 0}, {"x": 1}]
+"""
+    surroundings = {
+        **os.environ,
+        "HF_ENDPOINT": server.endpoint,
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_TOKEN": next(iter(server.access.tokens)),
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_HUB_OFFLINE": "0",
+    }
+    subprocess.run([sys.executable, "-c", program], env=surroundings, check=True, timeout=120)
+
+
+def test_the_command_serves_until_interrupted(root):
+    command = [sys.executable, "-m", "crucible_datasets.cli", "hub", "serve", root, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline()
+        endpoint = line.split(" at ")[1].split(";")[0]
+        assert HfApi(endpoint=endpoint, token=False).dataset_info("acme/plain").id == "acme/plain"
+        process.send_signal(2)
+        assert process.wait(10) == 0
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path, capsys):
+    assert main(["hub", "serve", str(tmp_path / "nowhere")]) == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
+def test_the_token_file_is_for_its_owner_only(server, root):
+    assert os.stat(os.path.join(root, "tokens.json")).st_mode & 0o777 == 0o600

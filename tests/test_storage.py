@@ -1,0 +1,220 @@
+"""`storage`: the same calls everywhere, and nothing half-written anywhere."""
+
+from __future__ import annotations
+
+import random
+import threading
+import uuid
+
+import fsspec
+import pytest
+from support.servers import store
+
+import crucible_datasets as cd
+from crucible_datasets import storage
+from crucible_datasets.exceptions import ArgumentError, BadRecordError
+from crucible_datasets.storage import BlobFile
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+
+
+@pytest.fixture(params=["local", "memory", "s3", "gs", "az"])
+def root(request, tmp_path, monkeypatch):
+    """A folder of its own anywhere; who may write there is known by the variables that each kind of client reads."""
+    if request.param == "local":
+        return str(tmp_path)
+    if request.param == "memory":
+        return f"memory://{uuid.uuid4().hex}"
+    known = store(request.param)
+    for name, value in known.environment.items():
+        monkeypatch.setenv(name, value)
+    fsspec.get_filesystem_class(request.param).clear_instance_cache()
+    return f"{known.root}/{uuid.uuid4().hex}"
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_text_and_bytes_come_back(root, streaming):
+    with BlobFile(f"{root}/a/text.txt", "w") as file:
+        file.write("gr\u00fc\u00df\ngott\n")
+    with BlobFile(f"{root}/a/text.txt", "r", streaming=streaming) as file:
+        assert file.read() == "gr\u00fc\u00df\ngott\n"
+    with BlobFile(f"{root}/a/text.txt", "rb", streaming=streaming) as file:
+        assert file.read() == "gr\u00fc\u00df\ngott\n".encode()
+    with BlobFile(f"{root}/a/text.txt") as file:
+        assert list(file) == ["gr\u00fc\u00df\n", "gott\n"]
+
+
+def test_more_can_be_added(root):
+    for number in range(3):
+        with BlobFile(f"{root}/log", "ab") as file:
+            file.write(b"%d\n" % number)
+    with BlobFile(f"{root}/log", "rb") as file:
+        assert file.read() == b"0\n1\n2\n"
+
+
+@pytest.mark.parametrize("mode", ["w", "wb", "a", "ab"])
+def test_an_error_leaves_what_was_there(root, mode):
+    with BlobFile(f"{root}/kept", "wb") as file:
+        file.write(b"old")
+    with pytest.raises(ZeroDivisionError), BlobFile(f"{root}/kept", mode) as file:
+        file.write(b"new" if "b" in mode else "new")
+        raise ZeroDivisionError
+    with BlobFile(f"{root}/kept", "rb") as file:
+        assert file.read() == b"old"
+    assert storage.listdir(root) == ["kept"]
+
+
+def test_long_files_are_all_there_or_not_at_all(root):
+    content = random.Random(1).randbytes(12 << 20)
+    with BlobFile(f"{root}/long", "wb") as file:
+        for start in range(0, len(content), 1 << 20):
+            file.write(content[start : start + (1 << 20)])
+    # gcsfs asks the emulator for half a minute to give up a long upload, which that cannot do.
+    other = content[::-1] if not root.startswith("gs:") else b"short"
+    for mode in ("wb", "ab"):
+        with pytest.raises(ZeroDivisionError), BlobFile(f"{root}/long", mode if other != b"short" else "wb") as file:
+            file.write(other)
+            raise ZeroDivisionError
+        with BlobFile(f"{root}/long", "rb") as file:
+            assert file.read() == content
+    with BlobFile(f"{root}/long", "ab") as file:
+        file.write(b"end")
+    assert storage.stat(f"{root}/long").size == len(content) + 3
+
+
+def text(path):
+    with BlobFile(path) as file:
+        return file.read()
+
+
+def test_several_files_are_written_at_once(root):
+    with BlobFile(f"{root}/a", "w") as one, BlobFile(f"{root}/b", "w") as two:
+        one.write("one")
+        two.write("two")
+    with pytest.raises(ZeroDivisionError), BlobFile(f"{root}/a", "w") as one:
+        with BlobFile(f"{root}/b", "w") as two:
+            two.write("2")
+        one.write("1")
+        raise ZeroDivisionError
+    threads = [threading.Thread(target=storage.write_jsonl, args=(f"{root}/{n}", [{"n": n}])) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [text(f"{root}/{name}") for name in "ab0123"] == [
+        "one",
+        "2",
+        *(f'{{"n": {n}}}\n' for n in range(4)),
+    ]
+
+
+def test_files_are_found_copied_and_removed(root):
+    for name in ("one.txt", "two.txt", "deep/three.txt"):
+        with storage.open(f"{root}/{name}", "w") as file:
+            file.write(name)
+    assert storage.listdir(root) == ["deep", "one.txt", "two.txt"]
+    assert [path.rpartition("/")[2] for path in storage.glob(f"{root}/*.txt")] == ["one.txt", "two.txt"]
+    assert len(storage.glob(f"{root}/**/*.txt")) == 3
+    assert storage.glob(f"{root}/*.csv") == []
+    before = storage.stat(f"{root}/one.txt")
+    assert before.size == len("one.txt")
+    storage.copy(f"{root}/deep/three.txt", f"{root}/one.txt")
+    assert storage.stat(f"{root}/one.txt").identity != before.identity
+    with storage.open(f"{root}/one.txt") as file:
+        assert file.read() == "deep/three.txt"
+    storage.remove(f"{root}/one.txt")
+    assert not storage.exists(f"{root}/one.txt")
+    assert storage.exists(f"{root}/two.txt") and storage.exists(f"{root}/deep")
+
+
+@pytest.mark.parametrize("mode", ["r", "rb"])
+def test_what_is_not_there_or_is_a_folder_is_no_file(root, mode):
+    with pytest.raises(FileNotFoundError):
+        BlobFile(f"{root}/nothing", mode)
+    with storage.open(f"{root}/folder/file", "w") as file:
+        file.write("x")
+    with pytest.raises(FileNotFoundError, match="folder"):
+        BlobFile(f"{root}/folder", mode)
+
+
+def test_modes_that_do_not_exist_are_refused(root):
+    with pytest.raises(ArgumentError, match="'rw'"):
+        BlobFile(f"{root}/x", "rw")
+
+
+def test_records_come_back(root):
+    records = [{"a": 1, "b": "\u2028 \u00fc"}, {"a": None, "c": [1, {"d": 2}]}]
+    assert storage.write_jsonl(f"{root}/r.jsonl", records) == 2
+    assert storage.write_jsonl(f"{root}/r.jsonl", records[:1], append=True) == 1
+    assert list(storage.read_jsonl(f"{root}/r.jsonl")) == [*records, records[0]]
+
+
+def test_a_bad_record_is_named_skipped_or_collected(root):
+    with storage.open(f"{root}/r.jsonl", "w") as file:
+        file.write('{"a": 1}\n\n{"a": \n[1]\n{"a": 2}\n')
+    with pytest.raises(BadRecordError, match="line 3") as caught:
+        list(storage.read_jsonl(f"{root}/r.jsonl"))
+    assert caught.value.file.endswith("r.jsonl")
+    assert list(storage.read_jsonl(f"{root}/r.jsonl", on_error="skip")) == [{"a": 1}, {"a": 2}]
+    errors = []
+    assert list(storage.read_jsonl(f"{root}/r.jsonl", on_error="collect", errors=errors)) == [{"a": 1}, {"a": 2}]
+    assert [(error.line, error.text) for error in errors] == [(3, '{"a": '), (4, "[1]")]
+
+
+def test_a_generator_that_fails_leaves_the_old_records(root):
+    storage.write_jsonl(f"{root}/r.jsonl", [{"a": 1}])
+
+    def failing():
+        yield {"a": 2}
+        raise ZeroDivisionError
+
+    for append in (True, False):
+        with pytest.raises(ZeroDivisionError):
+            storage.write_jsonl(f"{root}/r.jsonl", failing(), append=append)
+        assert list(storage.read_jsonl(f"{root}/r.jsonl")) == [{"a": 1}]
+
+
+def test_datasets_are_written_anywhere_and_come_back(root):
+    rows = cd.Dataset.from_dict({"n": list(range(500)), "text": [f"row {n}" for n in range(500)]})
+    rows.save_to_disk(f"{root}/saved", num_shards=2)
+    assert cd.load_from_disk(f"{root}/saved").to_list() == rows.to_list()
+    rows.to_parquet(f"{root}/export/train.parquet")
+    rows.select(range(3)).to_json(f"{root}/export/test.jsonl")
+    assert cd.load_dataset("parquet", data_files=f"{root}/export/*.parquet", split="train").to_list() == rows.to_list()
+    loaded = cd.load_dataset("json", data_files={"test": f"{root}/export/test.jsonl"})
+    assert loaded["test"].to_list() == rows.select(range(3)).to_list()
+    cd.DatasetDict({"train": rows.select(range(5)), "test": rows}).save_to_disk(f"{root}/both")
+    assert cd.load_from_disk(f"{root}/both")["train"].num_rows == 5
+
+
+def test_a_folder_of_files_is_a_dataset(root):
+    storage.write_jsonl(f"{root}/data/train.jsonl", [{"a": 1}, {"a": 2}])
+    storage.write_jsonl(f"{root}/data/test.jsonl", [{"a": 3}])
+    assert {split: rows["a"][:] for split, rows in cd.load_dataset(f"{root}/data").items()} == {
+        "train": [1, 2],
+        "test": [3],
+    }
+    storage.write_jsonl(f"{root}/data/test.jsonl", [{"a": 4}])
+    assert cd.load_dataset(f"{root}/data", split="test")["a"][:] == [4]
+
+
+def test_options_say_who_one_is():
+    known = store("s3")
+    root, options = f"{known.root}/{uuid.uuid4().hex}", known.options
+    rows = cd.Dataset.from_dict({"n": [1, 2, 3]})
+    rows.save_to_disk(f"{root}/saved", storage_options=options)
+    assert cd.load_from_disk(f"{root}/saved", storage_options=options).to_list() == rows.to_list()
+    rows.to_parquet(f"{root}/x.parquet", storage_options=options)
+    assert cd.load_dataset("parquet", data_files=f"{root}/x.parquet", split="train", storage_options=options)["n"][
+        :
+    ] == [1, 2, 3]
+    assert storage.stat(f"{root}/x.parquet", options).size > 0
+    for attempt in (
+        lambda: storage.write_jsonl(f"{root}/no", [{}], storage_options=known.wrong),
+        lambda: storage.remove(f"{root}/x.parquet", known.wrong),
+        lambda: list(storage.read_jsonl(f"{root}/x.parquet", storage_options=known.wrong)),
+    ):
+        with pytest.raises(OSError) as caught:
+            attempt()
+        assert known.wrong["secret"] not in str(caught.value)
+    assert storage.exists(f"{root}/x.parquet", options) and not storage.exists(f"{root}/no", options)
