@@ -1,26 +1,29 @@
-"""Load datasets from files and folders, and look at what is in them without loading."""
+"""Load datasets from the Hub, from files and folders anywhere, and look at what is in them without loading."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.arrow_dataset import Dataset
-from crucible_datasets.cache import default_cache
 from crucible_datasets.dataset_dict import DatasetDict
-from crucible_datasets.exceptions import ArgumentError, UnavailableError
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Hasher
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.logging import get_logger
 from crucible_datasets.ops import saved
+from crucible_datasets.reading import streaming
 from crucible_datasets.reading.modes import DownloadMode, VerificationMode
 from crucible_datasets.reading.reader import AnySplit, How, SplitReader
-from crucible_datasets.reading.resolve import config_names, resolve
+from crucible_datasets.reading.resolve import Access, config_names, resolve
 from crucible_datasets.splits import SplitDict, SplitInfo
 from crucible_datasets.version import Version
+
+if TYPE_CHECKING:
+    from crucible_datasets.iterable_dataset import IterableDataset
 
 logger = get_logger(__name__)
 
@@ -47,16 +50,17 @@ def load_dataset(
     storage_options: dict[str, Any] | None = None,
     **config_kwargs: Any,
 ) -> Any:
-    """Load a dataset: a folder, a file, or files of a format such as `"json"` that `data_files` names.
+    """Load a dataset: of the Hub (`"org/name"`), a folder or file anywhere, or files of a format such as `"json"`.
 
     Without `split` all splits come as a `DatasetDict`; `split` may be `"train[:10%]+test"`,
     and only the splits in it are read. `columns` and `filters` reach into the files of
     every format; further arguments are options of the format.
     """
+    where: tuple[Any, ...] = (download_config, download_mode, revision, token, storage_options)
+    builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, *where, **config_kwargs)
     if streaming:
-        raise UnavailableError("streaming=True", "Without it, rows are read from the files when they are needed.")
+        return builder.as_streaming_dataset(split)
     careful = VerificationMode.ALL_CHECKS if save_infos else VerificationMode.BASIC_CHECKS
-    builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, **config_kwargs)
     builder.how = How(
         cache_dir,
         keep_in_memory,
@@ -87,7 +91,8 @@ def load_dataset_builder(
     """Find a dataset and what is known about it, without reading its files."""
     if config_kwargs.pop("trust_remote_code", None) is not None:
         logger.warning("trust_remote_code is not needed: no program from a dataset is ever run.")
-    found = resolve(path, name, data_dir, data_files, config_kwargs)
+    access = Access.of(revision, token, storage_options, download_config)
+    found = resolve(path, name, data_dir, data_files, config_kwargs, access)
     kinds = None if features is None else Features(features)
     fresh = DownloadMode(download_mode or "reuse_dataset_if_exists") is DownloadMode.FORCE_REDOWNLOAD
     return FilesBuilder(SplitReader(found, kinds, How(cache_dir, fresh=fresh)))
@@ -171,6 +176,8 @@ class FilesBuilder:
     @property
     def cache_dir(self) -> str:
         """Where files that must become Arrow first are kept as such."""
+        from crucible_datasets.cache import default_cache
+
         return default_cache(self.how.cache_dir).root
 
     def download_and_prepare(
@@ -214,8 +221,17 @@ class FilesBuilder:
         return Dataset._of(self._reader.rows(split))
 
     def as_streaming_dataset(self, split: Any = None, base_path: str | None = None) -> Any:
-        """Rows as a stream."""
-        raise UnavailableError("Streaming", "as_dataset() reads rows from the files when they are needed.")
+        """The rows of a split as a stream; of all splits as an `IterableDatasetDict`."""
+        from crucible_datasets.iterable_dataset_dict import IterableDatasetDict
+
+        if split is None:
+            return IterableDatasetDict({name: self._streamed(name) for name in self._reader.names})
+        return self._streamed(str(split))
+
+    def _streamed(self, split: str) -> IterableDataset:
+        from crucible_datasets.iterable_dataset import IterableDataset
+
+        return IterableDataset._of(streaming.named_splits(self._reader, split))
 
     def save_infos(self) -> None:
         """Write what is known into the README of the dataset's folder."""
@@ -231,7 +247,8 @@ def get_dataset_config_names(
     **download_kwargs: Any,
 ) -> list[str]:
     """The names of a dataset's configurations."""
-    return config_names(path, data_files)[0]
+    access = Access.of(revision, download_kwargs.get("token"), None, download_config)
+    return config_names(path, data_files, access)[0]
 
 
 def get_dataset_default_config_name(
@@ -243,7 +260,8 @@ def get_dataset_default_config_name(
     **download_kwargs: Any,
 ) -> str | None:
     """The configuration that is meant when none is named, if there is one."""
-    return config_names(path, data_files)[1]
+    access = Access.of(revision, download_kwargs.get("token"), None, download_config)
+    return config_names(path, data_files, access)[1]
 
 
 def get_dataset_config_info(
@@ -257,7 +275,8 @@ def get_dataset_config_info(
     **config_kwargs: Any,
 ) -> DatasetInfo:
     """What is known about one configuration without reading its files; at least the names of its splits."""
-    builder = load_dataset_builder(path, name=config_name, data_files=data_files, **config_kwargs)
+    where: dict[str, Any] = {"download_config": download_config, "revision": revision, "token": token}
+    builder = load_dataset_builder(path, config_name, data_files=data_files, **where, **config_kwargs)
     info = builder.info
     if info.splits:
         return info
@@ -276,7 +295,8 @@ def get_dataset_split_names(
     **config_kwargs: Any,
 ) -> list[str]:
     """The names of the splits of one configuration."""
-    info = get_dataset_config_info(path, config_name, data_files, **config_kwargs)
+    where = (download_config, download_mode, revision, token)
+    info = get_dataset_config_info(path, config_name, data_files, *where, **config_kwargs)
     return list(info.splits or ())
 
 
@@ -290,5 +310,6 @@ def get_dataset_infos(
     **config_kwargs: Any,
 ) -> dict[str, DatasetInfo]:
     """What is known about each configuration."""
-    names = get_dataset_config_names(path, data_files=data_files)
-    return {name: get_dataset_config_info(path, name, data_files, **config_kwargs) for name in names}
+    where = (download_config, download_mode, revision, token)
+    names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token)
+    return {name: get_dataset_config_info(path, name, data_files, *where, **config_kwargs) for name in names}

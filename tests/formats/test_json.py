@@ -16,7 +16,7 @@ from crucible_datasets.exceptions import FileFormatError, LimitExceededError, Mi
 from crucible_datasets.features import Features, Json, List, Value
 from crucible_datasets.formats import json_mixed
 from crucible_datasets.formats.json import FORMAT
-from crucible_datasets.formats.json_structure import Place, structure
+from crucible_datasets.formats.json_structure import Place, check_depth, lines_of, structure
 
 
 def lines(*rows) -> bytes:
@@ -158,6 +158,42 @@ def test_the_depth_limit_can_be_raised():
 
 def test_brackets_in_strings_are_not_depth():
     assert read(lines({"a": "[" * 5000}))[1] == {"a": ["[" * 5000]}
+
+
+@pytest.mark.parametrize("longest", [0, 200, 100_000])
+def test_the_deepest_line_decides_wherever_it_is(longest):
+    """Lines are counted many at once; none of them may be overlooked."""
+    chance = random.Random(longest)
+    for _ in range(100):
+        limit = chance.choice([3, 10, 50])
+        depths = [chance.randint(1, limit) for _ in range(chance.randint(1, 30))]
+        if is_deep := chance.random() < 0.5:
+            depths[chance.randrange(len(depths))] = limit + 1
+        text = b"\n".join(
+            b'{"t":"' + b"x" * chance.randint(0, longest) + b'","a":' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
+            if depth > 1
+            else b"{}"
+            for depth in depths
+        ) + chance.choice([b"", b"\n"])
+        try:
+            check_depth(text, limit, lines_of(text), "it")
+            refused = False
+        except LimitExceededError:
+            refused = True
+        assert refused == is_deep
+
+
+@pytest.mark.parametrize(
+    "bad", [b'{"a": "\xff"}\n', b'{"\xff": 1}\n', b'{"a": [{"b": "x\xc3"}]}\n', b'{"a": "x", "\xfe": {}}\n']
+)
+@pytest.mark.parametrize("before", [0, 3])
+def test_bytes_that_are_no_text_are_told_with_their_place(bad, before):
+    good = b'{"a": null}\n' * before
+    found, error = rows_before_the_error(good + bad + good)
+    assert isinstance(error, FileFormatError)
+    assert not isinstance(error, UnicodeError)
+    assert error.offset == len(good) + next(place for place, byte in enumerate(bad) if byte > 127)
+    assert found == []
 
 
 def test_structure_agrees_with_a_slow_count():

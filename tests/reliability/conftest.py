@@ -58,3 +58,9 @@ def rounds():
         return report("rounds.py", seed, number, processes)
 
     return run
+
+
+@pytest.fixture
+def program():
+    """Run a script of this folder; its report."""
+    return report

@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -23,6 +24,11 @@ from support.packed import archive_of, compressed
 from crucible_datasets.cache import Cache
 from crucible_datasets.download import DownloadConfig, DownloadManager
 from crucible_datasets.load import load_dataset
+
+# Imported before the forks, so that kills meet reading and not imports.
+for module in ("reading.archives", "reading.prepare", "formats.csv", "cache", "ops.read"):
+    import_module(f"crucible_datasets.{module}")
+import_module("pyarrow.compute")
 
 ROWS = 9000
 PARTS = [

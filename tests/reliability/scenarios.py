@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from crucible_datasets.atomic import folders, replaced_whole, seen_whole, written_whole
-from crucible_datasets.cache import Cache
+from crucible_datasets.cache import Cache, Parts
 
 PARTS = {"a.bin": b"a" * 40_000, "b.bin": b"b" * 3, "deep/c.bin": b"c" * 9_000}
 OLD = {"a.bin": b"old", "gone.bin": b"old", "notes.txt": b"of the user"}
@@ -57,6 +57,32 @@ class DamagedEntry(NewEntry):
     def prepare(self, root):
         self.act(root)
         os.truncate(os.path.join(root, "key", "a.bin"), 100)
+
+
+class EntryInParts(NewEntry):
+    """An entry that is made in parts, of which an earlier maker finished one."""
+
+    def prepare(self, root):
+        with suppress(KeyError):
+            Cache(root).resumable("key", lambda folder: self.make(folder, stop=True))
+
+    def act(self, root):
+        Cache(root).resumable("key", self.make, {"kind": "trial"})
+
+    def make(self, folder, stop=False):
+        parts = Parts(folder)
+        for name, content in PARTS.items():
+            if parts.found(name.replace("/", "-")) is None:
+                write(folder, {name: content})
+                parts.finish(name.replace("/", "-"), [name], {})
+            if stop:
+                raise KeyError
+
+    def state(self, root):
+        found = super().state(root)
+        if isinstance(found, dict):
+            found = {name: content for name, content in found.items() if not name.endswith(".json")}
+        return "new" if found == PARTS else found
 
 
 class NewFile:
@@ -146,6 +172,6 @@ class FolderThatStays(ReplacedFolder):
 SCENARIOS = {
     kind.__name__: kind
     for kind in (
-        NewEntry, DamagedEntry, NewFile, ReplacedFile, NewFolder, ReplacedFolder, FolderInTwoSteps, FolderThatStays,
+        NewEntry, DamagedEntry, EntryInParts, NewFile, ReplacedFile, NewFolder, ReplacedFolder, FolderInTwoSteps, FolderThatStays,
     )
 }  # fmt: skip

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from scenarios import SCENARIOS
+from scenarios import SCENARIOS, NewEntry
 
 from crucible_datasets.atomic.owners import taken_apart, unfinished_name
 from crucible_datasets.exceptions import StorageError
@@ -66,7 +66,7 @@ def trial(scenario, mode, k, code):
     root = tempfile.mkdtemp(prefix="trial-")
     try:
         scenario.prepare(root)
-        place = Path(root, ".work") if "Entry" in type(scenario).__name__ else Path(root)
+        place = Path(root, ".work") if isinstance(scenario, NewEntry) else Path(root)
         place.mkdir(exist_ok=True)
         living = place / unfinished_name(".folder" if place == Path(root) else "key2")
         living.mkdir()
@@ -77,9 +77,9 @@ def trial(scenario, mode, k, code):
             wrong.append(f"exit code {exit_code}: {error}")
         if mode != "kill" and (left := litter(root, str(living))):
             # The deciding rename has happened, and what follows it is finished by whoever comes next.
-            wrong += [
-                f"left {path}" for path in left if not path.endswith((".incoming", ".old")) and "incoming" not in path
-            ]
+            # Finished parts wait for the next maker.
+            may_stay = (".incoming", ".old", ".left")
+            wrong += [f"left {path}" for path in left if not path.endswith(may_stay) and "incoming" not in path]
         state = scenario.state(root)
         if exit_code == DONE and state != "new":
             wrong.append(f"done, but the state is {state}")

@@ -10,29 +10,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import and_, or_
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.formats.filters import Filters, expression_of
 from crucible_datasets.registry import Registry
 
-Filters = Any  # a pyarrow expression, or tuples (column, operator, value) in disjunctive normal form
-
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": lambda column, value: column == value,
-    "==": lambda column, value: column == value,
-    "!=": lambda column, value: column != value,
-    "<": lambda column, value: column < value,
-    "<=": lambda column, value: column <= value,
-    ">": lambda column, value: column > value,
-    ">=": lambda column, value: column >= value,
-    "in": lambda column, value: column.isin(list(value)),
-    "not in": lambda column, value: ~column.isin(list(value)),
-}
+__all__ = ["FORMATS", "Filters", "Format", "columns_of", "expression_of", "narrowed"]
 
 
 @dataclass(frozen=True)
@@ -84,20 +71,6 @@ class Format:
 
 
 FORMATS: Registry[Format] = Registry("format", "crucible_datasets.formats", "FORMAT")
-
-
-def expression_of(filters: Filters) -> pc.Expression | None:
-    """Filters as one expression: `[("a", ">", 1), ("b", "in", [2])]` is an and, a list of such lists an or."""
-    if filters is None or isinstance(filters, pc.Expression):
-        return filters
-    groups = filters if filters and isinstance(filters[0], list) else [filters]
-    return reduce(or_, (reduce(and_, (_condition(*condition) for condition in group)) for group in groups))
-
-
-def _condition(column: str, operator: str, value: Any) -> pc.Expression:
-    if operator not in _OPERATORS:
-        raise ArgumentError("filters", operator, f"expected one of {', '.join(_OPERATORS)}.")
-    return _OPERATORS[operator](pc.field(column), value)
 
 
 def columns_of(filters: pc.Expression | None, available: list[str]) -> list[str]:

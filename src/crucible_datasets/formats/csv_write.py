@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO
 
@@ -13,9 +13,8 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
-from crucible_datasets.formats.texts import LARGE, data_of, joined, one_array, text, texts, with_point
+from crucible_datasets.formats.texts import LARGE, data_of, joined, one_array, parts, text, texts, with_point
 
-_ROWS = 20_000
 _MINIMAL, _ALL, _NONNUMERIC, _NONE = range(4)
 
 
@@ -54,7 +53,7 @@ def write(
         labels = [index_label or "", *titles] if index else titles
         named = [cells.quoted(texts([label]), len(labels) == 1, numeric=False) for label in labels]
         written += stream.write(_encoded(_lines(named, sep, lineterminator), encoding, first=True))
-    for table in _parts(tables):
+    for table in parts(tables):
         columns_ = [cells.of(table[name], len(names) == 1 and not index) for name in names]
         if index:
             columns_.insert(0, texts(map(str, range(count, count + table.num_rows))).cast(LARGE))
@@ -63,23 +62,17 @@ def write(
     return written
 
 
-def _parts(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    for table in tables:
-        for start in range(0, table.num_rows, _ROWS):
-            yield table.slice(start, _ROWS)
-
-
-def _lines(columns: list[pa.Array], sep: str, end: str) -> bytes:
+def _lines(columns: list[pa.Array], sep: str, end: str) -> memoryview:
     """The cells of each row joined, and all rows after each other."""
     if not columns or not len(columns[0]):
-        return b""
+        return memoryview(b"")
     return data_of(joined(joined(*columns, sep=sep) if len(columns) > 1 else columns[0], text(end)))
 
 
-def _encoded(lines: bytes, encoding: str, first: bool) -> bytes:
+def _encoded(lines: memoryview, encoding: str, first: bool) -> bytes | memoryview:
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         return lines
-    encoded = lines.decode().encode(encoding)
+    encoded = bytes(lines).decode().encode(encoding)
     # A byte order mark belongs to the start of the file only.
     return encoded if first else encoded.removeprefix("".encode(encoding))
 
@@ -122,7 +115,7 @@ class _Cells:
             return pc.if_else(pc.equal(cells, text("")), text(self.quote * 2), cells) if alone else cells
         if self.quoting in (_ALL, _NONNUMERIC):
             return self._between_quotes(cells)
-        data = data_of(cells)
+        data = bytes(data_of(cells))
         if not alone and not any(character in data for character in self.special):
             return cells
         needed = pc.match_substring_regex(cells, self.pattern)
@@ -131,7 +124,7 @@ class _Cells:
         return pc.if_else(needed, self._between_quotes(cells), cells) if pc.any(needed).as_py() else cells
 
     def _between_quotes(self, cells: pa.Array) -> pa.Array:
-        if self.quote.encode() in data_of(cells):
+        if self.quote.encode() in bytes(data_of(cells)):
             cells = pc.replace_substring(cells, self.quote, self.inner)
         return joined(text(self.quote), cells, text(self.quote))
 

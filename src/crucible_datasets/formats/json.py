@@ -20,6 +20,8 @@ from crucible_datasets.features.infer import infer_column, mixed_feature
 from crucible_datasets.features.storage import feature_of, to_extension
 from crucible_datasets.features.types import Json, Value
 from crucible_datasets.features.unite import unite
+from crucible_datasets.formats.ahead import ahead
+from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Filters, Format, columns_of
 from crucible_datasets.formats.json_gaps import deep_columns, uneven_columns
 from crucible_datasets.formats.json_mixed import Problem, Row, dumps, loads, parsed_rows, unmixed
@@ -68,7 +70,9 @@ def read(
     if field is not None:
         yield from reader.chosen(_field_tables(source, field, reader))
     else:
-        with closing(Replay(_blocks(source, chunksize, reader))) as blocks:
+        # While Arrow parses a block, the next one is read, decompressed and cut.
+        made = ahead(_blocks(source, chunksize, reader))
+        with closing(made), closing(Replay(made)) as blocks:
             yield from reader.chosen(reader.tables(blocks))
 
 
@@ -168,7 +172,7 @@ class _Reader:
         rest, problem = b"", None
         for block in blocks:
             text, rest = rest + block, b""
-            if text.strip():
+            if text and not text.isspace():
                 table, problem = self._table(text, blocks)
                 if table is not None:
                     self.rows += table.num_rows
@@ -182,10 +186,13 @@ class _Reader:
             raise FileFormatError(self.name, problem.reason, self.rows, self.offset)
 
     def _table(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem | None]:
-        longest = self.check(text)
+        longest = self._require_flat(text)
         try:
             table = self._parsed(text, longest)
-        except _REFUSALS as error:
+            require_readable_names(table.schema)
+            table.validate(full=True)
+        except (*_REFUSALS, UnicodeDecodeError) as error:
+            self._require_utf8(text)
             return self._row_by_row(text, error)
         if self._settle(table, blocks):
             return self._table(text, blocks)
@@ -197,16 +204,23 @@ class _Reader:
         self._remember(table)
         return table, None
 
-    def check(self, text: bytes) -> int:
-        """Refuse what is nested too deeply or not UTF-8; the length of the longest line."""
-        longest, one_per_line = lines_of(text)
-        check_depth(text, self.max_depth, longest, one_per_line, self.name)
+    def check(self, text: bytes) -> None:
+        """Refuse what is nested too deeply or not UTF-8."""
+        self._require_flat(text)
+        self._require_utf8(text)
+
+    def _require_flat(self, text: bytes) -> int:
+        """Refuse what is nested too deeply; the length of the longest line."""
+        lines = lines_of(text)
+        check_depth(text, self.max_depth, lines, self.name)
+        return lines.longest
+
+    def _require_utf8(self, text: bytes) -> None:
         if not text.isascii():
             try:
                 text.decode()
             except UnicodeDecodeError as error:
                 raise undecodable(self.name, error, self.offset) from error
-        return longest
 
     def _parsed(self, text: bytes, longest: int) -> pa.Table:
         """The text as Arrow reads it; of known columns only those that are needed."""
@@ -270,7 +284,7 @@ class _Reader:
     def _holds(self, block: bytes, name: str, kind: pa.DataType) -> bool:
         """Whether the column has this type in a block; with times in it, also whether its objects are alike."""
         try:
-            table = self._arrow(block, {name: kind}, "ignore", lines_of(block)[0])
+            table = self._arrow(block, {name: kind}, "ignore", lines_of(block).longest)
         except _REFUSALS:
             return False
         return not (has_time(kind) and uneven_columns(table, block))
@@ -339,7 +353,7 @@ class _Reader:
 
     def _reread(self, text: bytes) -> pa.Table:
         plain = {name: kind for name, kind in self.explicit.items() if name not in self.mixed}
-        return self._arrow(text, plain, "infer", lines_of(text)[0])
+        return self._arrow(text, plain, "infer", lines_of(text).longest)
 
     def _column(self, values: list[Any], name: str) -> pa.ChunkedArray:
         feature = self.features.get(name)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.types import Json, LargeList, List
-from crucible_datasets.formats.texts import LARGE, data_of, joined, one_array, text, with_point
-
-_ORDINARY = bytes(byte for byte in range(32, 256) if byte not in b'\\"')
+from crucible_datasets.formats.texts import LARGE, characters_of, data_of, joined, one_array, text, with_point
 
 
-def json_lines(columns: dict[str, pa.ChunkedArray], features: Any) -> bytes:
+def json_lines(columns: dict[str, pa.ChunkedArray], features: Any) -> memoryview:
     """One line per row. The columns are of types that JSON has."""
     fields = [
         joined(text(("{" if not place else ",") + _key(name)), json_texts(one_array(column), features[name]))
@@ -40,7 +39,7 @@ def _present(array: pa.Array, feature: Any) -> pa.Array:
     if isinstance(feature, Json):
         # Line ends between the parts of a JSON text mean nothing; between lines they mean another row.
         texts = array.cast(LARGE)
-        return pc.replace_substring(texts, "\n", " ") if b"\n" in data_of(texts) else texts
+        return pc.replace_substring(texts, "\n", " ") if (characters_of(texts) == 10).any() else texts
     if pa.types.is_null(kind):
         return pa.nulls(len(array), LARGE)
     if is_text(kind):
@@ -56,8 +55,10 @@ def _present(array: pa.Array, feature: Any) -> pa.Array:
 
 
 def _escaped(array: pa.Array) -> pa.Array:
-    special = {chr(byte) for byte in set(data_of(array).translate(None, _ORDINARY))}
-    for character in sorted(special, key="\\".__ne__):  # backslashes first: the others bring their own
+    data = characters_of(array)
+    controls = np.unique(data[data < 32]) if data.size and data.min() < 32 else ()
+    # Backslashes first: the others bring their own.
+    for character in (chr(byte) for byte in (*(byte for byte in b'\\"' if (data == byte).any()), *controls)):
         array = pc.replace_substring(array, character, json.dumps(character)[1:-1])
     return array
 

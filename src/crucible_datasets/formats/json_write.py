@@ -23,9 +23,9 @@ from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.storage import children, chunked, rebuilt
 from crucible_datasets.features.types import Json
 from crucible_datasets.formats.json_lines import json_lines
+from crucible_datasets.formats.texts import parts
 
 _ROWS = 2000
-_ROWS_AT_ONCE = 20_000
 _ORIENTS = ("records", "split", "columns", "index", "values")
 Encode = Callable[[Any], bytes]
 
@@ -86,10 +86,8 @@ def _encode_slowly(encode: Callable[[Any], str], value: Any) -> bytes:
 
 
 def _columns(tables: Iterable[pa.Table], features: Any) -> Iterator[dict[str, pa.ChunkedArray]]:
-    for table in tables:
-        for start in range(0, table.num_rows if table.num_columns else 0, _ROWS_AT_ONCE):
-            part = table.slice(start, _ROWS_AT_ONCE)
-            yield {name: _jsonable(part[name], features[name], name) for name in part.column_names}
+    for part in parts(table for table in tables if table.num_columns):
+        yield {name: _jsonable(part[name], features[name], name) for name in part.column_names}
 
 
 def _rows(tables: Iterable[pa.Table], features: Any) -> Iterator[list[dict[str, Any]]]:

@@ -32,6 +32,7 @@ from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, plain, to_storage
 from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger
 from crucible_datasets.outputs.arrow import ArrowFormatter
 
@@ -79,7 +80,7 @@ def _tables(
         schema = pa.schema([_field(schema, name) for name in wanted], schema.metadata)
     stored = pa.schema([pa.field(field.name, plain(field.type), metadata=field.metadata) for field in schema])
     groups: Iterable[int] = range(file.metadata.num_row_groups)
-    if filters is not None:
+    if filters is not None and is_sound(source, file.metadata):
         groups = groups_matching(source, filters, path)
     for group in groups:
         for batch in decoded(source, path, file.metadata, group, wanted, batch_size):

@@ -1,1 +1,8 @@
 """Stage 2 of 6: name → files → bytes."""
+
+from typing import TYPE_CHECKING
+
+if not TYPE_CHECKING:
+    from crucible_datasets.later import submodules
+
+    __getattr__ = submodules(__name__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,20 +16,14 @@ from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Protocol
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, UnavailableError
+from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.compression import plain
 from crucible_datasets.reading.membernames import is_data, walking_order
 from crucible_datasets.reading.sevenzip import SevenZipArchive
 from crucible_datasets.reading.tar import BLOCK, TarArchive, files_in, is_header
 from crucible_datasets.reading.zip import ZipArchive
 
-EXTENSIONS = (
-    *(".zip", ".7z", ".rar", ".tar", ".tgz", ".tbz2", ".txz"),
-    *(".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst", ".tar.lz4"),
-)
 _MAGIC = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "rar"}
-
-
-_CHAIN = re.compile(r"(?P<kind>zip|tar|7z)://(?P<inner>.*?)::(?P<outer>.+)", re.DOTALL)
 
 
 class Member(NamedTuple):
@@ -49,11 +42,6 @@ class Archive(Protocol):
 
 
 _OPENED: dict[str, Callable[[BinaryIO, str], Archive]] = {"zip": ZipArchive, "7z": SevenZipArchive, "tar": TarArchive}
-
-
-def has_archive_name(path: str) -> bool:
-    """Whether a file is called like an archive."""
-    return path.lower().endswith(EXTENSIONS)
 
 
 def archive_kind(path: str) -> str | None:
@@ -86,22 +74,6 @@ def _required_kind(source: BinaryIO, path: str) -> str:
     if kind == "rar":
         raise UnavailableError(f"Reading the rar archive {path}", "Pack its files as zip or tar.")
     return kind
-
-
-def chain_of(path: str) -> tuple[str, str | None]:
-    """The archive and the member that `zip://member::archive` names; any other path is no member of anything.
-
-    >>> chain_of("zip://data/a.csv::b.zip"), chain_of("a.csv")
-    (('b.zip', 'data/a.csv'), ('a.csv', None))
-    """
-    chain = _CHAIN.fullmatch(path)
-    return (chain["outer"].removeprefix("file://"), chain["inner"]) if chain else (path, None)
-
-
-def chained(name: str, archive: str) -> str:
-    """The path of a member of an archive, as `chain_of` takes it apart."""
-    kind = "zip" if archive.lower().endswith(".zip") else "7z" if archive.lower().endswith(".7z") else "tar"
-    return f"{kind}://{name}::{archive}"
 
 
 def members(source: str | BinaryIO, name: str | None = None) -> Iterator[tuple[str, int, BinaryIO]]:

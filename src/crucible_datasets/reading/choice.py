@@ -14,7 +14,8 @@ from crucible_datasets.exceptions import (
     UnknownEntryError,
 )
 from crucible_datasets.formats.base import FORMATS, Format
-from crucible_datasets.reading.archives import chain_of, listed
+from crucible_datasets.reading import archives
+from crucible_datasets.reading.archivenames import chain_of
 
 # When extensions are equally frequent, the one that comes first here wins, then the last by the alphabet.
 _PREFERRED = (".parquet", ".lance", ".vortex", ".arrow", ".jsonl", ".json", ".csv")
@@ -126,7 +127,7 @@ def _is_zip(path: str) -> bool:
 
 
 def _members(archive: str) -> list[str]:
-    return [member.name for member in listed(archive)]
+    return [member.name for member in archives.listed(archive)]
 
 
 def _seen(files: Mapping[str, Sequence[str]], limit: int = 5) -> str:

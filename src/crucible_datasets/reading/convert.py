@@ -7,17 +7,19 @@ format; a column has the type that holds it in all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets import progress
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, FileFormatError
-from crucible_datasets.executors import processes
+from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
+from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import Filters, Format
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
@@ -64,12 +66,19 @@ class Request:
         parts = os.path.basename(file.inner or file.path).split(".")[1:]
         return next((self.implied[f".{part}"] for part in reversed(parts) if f".{part}" in self.implied), {})
 
+    def all_options(self, file: DataFile) -> dict[str, Any]:
+        """The options for a file: what its extension says, and what was asked for."""
+        return {**self._implied(file), **self.options}
+
+    def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
+        """What is wanted of the bytes of a file."""
+        narrow: dict[str, Any] = {"columns": self.columns, "filters": self.filters, "features": self.features}
+        return self.format.rows(stream, **narrow, **self.all_options(file))
+
     def tables(self, file: DataFile) -> Iterator[tuple[pa.Table, int]]:
         """What is wanted of one file, and how many of its bytes have been read so far."""
-        options = {**self._implied(file), **self.options}
-        narrow: dict[str, Any] = {"columns": self.columns, "filters": self.filters, "features": self.features}
         with opened(file) as stream:
-            for table in self.format.rows(stream, **narrow, **options):
+            for table in self.parsed(stream, file):
                 yield table, _position(stream, file)
 
 
@@ -82,7 +91,8 @@ def _position(stream: Any, file: DataFile) -> int:
 
 def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
     """All rows as one table in memory."""
-    batches = list(_batches(files, request))
+    with _bar(files, request) as bar:
+        batches = list(_batches(files, request, bar.update))
     features = _agreed([Segment("", kinds, origin) for _, kinds, origin in batches], request)
     empty = as_features(pa.table({}), Features(), features)
     return pa.concat_tables([empty, *(as_features(table, kinds, features) for table, kinds, _ in batches)]), features
@@ -91,12 +101,18 @@ def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Fe
 def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
     """All rows as Arrow files of one type in an existing folder."""
     parts = shared_out(files, num_proc or 1)
-    tasks: list[Callable[[], list[Segment]]] = [
-        partial(_write, os.path.join(folder, f"part-{number}"), part, request) for number, part in enumerate(parts)
+    tasks = [
+        Task(partial(_write, os.path.join(folder, f"part-{number}"), part, request), range(0), _title(part))
+        for number, part in enumerate(parts)
     ]
-    written = processes.run(tasks, len(tasks)) if len(tasks) > 1 else (task() for task in tasks)
-    segments = [segment for several in written for segment in several]
+    with _bar(files, request) as bar:
+        segments = [segment for several in run_all(tasks, bar.update) for segment in several]
     settle(folder, segments, _agreed(segments, request), _on_mixed_types(request))
+
+
+def _title(files: Sequence[DataFile]) -> str:
+    names = list(dict.fromkeys(file.name for file in (*files[:1], *files[-1:])))
+    return f"the reader of {' to '.join(names)}"
 
 
 def shared_out(files: Sequence[DataFile], parts: int) -> list[list[DataFile]]:
@@ -115,10 +131,13 @@ def shared_out(files: Sequence[DataFile], parts: int) -> list[list[DataFile]]:
     return runs
 
 
-def _write(prefix: str, files: Sequence[DataFile], request: Request) -> list[Segment]:
+def _write(
+    prefix: str, files: Sequence[DataFile], request: Request, _rank: int | None, advance: Advance
+) -> list[Segment]:
     writer = TypedWriter(prefix, _on_mixed_types(request))
-    for table, kinds, origin in _batches(files, request):
-        writer.write(table, kinds, origin)
+    with closing(ahead(_batches(files, request, advance))) as batches:
+        for table, kinds, origin in batches:
+            writer.write(table, kinds, origin)
     return writer.close()
 
 
@@ -127,23 +146,27 @@ def _on_mixed_types(request: Request) -> str | None:
     return request.options.get("on_mixed_types", default)
 
 
-def _batches(files: Sequence[DataFile], request: Request) -> Iterator[Batch]:
+def _bar(files: Sequence[DataFile], request: Request) -> Any:
     total = sum(file.size for file in files)
-    with progress.tqdm(total=total, unit="B", unit_scale=True, leave=False) as bar:
-        before = 0
-        for number, file in enumerate(files):
-            bar.set_description(f"Reading {request.format.name}, file {number + 1} of {len(files)}", refresh=False)
-            try:
-                for table, position in request.tables(file):
-                    bar.update(before + position - bar.n)
-                    yield ArrowTable.of(table).table, Features.from_arrow_schema(table.schema), file.name
-            except FileFormatError as error:
-                _pass_over(error, request.on_bad_files)
-            before += file.size
-            bar.update(before - bar.n)
+    return progress.bar(total=total, unit="B", unit_scale=True, leave=False, desc=f"Reading {request.format.name}")
 
 
-def _pass_over(error: FileFormatError, on_bad_files: str) -> None:
+def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> Iterator[Batch]:
+    """The rows of the files, batch by batch; `advance` hears how many bytes have been read."""
+    for file in files:
+        done = 0
+        try:
+            for table, position in request.tables(file):
+                advance(max(position - done, 0))
+                done = max(position, done)
+                yield ArrowTable.of(table).table, Features.from_arrow_schema(table.schema), file.name
+        except FileFormatError as error:
+            pass_over(error, request.on_bad_files)
+        advance(file.size - done)
+
+
+def pass_over(error: FileFormatError, on_bad_files: str) -> None:
+    """Raise the error, or go on without the rest of the file."""
     if on_bad_files == "error":
         raise error
     if on_bad_files == "warn":

@@ -13,14 +13,8 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
-from crucible_datasets.reading.archives import (
-    archive_kind,
-    chain_of,
-    has_archive_name,
-    listed,
-    member_size,
-    opened_member,
-)
+from crucible_datasets.reading import archives
+from crucible_datasets.reading.archivenames import chain_of, has_archive_name
 from crucible_datasets.reading.compression import (
     MAGIC_LENGTH,
     compression_of,
@@ -29,6 +23,7 @@ from crucible_datasets.reading.compression import (
     require_complete,
 )
 from crucible_datasets.reading.pieces import Budget, PieceStream
+from crucible_datasets.sources.base import Elsewhere
 
 
 @dataclass(frozen=True)
@@ -39,11 +34,13 @@ class DataFile:
     size: int
     identity: tuple[str | int, ...]
     inner: str | None = None
+    elsewhere: Elsewhere | None = None  # where its bytes are, if not on this disk
 
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self.path if self.inner is None else f"{self.path}::{self.inner}"
+        place = self.path if self.elsewhere is None else self.elsewhere.file.url
+        return place if self.inner is None else f"{place}::{self.inner}"
 
     @property
     def extension(self) -> str:
@@ -66,8 +63,9 @@ def _identified(path: str) -> DataFile:
     except FileNotFoundError as error:
         raise DataFilesNotFoundError(archive) from error
     whole = os.path.abspath(archive)
-    file = DataFile(whole, facts.st_size, (whole, facts.st_size, facts.st_mtime_ns))
-    return file if inner is None else _member(file, inner, member_size(whole, inner))
+    # A link of another commit to the same content is the same file.
+    file = DataFile(whole, facts.st_size, (os.path.realpath(whole), facts.st_size, facts.st_mtime_ns))
+    return file if inner is None else _member(file, inner, archives.member_size(whole, inner))
 
 
 def _member(file: DataFile, inner: str, size: int) -> DataFile:
@@ -75,9 +73,9 @@ def _member(file: DataFile, inner: str, size: int) -> DataFile:
 
 
 def _expanded(file: DataFile, extensions: tuple[str, ...]) -> list[DataFile]:
-    if file.inner is not None or not has_archive_name(file.path) or archive_kind(file.path) is None:
+    if file.inner is not None or not has_archive_name(file.path) or archives.archive_kind(file.path) is None:
         return [file]
-    inside = [_member(file, name, size) for name, size in listed(file.path)]
+    inside = [_member(file, name, size) for name, size in archives.listed(file.path)]
     return [member for member in inside if member.extension in extensions] or inside
 
 
@@ -90,18 +88,31 @@ def opened(file: DataFile, compression: str | None = "infer") -> Iterator[Binary
             yield raw
             return
         # What a member of an archive may become is measured by the archive, which may be a bomb itself.
-        with decompressed(raw, kind, file.name, Budget(file.name, os.path.getsize(file.path))) as stream:
+        with decompressed(raw, kind, file.name, Budget(file.name, _stored_size(file))) as stream:
             yield stream
+
+
+def _stored_size(file: DataFile) -> int:
+    return file.size if file.elsewhere is not None else os.path.getsize(file.path)
 
 
 @contextmanager
 def _raw(file: DataFile) -> Iterator[BinaryIO]:
-    if file.inner is None:
+    if file.elsewhere is not None:
+        with file.elsewhere.open() as raw:
+            yield raw
+    elif file.inner is None:
         with open(file.path, "rb") as raw:
             yield raw
     else:
-        with opened_member(file.path, file.inner) as member:
+        with archives.opened_member(file.path, file.inner) as member:
             yield member
+
+
+def is_compressed(file: DataFile) -> bool:
+    """Whether the bytes of a file must be decompressed before they can be read."""
+    with _raw(file) as raw:
+        return _compression(raw, file.name) is not None
 
 
 def _compression(raw: BinaryIO, name: str) -> str | None:

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from crucible_datasets.exceptions import ArgumentError, DataFilesNotFoundError, UnavailableError
-from crucible_datasets.reading.archives import chain_of, chained
-from crucible_datasets.reading.archives import listed as listed_members
+from crucible_datasets.reading import archives
+from crucible_datasets.reading.archivenames import chain_of, chained
 
 DESCRIPTIONS = frozenset(
     {"README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "dummy_data.zip"}
@@ -73,7 +73,7 @@ def matched(pattern: str, base: str) -> list[str]:
 
 
 def _matched_members(pattern: str, archive: str) -> list[str]:
-    names = sorted(member.name for member in listed_members(archive))
+    names = sorted(member.name for member in archives.listed(archive))
     found = matching(names, pattern.strip("/").split("/")) if is_pattern(pattern) else [pattern] * (pattern in names)
     if not found and not is_pattern(pattern):
         raise DataFilesNotFoundError(f"{archive}::{pattern}", "the archive has no such member.")

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.cache import default_cache
 from crucible_datasets.exceptions import FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, Hasher, UnhashableError, is_caching_enabled
-from crucible_datasets.formats.base import expression_of
+from crucible_datasets.formats.filters import expression_of, identity_of
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.convert import Request, in_memory, into_folder
@@ -54,7 +53,6 @@ def split_view(
 
 def key_of(files: Sequence[DataFile], request: Request) -> str | None:
     """What the result is kept under; None when an option has no lasting identity."""
-    filters = expression_of(request.filters)
     facts = (
         CONVERSION,
         request.format.name,
@@ -64,7 +62,7 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
         request.features,
         request.described,
         request.columns,
-        None if filters is None else str(filters),
+        identity_of(request.filters),
         request.on_bad_files,
     )
     try:
@@ -75,7 +73,9 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
 
 def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
     extensions = request.format.extensions
-    return request.format.in_place and all(file.inner is None and file.path.endswith(extensions) for file in files)
+    return request.format.in_place and all(
+        file.inner is None and file.elsewhere is None and file.path.endswith(extensions) for file in files
+    )
 
 
 def _converted(
@@ -90,6 +90,8 @@ def _converted(
     if keep_in_memory or key is None or not is_caching_enabled():
         table, features = in_memory(files, request)
         return view_of(table, features)
+    from crucible_datasets.cache import default_cache
+
     cache = default_cache(cache_dir)
     if fresh:
         cache.remove(key)
@@ -116,8 +118,7 @@ def _of_parquet(paths: tuple[str, ...], request: Request, fingerprint: Fingerpri
     from crucible_datasets.tables.parquet import ParquetTable
 
     table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files)
-    filters = expression_of(request.filters)
-    rows = range(table.num_rows) if filters is None else table.matching_rows(filters)
+    rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
     return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
 
 

@@ -84,13 +84,20 @@ class SplitReader:
             **wanted,
         )
 
+    def _files(self, name: str) -> list[DataFile]:
+        """The files of a split. Of Parquet elsewhere only the columns and row groups that are wanted are fetched."""
+        request, found = self.request, self.resolved
+        if found.format.name == "parquet" and (request.columns is not None or request.filters is not None):
+            return found.flowing(name)
+        return identified(found.bring(name), found.format.extensions)
+
     def split(self, name: str) -> View:
         """One split, whole."""
         if name not in self._views:
             described = self.resolved.info.splits
             if self.how.verification is not VerificationMode.NO_CHECKS:
                 require_described(described, self.names)
-            files = identified(self.resolved.files[name], self.resolved.format.extensions)
+            files = self._files(name)
             in_memory, how = self.how.in_memory(files), self.how
             view = split_view(files, self.request, name, in_memory, how.num_proc, how.cache_dir, how.fresh)
             if self._is_whole:

@@ -28,11 +28,15 @@ from crucible_datasets.reading.asked import Patterns, patterns_of
 from crucible_datasets.reading.card import Card, CardConfig, card_of
 from crucible_datasets.reading.choice import format_of, named, of_format
 from crucible_datasets.reading.discover import Splits, splits_of
-from crucible_datasets.reading.patterns import is_pattern, listed, matched
+from crucible_datasets.reading.files import DataFile, identified
+from crucible_datasets.reading.patterns import is_pattern
+from crucible_datasets.reading.place import Place, of_address, of_export, of_repo
+from crucible_datasets.sources.base import scheme_of
 
 logger = get_logger(__name__)
 
 ANY_FORMAT = ("columns", "filters", "on_bad_files")  # options that work for every format
+_REPOSITORY = re.compile(r"[\w][\w.-]*(?:/[\w][\w.-]*)?")
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -50,6 +54,50 @@ class Resolved:
     features: Features | None = None
     info: DatasetInfo = field(default_factory=DatasetInfo)
     is_format_given: bool = False
+    places: tuple[Place, ...] = ()  # those whose files are elsewhere until they are read
+
+    def flowing(self, split: str) -> list[DataFile]:
+        """The files of a split; those that are elsewhere are read there."""
+        found: list[DataFile] = []
+        for path in self.files[split]:
+            place = next((one for one in self.places if path.startswith(f"{one.folder}{os.sep}")), None)
+            there = place.flowing(path) if place else None
+            if place and there is None:
+                place.bring([path])
+            found += identified([path], self.format.extensions) if there is None else [there]
+        return found
+
+    def bring(self, split: str) -> list[str]:
+        """The paths of a split's files, once they are on this disk."""
+        for place in self.places:
+            inside = f"{place.folder}{os.sep}"
+            place.bring([path for path in self.files[split] if path.startswith(inside)])
+        return self.files[split]
+
+
+@dataclass(frozen=True)
+class Access:
+    """What it takes to reach a dataset that is elsewhere."""
+
+    revision: str | None = None
+    token: str | bool | None = field(default=None, repr=False)
+    storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, revision: Any, token: str | bool | None, storage_options: Any, download_config: Any) -> Access:
+        """What a caller said, with what its `DownloadConfig` says where it said nothing."""
+        stated = {**(getattr(download_config, "storage_options", None) or {}), **(storage_options or {})}
+        token = token if token is not None else getattr(download_config, "token", None)
+        return cls(None if revision is None else str(revision), token, stated)
+
+    def place(self, asked: str) -> Place:
+        """The place that an address or a repository's name stands for."""
+        if scheme_of(asked):
+            options = (
+                {"token": self.token, **self.storage_options} if asked.startswith("hf://") else self.storage_options
+            )
+            return of_address(asked.rstrip("/"), options)
+        return of_repo(asked, self.revision, self.token)
 
 
 def resolve(
@@ -58,36 +106,63 @@ def resolve(
     data_dir: str | None = None,
     data_files: Any = None,
     options: Mapping[str, Any] | None = None,
+    access: Access | None = None,
 ) -> Resolved:
-    """The dataset of a format's name, a folder or a file; `options` are those of the format."""
-    asked = os.fspath(path)
+    """The dataset of a format's name, a folder, a file, an address or a repository; `options` are the format's."""
+    asked, access = os.fspath(path), access or Access()
     patterns = None if data_files is None else patterns_of(data_files)
     place = os.path.abspath(os.path.expanduser(asked.removeprefix("file://")))
     if format := _packaged(asked):
-        found = _of_format(format, name, data_dir, patterns)
+        found = _of_format(format, name, data_dir, patterns, access)
     elif os.path.isdir(place):
-        found = _of_folder(place, name, data_dir, patterns)
+        found = _of_folder(Place(place), name, data_dir, patterns)
     elif os.path.isfile(place):
         found = _of_file(place, name)
+    elif scheme_of(asked) or _REPOSITORY.fullmatch(asked):
+        found = _of_remote(asked, name, data_dir, patterns, access)
     else:
         raise DatasetNotFoundError(
-            asked,
-            f"it is no format, and there is neither a folder nor a file {place}. "
-            "Datasets of the Hugging Face Hub come with a later version.",
+            asked, f"it is no format, no repository's name, and there is neither a folder nor a file {place}."
         )
     return replace(found, options={**found.options, **_checked(found.format, options or {})})
 
 
-def config_names(path: str | os.PathLike[str], data_files: Any = None) -> tuple[list[str], str | None]:
+def _of_remote(
+    asked: str, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
+) -> Resolved:
+    place = access.place(asked)
+    if not scheme_of(asked) and place.has(f"{asked.rpartition('/')[2]}.py"):
+        exported = of_export(asked, access.token)
+        if exported is None:
+            raise DatasetScriptError(f"{asked}/{asked.rpartition('/')[2]}.py")
+        logger.warning(
+            "%s is a program, which is never run. What the Hub made of it, as Parquet, is read instead.", asked
+        )
+        return replace(_of_folder(exported, name, data_dir, patterns or _exported(exported, name)), places=(exported,))
+    if scheme_of(asked) and place.listed() == [asked.rpartition("/")[2]]:
+        file = os.path.join(place.folder, place.listed()[0])
+        return replace(_of_file(file, name), places=(place,))
+    place.bring_description()
+    return replace(_of_folder(place, name, data_dir, patterns), name=_snake(asked.rpartition("/")[2]), places=(place,))
+
+
+def config_names(
+    path: str | os.PathLike[str], data_files: Any = None, access: Access | None = None
+) -> tuple[list[str], str | None]:
     """The configurations that can be asked for, and the one that is meant when none is named."""
     asked = os.fspath(path)
     place = os.path.abspath(os.path.expanduser(asked))
-    if _packaged(asked) or not os.path.isdir(place):
-        return list(resolve(path, data_files=data_files).config_names), "default"
-    configs = card_of(place).configs
+    if os.path.isdir(place) and not _packaged(asked):
+        configs = card_of(place).configs
+    elif _REPOSITORY.fullmatch(asked) and not _packaged(asked) and not os.path.exists(place):
+        repo = (access or Access()).place(asked)
+        repo.bring_description()
+        configs = card_of(repo.folder).configs
+    else:
+        configs = {}
     if configs:
         return list(configs), _default(configs)
-    return list(resolve(path, data_files=data_files).config_names), "default"
+    return list(resolve(path, data_files=data_files, access=access).config_names), "default"
 
 
 def _packaged(asked: str) -> Format | None:
@@ -99,16 +174,29 @@ def _packaged(asked: str) -> Format | None:
         return None
 
 
-def _of_format(format: Format, name: str | None, data_dir: str | None, patterns: Patterns | None) -> Resolved:
-    base = os.path.abspath(os.path.expanduser(data_dir or ""))
+def _of_format(
+    format: Format, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
+) -> Resolved:
+    is_remote = scheme_of(data_dir or "") not in ("", "file")
+    place = access.place(str(data_dir)) if is_remote else Place(os.path.abspath(os.path.expanduser(data_dir or "")))
+    places = [place] if is_remote else []
     if patterns is None:
-        found = _conventional(base)
+        found = _conventional(place)
         fitting = {split: of_format(files, format) for split, files in found.items()}
         files = fitting if all(fitting.values()) else found
     else:
-        files = _matched(patterns, base)
+        files = _matched(patterns, place, access, places)
     config_name = name or "default"
-    return Resolved(format.name, config_name, (config_name,), base, files, format, is_format_given=True)
+    return Resolved(
+        format.name,
+        config_name,
+        (config_name,),
+        place.folder,
+        files,
+        format,
+        is_format_given=True,
+        places=tuple(places),
+    )
 
 
 def _of_file(path: str, name: str | None) -> Resolved:
@@ -120,11 +208,12 @@ def _of_file(path: str, name: str | None) -> Resolved:
     return Resolved(_snake(stem), "default", ("default",), os.path.dirname(path), files, format_of(files, path))
 
 
-def _of_folder(folder: str, name: str | None, data_dir: str | None, patterns: Patterns | None) -> Resolved:
+def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: Patterns | None) -> Resolved:
+    folder = place.folder
     script = os.path.join(folder, f"{os.path.basename(folder)}.py")
     if os.path.exists(script):
         raise DatasetScriptError(script)
-    if os.path.exists(os.path.join(folder, config.DATASET_STATE_JSON_FILENAME)):
+    if place.has(config.DATASET_STATE_JSON_FILENAME):
         raise ArgumentError("path", folder, "it was written by save_to_disk: open it with load_from_disk.")
     card = card_of(folder)
     chosen = _chosen(card, name, folder)
@@ -133,7 +222,10 @@ def _of_folder(folder: str, name: str | None, data_dir: str | None, patterns: Pa
         patterns, data_dir = chosen.data_files, chosen.data_dir if chosen.data_files is None else None
         _require_inside(folder, [*(one for several in (patterns or {}).values() for one in several), data_dir or ""])
     base = _inside(folder, data_dir)
-    files = _conventional(base) if patterns is None else _matched(patterns, base)
+    within = place.below(base)
+    files = _conventional(within) if patterns is None else _matched(patterns, within)
+    if archives := [path for paths in files.values() for path in paths if path.endswith(".zip")]:
+        place.bring(archives[: config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE])  # their members tell the format
     format = format_of(files, base)
     found = Resolved(
         _snake(os.path.basename(folder)),
@@ -190,21 +282,46 @@ def _inside(folder: str, data_dir: str | None) -> str:
     return whole
 
 
-def _conventional(folder: str) -> Splits:
-    found = splits_of(listed(folder)) if os.path.isdir(folder) else {}
+def _conventional(place: Place) -> Splits:
+    found = splits_of(place.listed()) if place.exists else {}
     if not found:
-        raise EmptyDatasetError(
-            folder, "there are no data files in it." if os.path.isdir(folder) else "no such folder."
-        )
-    return {split: [os.path.join(folder, name) for name in names] for split, names in found.items()}
+        raise EmptyDatasetError(place.name, "there are no data files in it." if place.exists else "no such folder.")
+    return {split: [os.path.join(place.folder, name) for name in names] for split, names in found.items()}
 
 
-def _matched(patterns: Patterns, base: str) -> Splits:
-    found = {split: [path for one in several for path in matched(one, base)] for split, several in patterns.items()}
-    for split, paths in found.items():
-        if not paths:
-            raise DataFilesNotFoundError(", ".join(patterns[split]), f"no file in {base} matches for split {split!r}.")
+def _matched(
+    patterns: Patterns, base: Place, access: Access | None = None, places: list[Place] | None = None
+) -> Splits:
+    """The files of each split; addresses among the patterns add the places that they lead to."""
+    found: Splits = {}
+    for split, several in patterns.items():
+        found[split] = []
+        for one in several:
+            member, mark, address = one.rpartition("::")
+            if access is None or places is None or scheme_of(address) in ("", "file"):
+                found[split] += base.matched(one)
+                continue
+            places.append(access.place(address))
+            paths = [os.path.join(places[-1].folder, name) for name in places[-1].listed()]
+            if mark:
+                places[-1].bring(paths)  # what is in an archive is known when it is here
+                paths = [inside for path in paths for inside in base.matched(f"{member}::{path}")]
+            found[split] += paths
+        if not found[split]:
+            raise DataFilesNotFoundError(
+                ", ".join(patterns[split]), f"no file in {base.name} matches for split {split!r}."
+            )
     return found
+
+
+def _exported(place: Place, name: str | None) -> Patterns:
+    """The files of a configuration that the Hub made Parquet of: `config/split/0000.parquet`."""
+    configs = sorted({path.split("/")[0] for path in place.listed()})
+    chosen = name or ("default" if "default" in configs else configs[0] if len(configs) == 1 else None)
+    if chosen not in configs:
+        raise ConfigNotFoundError(place.name, name, configs)
+    splits = dict.fromkeys(path.split("/")[1] for path in place.listed() if path.startswith(f"{chosen}/"))
+    return {split.removeprefix("partial-"): [f"{chosen}/{split}/*.parquet"] for split in splits}
 
 
 def _fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets import progress
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
-from crucible_datasets.executors import processes
+from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
@@ -77,14 +78,22 @@ def write_splits(
 def _segments(folder: str, source: Source, layout: Layout) -> list[Segment]:
     parts = shards(source.arguments, layout.num_proc or 1)
     tasks = [
-        partial(_write, os.path.join(folder, f"{source.split}.{number}"), source, part, layout.max_shard_bytes)
+        Task(
+            partial(_write, os.path.join(folder, f"{source.split}.{number}"), source, part, layout.max_shard_bytes),
+            range(0),
+            f"shard {number + 1} of {len(parts)} of split {source.split!r}",
+        )
         for number, part in enumerate(parts)
     ]
-    found = processes.run(tasks, len(tasks)) if len(tasks) > 1 else (task() for task in tasks)
-    return [segment for several in found for segment in several]
+    # A builder that works here shows a bar of its own.
+    hidden = True if len(tasks) == 1 else None
+    with progress.bar(desc=f"Generating {source.split} split", unit=" examples", disable=hidden) as bar:
+        return [segment for several in run_all(tasks, bar.update) for segment in several]
 
 
-def _write(prefix: str, source: Source, arguments: Mapping[str, Any], max_bytes: int) -> list[Segment]:
+def _write(
+    prefix: str, source: Source, arguments: Mapping[str, Any], max_bytes: int, _rank: int | None, advance: Advance
+) -> list[Segment]:
     segments: list[Segment] = []
     writer, written = TypedWriter(prefix, source.on_mixed_types), 0
     for table, features in source.batches(**arguments):
@@ -93,6 +102,7 @@ def _write(prefix: str, source: Source, arguments: Mapping[str, Any], max_bytes:
             writer, written = TypedWriter(f"{prefix}.{len(segments)}", source.on_mixed_types), 0
         writer.write(table, features, f"split {source.split!r}")
         written += table.nbytes
+        advance(len(table))
     return segments + writer.close()
 
 

@@ -1,0 +1,12 @@
+"""Builders: classes that say where a dataset's files are and how rows are made of them.
+
+A subclass gives `_info`, `_split_generators(dl_manager)` and either `_generate_examples`
+(pairs of a key and a row) or `_generate_tables` (pairs of a key and an Arrow table).
+`download_and_prepare` runs it once; `as_dataset` opens the result.
+"""
+
+from crucible_datasets.builder.base import DatasetBuilder
+from crucible_datasets.builder.configuration import BuilderConfig
+from crucible_datasets.builder.rows import ArrowBasedBuilder, GeneratorBasedBuilder
+
+__all__ = ["ArrowBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder"]

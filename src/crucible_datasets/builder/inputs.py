@@ -1,0 +1,33 @@
+"""The files that a builder is given, and whether they are still what they were."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from crucible_datasets.reading.asked import patterns_of
+from crucible_datasets.reading.patterns import matched
+
+
+def files_of(data_files: Any, base: str | None) -> dict[str, list[str]]:
+    """The files of each split that patterns name."""
+    place = os.path.abspath(os.path.expanduser(base or ""))
+    return {
+        split: [path for one in several for path in matched(one, place)]
+        for split, several in patterns_of(data_files).items()
+    }
+
+
+def state_of(path: str) -> list[int]:
+    """What changes when somebody writes to a file; nothing when there is none."""
+    try:
+        facts = os.stat(path)
+        return [facts.st_size, facts.st_mtime_ns]
+    except OSError:
+        return []
+
+
+def unchanged(inputs: Mapping[str, list[int]]) -> bool:
+    """Whether all files are as they were."""
+    return all(state_of(path) == state for path, state in inputs.items())

@@ -1,0 +1,61 @@
+"""Items that a thread makes while those before them are used."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterator
+from queue import Full, Queue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_END = object()
+_PATIENCE = 0.1  # seconds until the thread looks whether anybody still wants what it made
+
+
+def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:
+    """The same items in the same order, up to `most` of them made before they are asked for.
+
+    An error comes in its place. When the taker stops, so does the thread, which then closes `items`.
+    """
+    first = next(items, _END)
+    if first is _END:
+        return
+    yield first  # type: ignore[misc]
+    queue: Queue[Any] = Queue(most)
+    stop = threading.Event()
+    thread = threading.Thread(target=_make, args=(items, queue, stop), name="crucible-ahead", daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get())[0] is not _END:
+            yield item[0]
+        if item[1] is not None:
+            raise item[1]
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _make(items: Iterator[Any], queue: Queue[Any], stop: threading.Event) -> None:
+    error: BaseException | None = None
+    try:
+        for item in items:
+            if not _put((item, None), queue, stop):
+                break
+    except BaseException as raised:  # noqa: BLE001  whoever takes the items raises it
+        error = raised
+    finally:
+        close = getattr(items, "close", None)
+        if close is not None:
+            close()
+    _put((_END, error), queue, stop)
+
+
+def _put(item: Any, queue: Queue[Any], stop: threading.Event) -> bool:
+    while not stop.is_set():
+        try:
+            queue.put(item, timeout=_PATIENCE)
+        except Full:
+            continue
+        return True
+    return False

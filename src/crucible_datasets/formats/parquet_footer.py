@@ -1,0 +1,175 @@
+"""Whether a Parquet footer may be asked for statistics.
+
+Arrow ends the process when it is asked about a column chunk whose metadata contradicts the schema. So the chunks are
+looked at first, in the footer itself: a struct of the compact protocol of Thrift.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_PHYSICAL = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
+# Types of the protocol, then numbers of the fields that matter.
+_TRUE, _FALSE, _BYTE, _INT16, _INT32, _INT64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12
+_ROW_GROUPS, _CHUNKS, _CHUNK_METADATA, _TYPE, _SIZES = 4, 1, 3, 1, 16
+_ENCRYPTED = (8, 9)
+_DEEPEST = 32
+
+
+def is_sound(source: Any, metadata: Any) -> bool:
+    """Whether each column chunk of a file (a path or an open file) is as the schema says."""
+    leaves = [metadata.schema.column(index) for index in range(metadata.num_columns)]
+    try:
+        groups = _Footer(_bytes(source)).groups()
+    except (IndexError, OSError, ValueError):
+        return False
+    return all(len(chunks) == len(leaves) and all(map(_fits, chunks, leaves)) for chunks in groups)
+
+
+def _fits(chunk: _Chunk, leaf: Any) -> bool:
+    kinds = dict(enumerate(_PHYSICAL))
+    levels = zip(chunk.histograms, (leaf.max_repetition_level, leaf.max_definition_level), strict=True)
+    return kinds.get(chunk.type) == leaf.physical_type and all(size in (0, most + 1) for size, most in levels)
+
+
+def _bytes(source: Any) -> bytes:
+    if isinstance(source, str):
+        with open(source, "rb") as file:
+            return _bytes(file)
+    source.seek(-8, os.SEEK_END)
+    size = int.from_bytes(source.read(8)[:4], "little")
+    source.seek(-8 - size, os.SEEK_END)
+    return source.read(size)
+
+
+class _Chunk(NamedTuple):
+    """What a footer tells of a column chunk: its type, and how many levels its histograms count."""
+
+    type: int = -1
+    histograms: tuple[int, int] = (0, 0)
+
+
+class _Footer:
+    """Reads a footer from start to end, and keeps of it only what it tells of column chunks."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def groups(self) -> list[list[_Chunk]]:
+        """The column chunks of each row group."""
+        groups: list[list[_Chunk]] = []
+        for number, kind in self._fields():
+            if number == _ROW_GROUPS and kind == _LIST:
+                groups = [self._group() for _ in range(self._list_of_structs())]
+            else:
+                self._skip(kind)
+        return groups
+
+    def _group(self) -> list[_Chunk]:
+        chunks: list[_Chunk] = []
+        for number, kind in self._fields():
+            if number == _CHUNKS and kind == _LIST:
+                chunks = [self._chunk() for _ in range(self._list_of_structs())]
+            else:
+                self._skip(kind)
+        return chunks
+
+    def _chunk(self) -> _Chunk:
+        told, readable = _Chunk(), True
+        for number, kind in self._fields():
+            readable = readable and number not in _ENCRYPTED
+            if number == _CHUNK_METADATA and kind == _STRUCT:
+                told = self._told()
+            else:
+                self._skip(kind)
+        return told if readable else _Chunk()
+
+    def _told(self) -> _Chunk:
+        told = _Chunk()
+        for number, kind in self._fields():
+            if number == _TYPE and kind == _INT32:
+                told = told._replace(type=self._signed())
+            elif number == _SIZES and kind == _STRUCT:
+                told = told._replace(histograms=self._histograms())
+            else:
+                self._skip(kind)
+        return told
+
+    def _histograms(self) -> tuple[int, int]:
+        sizes = {2: 0, 3: 0}
+        for number, kind in self._fields():
+            if number in sizes and kind == _LIST:
+                start = self._at
+                sizes[number], _ = self._list()
+                self._at = start
+            self._skip(kind)
+        return sizes[2], sizes[3]
+
+    def _fields(self) -> Iterator[tuple[int, int]]:
+        number = 0
+        while head := self._byte():
+            if head >> 4:
+                number += head >> 4
+            else:
+                number = self._signed()
+            yield number, head & 15
+
+    def _list_of_structs(self) -> int:
+        size, kind = self._list()
+        if kind != _STRUCT:
+            raise ValueError("expected a list of structs")
+        return size
+
+    def _list(self) -> tuple[int, int]:
+        head = self._byte()
+        return (self._varint() if head >> 4 == 15 else head >> 4), head & 15
+
+    def _skip(self, kind: int, depth: int = 0, in_list: bool = False) -> None:
+        if depth > _DEEPEST:
+            raise ValueError("too deep")
+        if kind in (_TRUE, _FALSE, _BYTE):
+            self._at += 1 if in_list or kind == _BYTE else 0
+        elif kind in (_INT16, _INT32, _INT64):
+            self._varint()
+        elif kind == _DOUBLE:
+            self._at += 8
+        elif kind == _BINARY:
+            size = self._varint()
+            self._at += size
+        elif kind in (_LIST, _SET):
+            size, inner = self._list()
+            for _ in range(size):
+                self._skip(inner, depth + 1, in_list=True)
+                self._require_inside()
+        elif kind == _STRUCT:
+            for _, inner in self._fields():
+                self._skip(inner, depth + 1)
+        else:
+            raise ValueError("no type that a footer holds")
+
+    def _require_inside(self) -> None:
+        if self._at > len(self._data):
+            raise IndexError
+
+    def _byte(self) -> int:
+        byte = self._data[self._at]
+        self._at += 1
+        return byte
+
+    def _signed(self) -> int:
+        coded = self._varint()
+        return (coded >> 1) ^ -(coded & 1)
+
+    def _varint(self) -> int:
+        result = shift = 0
+        while True:
+            byte = self._data[self._at]
+            self._at += 1
+            result |= (byte & 127) << shift
+            if byte < 128:
+                return result
+            shift += 7
+            if shift > 63:
+                raise ValueError("too long")

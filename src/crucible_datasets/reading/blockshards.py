@@ -1,0 +1,265 @@
+"""JSON Lines, CSV and text as shards of a stream: blocks of whole records, each read on its own.
+
+A block ends at the first end of a record behind the next multiple of `BLOCK`, so where blocks begin follows from
+the file alone. A position is `[byte at which a block begins, rows of it that were given]`: going on from there seeks,
+or decompresses up to there, and parses one block again.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, BinaryIO, cast
+
+from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.formats.streams import BLOCK, is_utf8
+from crucible_datasets.reading.convert import pass_over
+from crucible_datasets.reading.files import opened
+from crucible_datasets.reading.fileshards import FileShard
+from crucible_datasets.streams.base import Position
+from crucible_datasets.streams.batch import Batch, joined
+from crucible_datasets.streams.source import Shard
+from crucible_datasets.streams.starts import of_arrow
+
+_HEAD = 1 << 16
+_STEP = 1 << 16  # what is read before a broken file shows is not lost
+_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, eq=False)
+class BlockShard(FileShard):
+    """The records of a file that begin between two bytes of it, the whole file by default."""
+
+    start: int = 0
+    stop: int | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "start": self.start, "stop": self.stop}
+
+    @cached_property
+    def _is_in_records(self) -> bool:
+        """Whether blocks of the file can be read on their own; if not, it is read from its start."""
+        raise NotImplementedError
+
+    @property
+    def tells_features(self) -> bool:
+        return self._is_in_records
+
+    def _end(self, data: bytes) -> int:
+        """Where the last whole record of the data ends; 0 if none does."""
+        return data.rfind(b"\n") + 1
+
+    def _head(self) -> bytes:
+        """What must stand before each block but the first."""
+        return b""
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        if not self._is_in_records:
+            yield from super().batches(at)
+            return
+        offset, given = at or (None, 0)
+        try:
+            with self._stream() as stream:
+                for begin, batch in self._parsed(stream, self._begin(stream) if offset is None else offset):
+                    wanted = batch.slice(min(given, len(batch)))
+                    if len(wanted):
+                        yield [begin, given], wanted
+                    given = 0
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+
+    @contextmanager
+    def _stream(self) -> Iterator[BinaryIO]:
+        with opened(self.file) as stream:
+            yield stream
+
+    def _begin(self, stream: BinaryIO) -> int:
+        """Where the first record of the shard begins."""
+        return self._record_after(stream, self.start) if self.start else 0
+
+    def _record_after(self, stream: BinaryIO, place: int) -> int:
+        stream.seek(place - 1)
+        return place - 1 + len(stream.readline())
+
+    def _blocks(self, stream: BinaryIO, offset: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks from a byte on, where a record begins."""
+        last = None if self.stop is None else self._record_after(stream, self.stop)
+        _move_to(stream, offset)
+        rest, at = b"", offset
+        while last is None or at < last:
+            done = at + len(rest)
+            wanted = (done // BLOCK + 1) * BLOCK - done
+            data, error = _read(stream, wanted if last is None else min(wanted, last - done))
+            text = rest + data
+            is_end = not data or (last is not None and at + len(text) >= last)
+            end = len(text) if is_end and error is None else self._end(text)
+            if end:
+                yield at, text[:end]
+            if error is not None:
+                raise error
+            if not data:
+                return
+            rest, at = text[end:], at + end
+
+    def _parsed(self, stream: BinaryIO, offset: int) -> Iterator[tuple[int, Batch]]:
+        held, held_at = b"", offset
+        problem: FileFormatError | None = None
+        for begin, block in self._blocks(stream, offset):
+            text, at = (held + block, held_at) if held else (block, begin)
+            batch, problem, end = self._rows(text, at)
+            if batch is not None:
+                yield at, batch
+            if problem is not None and (end is None or (batch is None and len(text) > BLOCK)):
+                raise problem
+            # What is left may be a record over several lines, whose end is in the next block.
+            held, held_at = (b"", at) if end is None else (text[end:], at + end)
+        if problem is not None:
+            raise problem
+
+    def _rows(self, text: bytes, at: int) -> tuple[Batch | None, FileFormatError | None, int | None]:
+        """The rows of a block, what is wrong behind them, and where they end, if that is known."""
+        head = self._head() if at else b""
+        stream = cast(BinaryIO, io.BytesIO(head + text))
+        pieces: list[Batch] = []
+        problem, end = None, None
+        try:
+            pieces.extend(of_arrow(table) for table in self.request.parsed(stream, self.file))
+        except FileFormatError as error:
+            end = None if error.offset is None else max(error.offset - len(head), 0)
+            reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"
+            problem = FileFormatError(self.file.name, reason, None, at + (end or 0))
+        pieces = [piece for piece in pieces if len(piece)]
+        return (joined(pieces) if pieces else None), problem, end
+
+    @cached_property
+    def _is_seekable(self) -> bool:
+        with self._stream() as stream:
+            return isinstance(stream, (io.BufferedReader, io.FileIO)) and stream.seekable()
+
+    def cut(self, parts: int) -> Sequence[Shard]:
+        stop = self.file.size if self.stop is None else self.stop
+        step = -(-(stop - self.start) // max(parts, 1))
+        if parts < 2 or not step or not self._can_be_cut:
+            return [self]
+        marks = [*range(self.start, stop, step), self.stop]
+        return [replace(self, start=start, stop=end) for start, end in itertools.pairwise(marks)]
+
+    @property
+    def _can_be_cut(self) -> bool:
+        return self._is_in_records and self._is_seekable
+
+
+class LineShard(BlockShard):
+    """JSON Lines or text: a record is a line."""
+
+    @cached_property
+    def _is_in_records(self) -> bool:
+        options = {**self.request.format.options(), **self.request.options}
+        if not is_utf8(options.get("encoding")) or options.get("encoding_errors") not in (None, "strict"):
+            return False
+        if self.request.format.name == "text":
+            return bool(options["sample_by"] == "line")
+        if options.get("field") is not None:
+            return False
+        with self._stream() as stream:
+            return _is_object(stream.readline(_HEAD))
+
+
+# Options that mean the same in every block.
+_OF_ANY_BLOCK = {
+    *("sep", "delimiter", "header", "names", "column_names", "usecols", "na_values", "keep_default_na", "na_filter"),
+    *("true_values", "false_values", "thousands", "decimal", "converters", "chunksize", "dtype"),
+}
+
+
+class CsvShard(BlockShard):
+    """CSV: a record is a line, or several where a field in quotes holds line ends."""
+
+    @cached_property
+    def _options(self) -> dict[str, Any]:
+        return {**self.request.format.options(), **self.request.all_options(self.file)}
+
+    @cached_property
+    def _is_in_records(self) -> bool:
+        defaults = self.request.format.options()
+        plain = all(value == defaults[name] for name, value in self._options.items() if name not in _OF_ANY_BLOCK)
+        separator = self._options["delimiter"] or self._options["sep"]
+        return plain and self._options["header"] in ("infer", None, 0) and bool(separator) and len(separator) == 1
+
+    @cached_property
+    def _first(self) -> bytes:
+        """The header, where the first record is one."""
+        names = self._options["names"] if self._options["names"] is not None else self._options["column_names"]
+        if self._options["header"] is None or (names is not None and self._options["header"] == "infer"):
+            return b""
+        with self._stream() as stream:
+            text = stream.readline()
+            while text.count(b'"') % 2 and (more := stream.readline()):
+                text += more
+        return text.removeprefix(_MARK)
+
+    def _head(self) -> bytes:
+        return self._first
+
+    def _end(self, data: bytes) -> int:
+        end = data.rfind(b"\n") + 1
+        if b'"' not in data[:end]:
+            return end
+        separator = re.escape((self._options["delimiter"] or self._options["sep"]).encode())
+        if re.search(rb'[^\r\n"' + separator + rb']"[^\r\n"' + separator + b"]", data[:end]):
+            return _end_of_fields(data, separator)
+        while end and data.count(b'"', 0, end) % 2:
+            end = data.rfind(b"\n", 0, end - 1) + 1
+        return end
+
+    _can_be_cut = False  # nothing tells whether a line end is in quotes, but the text from the start
+
+
+def _end_of_fields(data: bytes, separator: bytes) -> int:
+    """Where the last record ends in a text with quotes inside of fields: field by field."""
+    bare = rb"[^\n" + separator + rb"]*"
+    field = re.compile(rb'(?:"(?:[^"]|"")*"(?!")' + bare + rb'|(?!")' + bare + rb")([\n" + separator + b"])")
+    end = at = 0
+    while found := field.match(data, at):
+        at = found.end()
+        if found.group(1) == b"\n":
+            end = at
+    return end
+
+
+def _read(stream: BinaryIO, size: int) -> tuple[bytes, FileFormatError | None]:
+    """Up to `size` bytes, and the error that came instead of the rest."""
+    pieces: list[bytes] = []
+    try:
+        while size > 0 and (data := stream.read(min(size, _STEP))):
+            pieces.append(data)
+            size -= len(data)
+    except FileFormatError as error:
+        return b"".join(pieces), error
+    return b"".join(pieces), None
+
+
+def _is_object(line: bytes) -> bool:
+    text = line.removeprefix(_MARK).strip()
+    if not text.startswith(b"{"):
+        return not text
+    if not line.endswith(b"\n") and len(line) == _HEAD:
+        return True  # too long to look at; whether it is whole shows when it is read
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _move_to(stream: BinaryIO, offset: int) -> None:
+    if stream.seekable():
+        stream.seek(offset)
+        return
+    while offset > 0 and (data := stream.read(min(offset, BLOCK))):
+        offset -= len(data)

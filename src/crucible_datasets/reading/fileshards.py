@@ -1,0 +1,207 @@
+"""Files as shards of a stream: any file through its format, Parquet by row groups, Arrow by record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
+from crucible_datasets.features import Features
+from crucible_datasets.formats.arrow import batches as arrow_batches
+from crucible_datasets.formats.arrow import broken, opened
+from crucible_datasets.formats.base import columns_of, expression_of, narrowed
+from crucible_datasets.formats.filters import clauses_of, is_written_out
+from crucible_datasets.formats.parquet import applied, parquet_file
+from crucible_datasets.formats.parquet import broken as broken_parquet
+from crucible_datasets.reading.convert import Request, pass_over
+from crucible_datasets.reading.files import DataFile
+from crucible_datasets.streams.base import Position, shared_out
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.source import Shard
+from crucible_datasets.streams.starts import of_arrow
+from crucible_datasets.tables.footers import part_elsewhere, parts_of
+from crucible_datasets.tables.parquet import groups_left_in
+from crucible_datasets.tables.rowgroups import ParquetPart
+
+
+@dataclass(frozen=True, eq=False)
+class FileShard(Shard):
+    """A file read from its start. A position is the number of the next row."""
+
+    reads_files = True
+    file: DataFile
+    request: Request
+
+    @property
+    def tells_features(self) -> bool:
+        """Whether the first rows tell the types of all, for a format that has types."""
+        return True
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.file.name
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"file": self.file, "request": self.request}
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        row, start = 0, at or 0
+        try:
+            for table, _ in self.request.tables(self.file):
+                wanted = table.slice(max(start - row, 0))
+                if wanted.num_rows:
+                    yield row + table.num_rows - wanted.num_rows, of_arrow(wanted)
+                row += table.num_rows
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetShard(FileShard):
+    """Some row groups of a Parquet file, all by default. A position is the number of the next row in them."""
+
+    groups: tuple[int, ...] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "groups": self.groups}
+
+    @cached_property
+    def part(self) -> ParquetPart | None:
+        """The file as its footer says; None if it cannot be read and may be left out."""
+        try:
+            if self.file.elsewhere is not None:
+                return part_elsewhere(self.file.elsewhere.open, self.file.name)
+            return parts_of([self.file.path])[0]
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+            return None
+
+    @cached_property
+    def features(self) -> Features:
+        """What the columns that are asked for mean."""
+        found = Features() if self.part is None else self.part.features
+        return Features({name: found[name] for name in self.request.columns or found if name in found})
+
+    @cached_property
+    def _sizes(self) -> dict[int, int]:
+        """How many rows each group has."""
+        if self.part is None:
+            return {}
+        about = self.part.metadata
+        groups = range(about.num_row_groups) if self.groups is None else self.groups
+        return {group: about.row_group(group).num_rows for group in groups}
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        try:
+            yield from self._batches(at or 0)
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+
+    def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
+        if self.part is None:
+            return
+        filters = expression_of(self.request.filters)
+        names = self._names(self.part, filters)
+        features = Features({name: self.part.features[name] for name in names})
+        possible = self._possible(self.part)
+        for group, first in zip(self._sizes, [0, *accumulate(self._sizes.values())], strict=False):
+            if first + self._sizes[group] <= start or (possible is not None and group not in possible):
+                continue
+            row = first
+            for record_batch in self.part.batches(group, names, self.request.options.get("batch_size")):
+                wanted = record_batch.slice(max(start - row, 0))
+                row += record_batch.num_rows
+                batch = self._chosen(wanted, features, filters)
+                if len(batch):
+                    yield row - wanted.num_rows, batch
+
+    def _possible(self, part: ParquetPart) -> set[int] | None:
+        """The groups that may hold rows that match; None when all may."""
+        filters = self.request.filters
+        if filters is None:
+            return None
+        wanted = clauses_of(filters) if is_written_out(filters) else filters
+        looked_at = tuple(columns_of(expression_of(filters), list(part.features)))
+        return groups_left_in(part, part.features, wanted, looked_at)
+
+    def _names(self, part: ParquetPart, filters: Any) -> list[str]:
+        available = list(part.features)
+        wanted = available if self.request.columns is None else self.request.columns
+        for name in wanted:
+            if name not in part.features:
+                raise ColumnNotFoundError(name, available)
+        return list(dict.fromkeys([*wanted, *columns_of(filters, available)]))
+
+    def _chosen(self, found: pa.RecordBatch, features: Features, filters: Any) -> Batch:
+        table = pa.Table.from_batches([found])
+        if filters is not None:
+            with applied(filters):
+                table = narrowed(table, None, filters)
+        batch = Batch.of_table(table, features)
+        names = self.request.columns
+        return batch if names is None or list(features) == names else batch.select(names)
+
+    @cached_property
+    def _num_rows(self) -> int:
+        if self.groups is not None or "part" in self.__dict__ or self.file.elsewhere is not None:
+            return sum(self._sizes.values())
+        try:
+            with broken_parquet(self.file.path):
+                return int(parquet_file(self.file.path).metadata.num_rows)  # without looking at the columns
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+            return 0
+
+    def rows_left(self, at: Position) -> int | None:
+        return None if self.request.filters is not None else self._num_rows - (at or 0)
+
+    def moved(self, at: Position, num_rows: int) -> Position:
+        return (at or 0) + num_rows
+
+    def parts(self) -> Sequence[Shard]:
+        return [replace(self, groups=(group,)) for group in self._sizes] or [self]
+
+    def cut(self, parts: int) -> Sequence[Shard]:
+        groups = list(self._sizes)
+        parts = max(1, min(parts, len(groups)))
+        runs = (shared_out(len(groups), parts, index) for index in range(parts))
+        return [replace(self, groups=tuple(groups[place] for place in run)) for run in runs]
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowShard(FileShard):
+    """An Arrow file, memory-mapped. A position is the number of the next row."""
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        row, start = 0, at or 0
+        try:
+            for found in arrow_batches(pa.memory_map(self.file.path), self.file.path):
+                wanted = found.slice(max(start - row, 0))
+                if wanted.num_rows:
+                    yield row + found.num_rows - wanted.num_rows, self._chosen(wanted)
+                row += found.num_rows
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+
+    def _chosen(self, found: pa.RecordBatch) -> Batch:
+        table = pa.Table.from_batches([found])
+        return of_arrow(narrowed(table, self.request.columns, expression_of(self.request.filters)))
+
+    @cached_property
+    def _num_rows(self) -> int:
+        with broken(self.file.path), pa.memory_map(self.file.path) as source:
+            reader = opened(source)
+            is_file = isinstance(reader, pa.RecordBatchFileReader)
+            found = (reader.get_batch(index) for index in range(reader.num_record_batches)) if is_file else reader
+            return sum(batch.num_rows for batch in found)
+
+    def rows_left(self, at: Position) -> int | None:
+        return None if self.request.filters is not None else self._num_rows - (at or 0)
+
+    def moved(self, at: Position, num_rows: int) -> Position:
+        return (at or 0) + num_rows

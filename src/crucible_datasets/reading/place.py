@@ -1,0 +1,162 @@
+"""Stage 2 of 6: a folder whose files lie here, or come here when they are read.
+
+What is elsewhere is listed once, and each file has its path on this disk from the start: everything after this
+stage works on paths. `bring` fetches the files of the split that is asked for, and no others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError
+from crucible_datasets.reading import patterns
+from crucible_datasets.reading.archivenames import has_archive_name
+from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.patterns import is_pattern, matching
+from crucible_datasets.sources.base import Elsewhere
+
+_DESCRIBING = (config.REPOCARD_FILENAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of this disk."""
+
+    folder: str
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.folder
+
+    @property
+    def exists(self) -> bool:
+        return os.path.isdir(self.folder)
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        return os.path.exists(os.path.join(self.folder, name))
+
+    def below(self, folder: str) -> Place:
+        """A folder in it."""
+        return Place(folder)
+
+    def listed(self) -> list[str]:
+        """Its files that are not hidden, as sorted paths relative to it."""
+        return patterns.listed(self.folder)
+
+    def matched(self, pattern: str) -> list[str]:
+        """The paths of the files that a pattern names."""
+        return patterns.matched(pattern, self.folder)
+
+    def bring(self, paths: Sequence[str]) -> None:
+        """Have these files on this disk."""
+
+    def bring_description(self) -> None:
+        """Have the files on this disk that say what the dataset is."""
+
+    def flowing(self, path: str) -> DataFile | None:
+        """A file that is read where it is, if it is elsewhere."""
+        return None
+
+
+@dataclass(frozen=True)
+class RemotePlace(Place):
+    """A folder whose files are elsewhere; `fetch` brings those of some names to their paths."""
+
+    names: Sequence[str] = ()
+    fetch: Callable[[Sequence[str]], Any] = field(default=lambda names: None, compare=False)
+    root: str = ""
+    find: Callable[[str], Elsewhere] | None = None  # where the file of a name is
+
+    @property
+    def name(self) -> str:
+        return self.root
+
+    @property
+    def exists(self) -> bool:
+        return bool(self.names)
+
+    def has(self, name: str) -> bool:
+        return name in self._index
+
+    def below(self, folder: str) -> Place:
+        start = f"{os.path.relpath(folder, self.folder)}/".replace(os.sep, "/")
+        if start == "./":
+            return self
+        inside = [name.removeprefix(start) for name in self.names if name.startswith(start)]
+        return RemotePlace(folder, inside, lambda names: self.fetch([start + name for name in names]), self.root)
+
+    def flowing(self, path: str) -> DataFile | None:
+        """A file that is read where it is; None when it is on this disk already, or must come there to be read."""
+        if self.find is None or os.path.exists(path) or has_archive_name(path):
+            return None
+        there = self.find(os.path.relpath(path, self.folder).replace(os.sep, "/"))
+        if there.file.size is None:
+            return None
+        return DataFile(path, there.file.size, there.file.identity, elsewhere=there)
+
+    def listed(self) -> list[str]:
+        return sorted(name for name in self.names if not _is_hidden(name))
+
+    def matched(self, pattern: str) -> list[str]:
+        name = os.path.relpath(pattern, self.folder) if os.path.isabs(pattern) else os.path.normpath(pattern)
+        name = name.replace(os.sep, "/")
+        if not is_pattern(name):
+            if not self.has(name):
+                shown = ", ".join(list(self.names)[:10])
+                raise DataFilesNotFoundError(pattern, f"{self.root} has no such file. It has: {shown}.")
+            return [os.path.join(self.folder, name)]
+        return [os.path.join(self.folder, one) for one in sorted(matching(self.names, name.split("/")))]
+
+    def bring(self, paths: Sequence[str]) -> None:
+        self.fetch([os.path.relpath(path, self.folder).replace(os.sep, "/") for path in paths])
+
+    def bring_description(self) -> None:
+        self.fetch([name for name in _DESCRIBING if self.has(name)])
+
+    @property
+    def _index(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+
+def _is_hidden(name: str) -> bool:
+    *folders, file = name.split("/")
+    return file.startswith(".") or any(folder.startswith((".", "__")) for folder in folders)
+
+
+def of_repo(id: str, revision: str | None, token: str | bool | None) -> RemotePlace:
+    """A dataset on the Hub."""
+    from crucible_datasets.sources.hub import HubRepo
+
+    repo = HubRepo(id, revision or config.HUB_DEFAULT_VERSION, token)
+    return RemotePlace(repo.folder, list(repo.files), repo.fetched, f"{id} at {repo.commit}", repo.elsewhere)
+
+
+def of_export(id: str, token: str | bool | None) -> RemotePlace | None:
+    """What the Hub has made of a dataset as Parquet, if it has."""
+    try:
+        return of_repo(id, "refs/convert/parquet", token)
+    except DatasetNotFoundError:
+        return None
+
+
+def of_address(url: str, options: Mapping[str, Any]) -> RemotePlace:
+    """A folder, a file or a pattern at any source."""
+    from crucible_datasets.sources.base import source_of
+    from crucible_datasets.sources.downloads import folder_of
+
+    source = source_of(url)
+    files = {file.path: file for file in source.listed(url, options)}
+    folder = folder_of(url, list(files.values()))
+
+    def fetch(names: Sequence[str]) -> None:
+        from crucible_datasets.sources.downloads import linked
+
+        linked(folder, names, source.fetched([files[name] for name in names], options))
+
+    return RemotePlace(folder, list(files), fetch, url, lambda name: Elsewhere(files[name], options))

@@ -1,0 +1,106 @@
+"""Stage 3 of 6, for data that only flows: the files of a split → a stream over them. Nothing is converted or copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentTypeError, FileFormatError, StreamedSplitError
+from crucible_datasets.features import Features
+from crucible_datasets.formats.base import FORMATS
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.reading.blockshards import CsvShard, LineShard
+from crucible_datasets.reading.convert import Request, pass_over
+from crucible_datasets.reading.files import DataFile, identified, is_compressed
+from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
+from crucible_datasets.reading.reader import SplitReader
+from crucible_datasets.reading.resolve import resolve
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.streams.mixing import concatenate
+from crucible_datasets.streams.source import Source
+from crucible_datasets.streams.stream import Stream
+
+# Formats whose first rows tell the types of all: Hugging Face `datasets` knows the features of no others beforehand.
+_TYPED = ("parquet", "arrow", "json", "hdf5", "lance")
+_SHARDS: Mapping[str, type[FileShard]] = {
+    "parquet": ParquetShard,
+    "arrow": ArrowShard,
+    "json": LineShard,
+    "text": LineShard,
+    "csv": CsvShard,
+}
+_IN_PLACE = ("parquet", "arrow")  # read by name, so a file in an archive or compressed is read from its start
+
+
+def shard_of(file: DataFile, request: Request) -> FileShard:
+    """A file as a shard, read in the best way its format has."""
+    kind = _SHARDS.get(request.format.name, FileShard)
+    if request.format.name in _IN_PLACE and (file.inner is not None or is_compressed(file)):
+        kind = FileShard
+    if kind is ArrowShard and file.elsewhere is not None:
+        kind = FileShard
+    return kind(file, request)
+
+
+def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, split: str | None) -> Stream:
+    """The rows of files as a stream."""
+    if request.format.name == "json":
+        # One thread parses in half the time that all take together, and another makes rows of it meanwhile.
+        request = replace(request, options={"use_threads": False, **request.options})
+    shards = tuple(shard_of(file, request) for file in files)
+    stated = request.final
+    features = stated if stated is not None else _found(shards, request)
+    source = Source(shards, features, is_stated=stated is not None)
+    return Stream.of(source, features, replace(info, features=features), split)
+
+
+def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
+    """The features of the first file that can be read, if its format has any."""
+    if request.format.name not in _TYPED or not all(shard.tells_features for shard in shards[:1]):
+        return None
+    for shard in shards:
+        if isinstance(shard, ParquetShard) and shard.part is not None:
+            return shard.features
+        try:
+            for _, batch in shard.batches():
+                return batch.features
+        except FileFormatError as error:
+            pass_over(error, request.on_bad_files)
+    return None
+
+
+def split_stream(reader: SplitReader, split: str) -> Stream:
+    """One split of a dataset as a stream."""
+    if split not in reader.resolved.files:
+        raise StreamedSplitError(split, reader.names)
+    files = reader.resolved.flowing(split)
+    return stream_of(files, reader.request, reader.info, split)
+
+
+def named_splits(reader: SplitReader, spec: str) -> Stream:
+    """The split that a spec names, or several after each other: `train+test`, `all`."""
+    names = reader.names if spec == "all" else spec.split("+")
+    streams = [split_stream(reader, name.strip()) for name in names]
+    return streams[0] if len(streams) == 1 else concatenate(streams, 0, None, NamedSplit(spec))
+
+
+def one_split(
+    format: str,
+    paths: Any,
+    split: str | NamedSplit | None = None,
+    features: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Stream:
+    """The rows of all files as one split, `train` unless named otherwise."""
+    if isinstance(paths, Mapping) and split is None:
+        raise ArgumentTypeError("path_or_paths", paths, "a dict of splits is for load_dataset, or name the split.")
+    name = str(split or "train")
+    found = resolve(format, data_files=paths if isinstance(paths, Mapping) else {name: paths}, options=options)
+    return split_stream(SplitReader(found, None if features is None else Features(features)), name)
+
+
+def arrow_file(path: str) -> Stream:
+    """One Arrow file as a stream."""
+    files, request = identified([path]), Request(FORMATS["arrow"])
+    return stream_of(files, request, DatasetInfo(), None)

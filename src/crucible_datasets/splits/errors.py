@@ -1,0 +1,39 @@
+"""What may be wrong with the names and specs of splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from crucible_datasets.exceptions import DatasetsError, UnknownEntryError
+
+
+class SplitNameError(DatasetsError, ValueError):
+    """A split was given a name that cannot be written in a spec or a file name."""
+
+    def message(self, name: object) -> str:
+        self.name = name
+        return f"{name!r} is not a split name. Use letters, digits and underscores, as in 'train' or 'test.clean'."
+
+
+class SplitSpecError(DatasetsError, ValueError):
+    """Rows were asked for in words that make no sense."""
+
+    def message(self, spec: object, reason: str = "write it like 'train', 'train[:10%]' or 'train[5:]+test'.") -> str:
+        self.spec = spec
+        return f"Cannot read split {str(spec)!r}: {reason}"
+
+
+class UnknownSplitError(UnknownEntryError, KeyError):
+    """A split was named that the dataset does not have."""
+
+    def message(self, name: object, available: Iterable[str]) -> str:  # type: ignore[override]
+        return super().message("split", str(name), available)
+
+
+class EmptySplitError(DatasetsError, ValueError):
+    """The rows asked for are none at all."""
+
+    def message(self, spec: object, lengths: Mapping[str, int]) -> str:
+        self.spec, self.lengths = str(spec), dict(lengths)
+        sizes = ", ".join(f"{name} has {length}" for name, length in self.lengths.items())
+        return f"Split {self.spec!r} corresponds to no data! Rows: {sizes}."
