@@ -1,10 +1,16 @@
 """Side-by-side speed runs: Hugging Face `datasets` and Crucible Datasets on the same rows.
 
-    data     generates the rows once, from a seed
-    cases    what is measured, and the bar each case must clear
-    floor    the same calls as bare pyarrow: how fast it could be
-    measure  one case, one library, one fresh process
-    report   numbers → one line of the table
+    data        generates the rows once, from a seed
+    file_data   the same rows as Parquet, JSON Lines and CSV
+    cases       what is measured, and the bar each case must clear
+    expression_cases  the same for expressions and SQL, against functions
+    file_cases  the same for loading and writing files
+    hub_cases   the same for datasets of a Hub
+    map_cases   the same for functions over rows
+    stream_cases  the same for streams
+    floor       the same calls as bare pyarrow: how fast it could be
+    measure     one case, one library, one fresh process
+    report      numbers → one line of the table
 
 `python -m benchmarks` runs both sides in turn and prints the table.
 """

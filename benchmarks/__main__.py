@@ -82,6 +82,9 @@ def main(given: Sequence[str] | None = None) -> int:
     # A child of its own writes the data: what the parent holds would count in its children's peak.
     write = [sys.executable, "-m", "benchmarks.data", str(WARM_UP_ROWS), str(options.rows)]
     subprocess.run(write, cwd=ROOT, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "benchmarks.file_data", str(WARM_UP_ROWS), str(options.rows)], cwd=ROOT, check=True
+    )
     sides = ["hf", "ours"] if options.side == "both" else [options.side]
     sides += ["floor"] if options.floor else []
     print(f"{options.rows:,} rows, median of {options.repeat} rounds\n")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,6 +48,8 @@ class Case:
     needs: tuple[str, ...] = ()  # packages without which the case is left out
     imports: bool = True  # whether the library is imported before the run
     floor: bool = False  # whether benchmarks.floor can run it
+    most_disk: float = inf  # bytes that this library may leave behind
+    most_peak: float = inf  # bytes of memory that it may take, on top of what any case may not: more than HF
 
     @property
     def key(self) -> str:
@@ -98,6 +101,8 @@ def case(
     needs: tuple[str, ...] = (),
     imports: bool = True,
     floor: bool = False,
+    most_disk: float = inf,
+    most_peak: float = inf,
     anyway: float | None = None,
     **bars: float,
 ) -> Callable[[Run], Run]:
@@ -107,7 +112,7 @@ def case(
         label = name or run.__name__.replace("_", " ")
         shapes = bars if anyway is None else {ANY: anyway}
         for shape, bar in shapes.items():
-            new = Case(label, shape, bar, run, setup, calls, repeat, needs, imports, floor)
+            new = Case(label, shape, bar, run, setup, calls, repeat, needs, imports, floor, most_disk, most_peak)
             CASES[new.key] = new
         return run
 
@@ -290,25 +295,20 @@ def from_pandas(state: State) -> int:
     return len(state.module.Dataset.from_pandas(state.given))
 
 
-# `datasets` hashes the generator and its arguments. A closure over the rows would charge it for
-# pickling all of them, so the generator gets a short key and finds the rows here.
-GENERATED: dict[str, list[dict[str, Any]]] = {}
+def generated(path: str) -> Iterator[dict[str, Any]]:
+    """Read a file and yield its rows, each made when it is asked for.
+
+    Both libraries hash this function and its argument. The path differs from run to run, so none finds a result
+    that is already there; rows that the function merely names would be hashed by one library and not by the other.
+    """
+    for batch in read_table(Path(path)).to_batches():
+        yield from batch.to_pylist()
 
 
-def generated(key: str) -> Iterator[dict[str, Any]]:
-    """Yield rows that already exist: what is timed is the library, not the making of rows."""
-    yield from GENERATED[key]
-
-
-def rows_to_generate(module: Any, path: Path) -> State:
-    GENERATED[str(path)] = read_table(path).to_pylist()
-    return State(module, None, str(path))
-
-
-@case("from_generator", setup=rows_to_generate, floor=True, chat=6, flat=6)
+@case("from_generator", setup=lambda module, path: State(module, None, str(path)), floor=True, chat=6, flat=6)
 def from_generator(state: State) -> int:
     make = state.module.Dataset.from_generator
-    return len(make(generated, gen_kwargs={"key": state.given}))
+    return len(make(generated, gen_kwargs={"path": state.given}))
 
 
 def closure_over_rows(module: Any, path: Path) -> State:

@@ -77,6 +77,10 @@ class Result:
             found.append(f"{self.ratio:.2f}× is below the bar of {self.case.bar:g}×")
         if self.case.bar and self.ours.middle("peak") > PEAK_NOISE * self.hf.middle("peak"):
             found.append("higher peak memory")
+        if self.ours.middle("peak") > self.case.most_peak:
+            found.append(f"more memory than the {size(self.case.most_peak)} it may take")
+        if self.ours.middle("disk") > self.case.most_disk:
+            found.append(f"wrote {size(self.ours.middle('disk'))}, may write {size(self.case.most_disk)}")
         answers = {each.answer for side in self.sides.values() for each in side.measurements}
         if len(answers) > 1:
             found.append("answers differ: " + " | ".join(sorted(answers)))
@@ -90,9 +94,7 @@ class Result:
     @property
     def waiting_notes(self) -> list[str]:
         """Whether other work on the machine stretched the times."""
-        if not self.case.imports or self.ratio is None:
-            return []
-        if not any(side.waited for side in self.sides.values()):
+        if self.ratio is None or not any(side.waited for side in self.sides.values()):
             return []
         processor = self.hf.middle("cpu_seconds") / self.ours.middle("cpu_seconds")
         return [f"the machine was busy; by processor time the ratio is {processor:.1f}×"]

@@ -33,7 +33,6 @@ from crucible_datasets.exceptions import (
     NonMatchingChecksumError,
     NonMatchingSplitsSizesError,
     SchemaConflictError,
-    UnavailableError,
     UnexpectedSplitsError,
 )
 
@@ -374,6 +373,8 @@ def test_configurations_refuse_what_cannot_be():
             BuilderConfig(**given)
 
 
-def test_streaming_comes_later(folder):
-    with pytest.raises(UnavailableError):
-        lines(folder).as_streaming_dataset()
+def test_rows_also_flow(folder):
+    streamed = lines(folder).as_streaming_dataset(split="train")
+    builder = lines(folder)
+    builder.download_and_prepare()
+    assert list(streamed) == builder.as_dataset(split="train").to_list()

@@ -7,11 +7,12 @@ import pickle
 from pathlib import Path
 
 import pytest
+from support.faulty import faulty
 from support.packed import ARCHIVES, COMPRESSIONS, archive_of, compressed, tar_of
 
-from crucible_datasets import disable_caching, enable_caching
+from crucible_datasets import config, disable_caching, enable_caching
 from crucible_datasets.download import DownloadConfig, DownloadManager, DownloadMode, StreamingDownloadManager
-from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, UnavailableError
+from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, OfflineError, UnavailableError
 
 MEMBERS = [("d/b.csv", b"a\n2\n"), ("a.csv", b"a\n1\n"), (".hidden", b"h")]
 
@@ -49,9 +50,19 @@ def test_checksums_are_recorded_when_they_are_wanted(tmp_path):
     assert manager.get_recorded_sizes_checksums()["a"]["checksum"].startswith("6b86b273")
 
 
-@pytest.mark.parametrize("url", ["https://example.com/a", "http://h/a", "hf://datasets/a/b", "s3://b/a", "zip://a::b"])
-def test_what_is_not_local_says_so(manager, url):
-    with pytest.raises(UnavailableError, match="later version"):
+def test_addresses_are_fetched(manager, monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
+    with faulty(b"hello") as server:
+        paths = manager.download({"a": server.url, "b": [server.url]})
+        assert [Path(path).read_bytes() for path in (paths["a"], *paths["b"])] == [b"hello", b"hello"]
+    assert manager.downloaded_size == 5
+
+
+@pytest.mark.parametrize("url", ["https://example.com/a", "hf://datasets/a/b"])
+def test_offline_an_address_is_not_asked(manager, url):
+    with pytest.raises(OfflineError):
         manager.download(url)
 
 

@@ -22,8 +22,8 @@ from crucible_datasets.exceptions import (
     FeaturesMismatchError,
     FileFormatError,
     NonMatchingSplitsSizesError,
+    OfflineError,
     SchemaConflictError,
-    UnavailableError,
 )
 from crucible_datasets.formats.base import FORMATS
 
@@ -243,10 +243,10 @@ def test_a_card_names_only_files_of_its_folder(tmp_path, pattern):
 @pytest.mark.parametrize(
     ("arguments", "kind", "text"),
     [
-        ({"path": "no/such"}, DatasetNotFoundError, "neither a folder nor a file"),
+        ({"path": "no/such/thing"}, DatasetNotFoundError, "neither a folder nor a file"),
+        ({"path": "no/such"}, OfflineError, "no/such at revision 'main' is not cached"),
         ({"path": "json", "data_files": "nope.json"}, DataFilesNotFoundError, "no such file"),
         ({"path": "json", "data_files": []}, ArgumentError, "empty"),
-        ({"path": "data", "streaming": True}, UnavailableError, "later version"),
         ({"path": "data", "foo": 1}, TypeError, "json takes encoding"),
         ({"path": "data", "foo": 1}, ValueError, "foo=1"),
         ({"path": "data", "name": "z"}, ConfigNotFoundError, "'z'.* Available: default"),
@@ -254,7 +254,7 @@ def test_a_card_names_only_files_of_its_folder(tmp_path, pattern):
         ({"path": "data", "download_mode": "x"}, ValueError, "DownloadMode"),
         ({"path": "data", "verification_mode": "x"}, ValueError, "VerificationMode"),
         ({"path": "data", "on_bad_files": "x"}, ArgumentError, "error, warn, skip"),
-        ({"path": "csv", "data_files": "https://example.com/a.csv"}, UnavailableError, "Download it"),
+        ({"path": "csv", "data_files": "https://example.com/a.csv"}, OfflineError, "example.com/a.csv"),
     ],
     ids=str,
 )

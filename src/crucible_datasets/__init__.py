@@ -39,6 +39,8 @@ _HOMES = {
     ),
     "fingerprint": ("disable_caching", "enable_caching", "is_caching_enabled"),
     "info": ("DatasetInfo",),
+    "iterable_dataset": ("IterableColumn", "IterableDataset"),
+    "iterable_dataset_dict": ("IterableDatasetDict",),
     "load": (
         "get_dataset_config_info",
         "get_dataset_config_names",

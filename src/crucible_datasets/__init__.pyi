@@ -109,6 +109,15 @@ from crucible_datasets.fingerprint import (
 from crucible_datasets.info import (
     DatasetInfo as DatasetInfo,
 )
+from crucible_datasets.iterable_dataset import (
+    IterableColumn as IterableColumn,
+)
+from crucible_datasets.iterable_dataset import (
+    IterableDataset as IterableDataset,
+)
+from crucible_datasets.iterable_dataset_dict import (
+    IterableDatasetDict as IterableDatasetDict,
+)
 from crucible_datasets.load import (
     get_dataset_config_info as get_dataset_config_info,
 )

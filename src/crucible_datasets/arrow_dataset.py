@@ -15,6 +15,7 @@ from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
 from crucible_datasets.ops import (
+    batching,
     build,
     columns,
     convert,
@@ -24,17 +25,21 @@ from crucible_datasets.ops import (
     groups,
     html,
     join,
+    push,
     rows,
     save,
     saved,
     splitting,
+    sql,
 )
+from crucible_datasets.ops import filter as filtering
+from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops.read import Reader, preview, rows_of
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.reading import direct
-from crucible_datasets.reading.sql import rows_of_query
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
+from crucible_datasets.streams import starts
 from crucible_datasets.tables.table import Table
 from crucible_datasets.tables.view import View
 
@@ -43,8 +48,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import polars as pl
+    from huggingface_hub import CommitInfo
 
     from crucible_datasets.dataset_dict import DatasetDict
+    from crucible_datasets.iterable_dataset import IterableDataset
 
     Path = str | os.PathLike[str]
     AnyPath = str | bytes | os.PathLike[Any]
@@ -63,6 +70,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
 
     _view: View
     _indexes: dict[str, BaseIndex]
+    errors: Dataset | None = None  # the rows that a function failed on: index, exception, traceback
 
     def __init__(
         self,
@@ -89,6 +97,16 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         """Other rows, or another order: refused while search indexes point at the rows."""
         refuse_if_indexed(self._indexes, operation.__name__)
         return self._of(operation(self._view, *args, **kwargs))
+
+    def _worked_out(self, operation: Callable[..., tuple[View, View | None]], *args: Any, **kwargs: Any) -> Dataset:
+        """What a function makes of the rows, with the errors that were collected."""
+        view, errors = operation(self._view, *args, **kwargs)
+        made = self._of(view)
+        return made._with_errors(errors)
+
+    def _with_errors(self, errors: View | None) -> Dataset:
+        self.errors = None if errors is None else self._of(errors)
+        return self
 
     def _set_view(self, view: View) -> None:
         self._view = view
@@ -263,15 +281,16 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         sql: Any,
         con: Any,
         features: Features | None = None,
-        cache_dir: str | None = None,  # noqa: ARG004
-        keep_in_memory: bool = False,  # noqa: ARG004
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> Dataset:
         """Make a dataset of a query or a table; `con` is a connection of sqlite3 or SQLAlchemy, or a URL.
 
-        The rows are always held in memory: a database does not tell whether its rows have changed.
+        The rows are read once more in every run: a database does not tell whether they have changed. They lie in
+        a file in `cache_dir` that goes with the dataset, or in memory.
         """
-        return Dataset._of(rows_of_query(sql, con, features, **kwargs))
+        return Dataset._of(direct.query(sql, con, features, cache_dir, keep_in_memory, **kwargs))
 
     @staticmethod
     def load_from_disk(
@@ -515,6 +534,113 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         rows.write_indices(self._view, path, batch_size, keep_in_memory)
         return self
 
+    def sql(
+        self,
+        query: str,
+        *,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        new_fingerprint: str | None = None,
+        **tables: Dataset,
+    ) -> Dataset:
+        """The rows that a query of DuckDB gives: `dataset.sql("select subject, count(*) as n from self group by all")`.
+
+        The dataset is the table `self`, other datasets go by the names they are passed under. Nothing else is seen.
+        """
+        others = {name: getattr(table, "_view", table) for name, table in tables.items()}
+        return self._of(sql.rows_of(self._view, query, others, keep_in_memory, load_from_cache_file, new_fingerprint))
+
+    # Functions
+
+    def map(
+        self,
+        function: Any = None,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        input_columns: str | list[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: str | list[str] | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | None = None,
+        disable_nullable: bool = False,
+        fn_kwargs: dict[str, Any] | None = None,
+        num_proc: int | None = None,
+        suffix_template: str = "_{rank:05d}_of_{num_proc:05d}",
+        new_fingerprint: str | None = None,
+        desc: str | None = None,
+        try_original_type: bool | None = True,
+        on_mixed_types: Literal["use_json"] | None = "use_json",
+        on_error: Literal["raise", "skip", "collect"] = "raise",
+        cache_key: str | None = None,
+    ) -> Dataset:
+        """What a function makes of every row, or of every batch. Columns it leaves alone are shared, not copied.
+
+        It returns the columns to set or add, as a dict, an Arrow table or a data frame, or None for no change.
+        Rows it fails on are left out with `on_error="skip"`, and in `errors` of the result with `"collect"`.
+        """
+        given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
+        return self._map(**given)
+
+    def _map(self, function: Any, **given: Any) -> Dataset:
+        """The same with only the arguments that matter, and the name of a split, if the function wants it."""
+        made = self._worked_out(mapping.mapped, function, **given)
+        refuse_if_indexed(self._indexes if len(made) != len(self) else {}, "map")
+        return made
+
+    def filter(
+        self,
+        function: Any = None,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        input_columns: str | list[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        fn_kwargs: dict[str, Any] | None = None,
+        num_proc: int | None = None,
+        suffix_template: str = "_{rank:05d}_of_{num_proc:05d}",
+        new_fingerprint: str | None = None,
+        desc: str | None = None,
+        on_error: Literal["raise", "skip", "collect"] = "raise",
+        cache_key: str | None = None,
+    ) -> Dataset:
+        """The rows for which a function is true; batched, it gives one bool for each row. Rows are not copied."""
+        given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
+        refuse_if_indexed(self._indexes, "filter")
+        return self._worked_out(filtering.filtered, **given)
+
+    def batch(
+        self,
+        batch_size: int | None = None,
+        by_column: str | list[str] | None = None,
+        drop_last_batch: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Dataset:
+        """Rows of `batch_size` rows each, as lists; or one for each run of rows with equal values of `by_column`."""
+        return self._moved(batching.batch, batch_size, by_column, drop_last_batch, num_proc, new_fingerprint)
+
+    def flatten_indices(
+        self,
+        keep_in_memory: bool = False,
+        cache_file_name: str | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | None = None,
+        disable_nullable: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> Dataset:
+        """The same rows, written side by side in their order: a copy that is faster to read after a shuffle."""
+        return self._of(batching.flatten(self._view, keep_in_memory, cache_file_name, features, new_fingerprint))
+
     # Columns
 
     def select_columns(self, column_names: str | list[str], new_fingerprint: str | None = None) -> Dataset:
@@ -553,8 +679,8 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         writer_batch_size: int | None = 1000,
         num_proc: int | None = None,
     ) -> Dataset:
-        """Every column as the type that `features` gives it. Columns whose type stays are shared."""
-        return self._shown(columns.cast(self._view, features))
+        """Every column as the type that `features` gives it, batch by batch. Columns whose type stays are shared."""
+        return self._shown(batching.cast(self._view, features, keep_in_memory, load_from_cache_file, cache_file_name))
 
     def cast_column(self, column: str, feature: Any, new_fingerprint: str | None = None) -> Dataset:
         """One column as another type. The others are shared."""
@@ -697,6 +823,12 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         """All rows as a polars data frame; `batched` gives an iterator over frames."""
         return convert.to_polars(self._view, batch_size, batched, schema_overrides, rechunk)
 
+    def to_iterable_dataset(self, num_shards: int | None = 1) -> IterableDataset:
+        """The rows as a stream, in shards that workers can share out."""
+        from crucible_datasets.iterable_dataset import IterableDataset
+
+        return IterableDataset._of(starts.of_view(self._view, num_shards))
+
     # Writing
 
     def save_to_disk(
@@ -742,14 +874,20 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         """Write CSV, compressed as the extension or `compression` says. Gives the bytes before that."""
         return export.to_csv(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_csv_kwargs)
 
-    def to_text(self, path_or_buf: AnyPath | BinaryIO, column: str = "text") -> int:
+    def to_text(
+        self,
+        path_or_buf: AnyPath | BinaryIO,
+        column: str = "text",
+        storage_options: dict[str, Any] | None = None,
+        compression: str | None = "infer",
+    ) -> int:
         """Write one column to a text file, a value to a line. Gives the bytes before compression."""
         columns.require(self._view, [column])
-        return export.to_text(self._view, path_or_buf, column)
+        return export.to_text(self._view, path_or_buf, column, storage_options, compression)
 
-    def to_arrow(self, path_or_buf: AnyPath | BinaryIO) -> int:
+    def to_arrow(self, path_or_buf: AnyPath | BinaryIO, storage_options: dict[str, Any] | None = None) -> int:
         """Write an Arrow IPC stream, which `from_file` opens. Gives the bytes written."""
-        return export.to_arrow(self._view, path_or_buf)
+        return export.to_arrow(self._view, path_or_buf, storage_options)
 
     def to_sql(
         self,
@@ -760,7 +898,34 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         **sql_writer_kwargs: Any,
     ) -> int:
         """Write a table of a database; `con` is a connection of sqlite3 or SQLAlchemy, or a URL. Gives the rows."""
-        return export.to_sql(self._view, name, con, batch_size, **sql_writer_kwargs)
+        return export.to_sql(self._view, name, con, batch_size, num_proc, **sql_writer_kwargs)
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str = "default",
+        set_default: bool | None = None,
+        split: str | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+        append: bool = False,
+    ) -> CommitInfo:
+        """Put the rows on the Hub as a split, in one commit: in the place of the rows there, or behind them."""
+        told = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
+        where, name = (
+            push.Where(repo_id, config_name, set_default, data_dir, *told),
+            str(split or self.split or "train"),
+        )
+        return push.push_views({name: self._view}, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule protocol: pandas, polars, DuckDB and others read a dataset directly."""

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 from crucible_datasets import __version__
 from crucible_datasets.exceptions import DatasetsError
@@ -53,6 +54,25 @@ def cache(action: str, **options: str | bool | None) -> Texts:
     return (yield from ACTIONS[action](default_cache(), **options))
 
 
+def hub(action: str, **options: Any) -> Texts:
+    """Serve a folder of datasets as a Hub, or fill it from another Hub."""
+    from crucible_datasets.localhub.commands import ACTIONS
+
+    return (yield from ACTIONS[action](**options))
+
+
+def _hub_options(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    serve = actions.add_parser("serve", help="answer clients whose HF_ENDPOINT points here, until interrupted")
+    serve.add_argument("folder", metavar="DIR", help="where the datasets are: plain folders DIR/org/name, or mirrored")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on; %(default)s is this machine only")
+    serve.add_argument("--port", type=int, default=8080, help="the port to listen on; %(default)s by default")
+    mirror = actions.add_parser("mirror", help="copy datasets into the folder, with their revisions and verified")
+    mirror.add_argument("names", nargs="+", metavar="NAME", help="org/name, or org/name@revision")
+    mirror.add_argument("folder", metavar="DIR", help="the folder that `crucible hub serve` serves")
+    mirror.add_argument("--endpoint", help="the hub to copy from; HF_ENDPOINT by default")
+
+
 def _cache_options(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("ls", help="list the entries, the last used first")
@@ -82,8 +102,8 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-COMMANDS: dict[str, Callable[..., Texts]] = {command.__name__: command for command in (demo, env, cache)}
-OPTIONS = {"cache": _cache_options}
+COMMANDS: dict[str, Callable[..., Texts]] = {command.__name__: command for command in (demo, env, cache, hub)}
+OPTIONS = {"cache": _cache_options, "hub": _hub_options}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

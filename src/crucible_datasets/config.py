@@ -117,6 +117,10 @@ SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SP
 MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL = 1000
 HF_DATASETS_MULTITHREADING_MAX_WORKERS = 16
 STREAMING_READ_MAX_RETRIES = 20
+# Batches that a thread reads ahead from the files of a stream; 0 reads them when they are asked for.
+STREAMING_PREFETCH_BATCHES = int(os.environ.get("CRUCIBLE_STREAMING_PREFETCH_BATCHES", 2))
+# Bytes of such batches, of all streams of a process together, beyond which no thread holds more than one.
+STREAMING_PREFETCH_BYTES = int(os.environ.get("CRUCIBLE_STREAMING_PREFETCH_BYTES", 64 << 20))
 STREAMING_READ_RETRY_INTERVAL = 5
 STREAMING_READ_RATE_LIMIT_RETRY_INTERVAL = 60
 STREAMING_READ_SERVER_UNAVAILABLE_RETRY_INTERVAL = 20

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from crucible_datasets.arrow_dataset import Dataset, Grouped, savable
 from crucible_datasets.exceptions import ArgumentError, SplitNotFoundError
 from crucible_datasets.features import Features
-from crucible_datasets.ops import save, saved
+from crucible_datasets.ops import map as mapping
+from crucible_datasets.ops import push, save, saved
 from crucible_datasets.reading import direct
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.table import Table
@@ -19,7 +20,23 @@ from crucible_datasets.tables.table import Table
 if TYPE_CHECKING:
     import os
 
+    from huggingface_hub import CommitInfo
+
+    from crucible_datasets.iterable_dataset_dict import IterableDatasetDict as IterableDatasetDict
+
     AnyPath = str | bytes | os.PathLike[Any]
+
+
+def __getattr__(name: str) -> Any:
+    """`IterableDatasetDict`, which existing code looks for here; imported when it does."""
+    if name != "IterableDatasetDict":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from crucible_datasets import iterable_dataset_dict
+
+    return iterable_dataset_dict.IterableDatasetDict
+
+
+_PER_SPLIT = ("cache_file_names", "with_split")
 
 
 class DatasetDict(dict[str | NamedSplit, Dataset]):
@@ -73,6 +90,29 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
         """Write a folder that `load_from_disk` opens. What was saved there is replaced at once, or not at all."""
         views = self._each(savable)
         save.save_splits(views, dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        config_name: str = "default",
+        set_default: bool | None = None,
+        data_dir: str | None = None,
+        commit_message: str | None = None,
+        commit_description: str | None = None,
+        private: bool | None = None,
+        token: str | None = None,
+        revision: str | None = None,
+        create_pr: bool | None = False,
+        max_shard_size: int | str | None = None,
+        num_shards: dict[str, int] | None = None,
+        embed_external_files: bool = True,
+        num_proc: int | None = None,
+        append: bool = False,
+    ) -> CommitInfo:
+        """Put all splits on the Hub in one commit: in the place of all that are there, or behind their rows."""
+        told = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
+        where, views = push.Where(repo_id, config_name, set_default, data_dir, *told), self._each(savable)
+        return push.push_views(views, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
     @staticmethod
     def load_from_disk(
@@ -275,6 +315,79 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
                 for name, dataset in self._checked().items()
             }
         )
+
+    # Functions
+
+    def map(
+        self,
+        function: Any = None,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        with_split: bool = False,
+        input_columns: str | list[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: str | list[str] | None = None,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_names: dict[str, str | None] | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | None = None,
+        disable_nullable: bool = False,
+        fn_kwargs: dict[str, Any] | None = None,
+        num_proc: int | None = None,
+        desc: str | None = None,
+        try_original_type: bool | None = True,
+        on_mixed_types: Literal["use_json"] | None = None,
+        on_error: Literal["raise", "skip", "collect"] = "raise",
+        cache_key: str | None = None,
+    ) -> DatasetDict:
+        """What a function makes of every row or batch of each split; `with_split` passes it the split's name too."""
+        given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}
+        own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
+        return self._mapped_with(own | self._names_if(with_split), Dataset._map, **given)
+
+    def _names_if(self, with_split: bool) -> dict[str, dict[Any, str]]:
+        return {"with_split": {name: str(name) for name in self}} if with_split else {}
+
+    def filter(
+        self,
+        function: Any = None,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        input_columns: str | list[str] | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        keep_in_memory: bool = False,
+        load_from_cache_file: bool | None = None,
+        cache_file_names: dict[str, str | None] | None = None,
+        writer_batch_size: int | None = 1000,
+        fn_kwargs: dict[str, Any] | None = None,
+        num_proc: int | None = None,
+        desc: str | None = None,
+        on_error: Literal["raise", "skip", "collect"] = "raise",
+        cache_key: str | None = None,
+    ) -> DatasetDict:
+        """The rows of each split for which a function is true."""
+        given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}
+        own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
+        return self._mapped_with(own, Dataset.filter, **given)
+
+    def flatten_indices(
+        self,
+        keep_in_memory: bool = False,
+        cache_file_names: dict[str, str | None] | None = None,
+        writer_batch_size: int | None = 1000,
+        features: Features | None = None,
+        disable_nullable: bool = False,
+        num_proc: int | None = None,
+        new_fingerprint: str | None = None,
+    ) -> DatasetDict:
+        """The rows of each split, written side by side in their order."""
+        own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
+        given = {"features": features, "new_fingerprint": new_fingerprint}
+        return self._mapped_with(own, Dataset.flatten_indices, keep_in_memory, **given)
 
     # Columns
 

@@ -21,11 +21,18 @@ and inherits the standard type that existing `except` clauses look for.
     ├── StratificationError (ValueError)
     ├── ArgumentError (ValueError)
     │   └── ArgumentTypeError (TypeError)
+    ├── FunctionResultError (TypeError, ValueError)
     ├── AlignmentError (ValueError, TypeError)
+    ├── UnknownFeaturesError (ValueError, TypeError)
+    ├── StreamStateError (ValueError, RuntimeError)
+    ├── ShardingError (RuntimeError)
+    ├── ShardIndexError (IndexError, ValueError)
     ├── ProbabilitiesError (ValueError, IndexError)
     ├── AggregationError (ValueError, TypeError)
+    ├── ExpressionError (ValueError, TypeError)
     ├── DecodingDisabledError (RuntimeError)
     ├── SplitNotFoundError (KeyError)
+    │   └── StreamedSplitError (ValueError)
     ├── DatasetTransformationNotAllowedError
     ├── MissingIndexError (KeyError)
     ├── UnsavedIndexError (ValueError)
@@ -33,6 +40,7 @@ and inherits the standard type that existing `except` clauses look for.
     │   ├── DatasetGenerationError
     │   │   └── SchemaConflictError (ValueError, TypeError)
     │   ├── FileFormatError (ValueError)
+    │   │   └── ArrowFileError (OSError)
     │   ├── CardError (ValueError)
     │   └── DatasetScriptError (RuntimeError)
     ├── FileNotFoundDatasetsError (FileNotFoundError)
@@ -52,15 +60,21 @@ and inherits the standard type that existing `except` clauses look for.
     ├── UnavailableError
     ├── LimitExceededError (ValueError)
     ├── WorkerDiedError (RuntimeError)
-    ├── StorageError (OSError)
-    └── ArrowFileError (ValueError, OSError)
+    ├── WorkerError (RuntimeError)
+    ├── NotPicklableError (TypeError)
+    ├── DownloadError (ConnectionError)
+    ├── OfflineError (ConnectionError)
+    ├── ContentMismatchError (ValueError)
+    ├── BadRecordError (ValueError)
+    └── StorageError (OSError)
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -84,7 +98,8 @@ class DatasetsError(Exception):
 
 
 def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> DatasetsError:
-    error = kind.__new__(kind)
+    # What the class of an error with several standard types inherits first is not always what can make it.
+    error: DatasetsError = (OSError if issubclass(kind, OSError) else kind).__new__(kind)
     error.args = arguments
     error.__dict__.update(attributes)
     return error
@@ -93,6 +108,10 @@ def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes:
 def _closest(asked: object, available: Iterable[object]) -> str:
     matches = get_close_matches(str(asked), [str(name) for name in available], n=1)
     return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def _part(part: Mapping[str, int]) -> str:
+    return "worker {worker} of {num_workers} on machine {rank} of {world_size}".format(**part)
 
 
 def _listed(names: Iterable[object], limit: int = 20) -> str:
@@ -250,12 +269,60 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument is of a kind the call cannot use."""
 
 
+class UnknownFeaturesError(DatasetsError, ValueError, TypeError):
+    """Something needs to know the types of a stream's columns, and nobody knows them yet."""
+
+    def message(self, operation: str) -> str:
+        self.operation = operation
+        return f"{operation} needs the features of the stream, which are unknown. Set them with stream.cast(features)."
+
+
+class StreamStateError(DatasetsError, ValueError, RuntimeError):
+    """States of a stream were loaded that other readers saved, from which this one cannot go on."""
+
+    def message(self, part: Mapping[str, int], saved: Sequence[Mapping[str, int]], reason: str) -> str:
+        self.part, self.saved, self.reason = dict(part), [dict(one) for one in saved], reason
+        return (
+            f"This reader is {_part(part)}, but the states are those of {'; '.join(map(_part, saved))}, and {reason}. "
+            "Go on with as many workers and machines as before, or deal rows out with with_workers(deterministic=True) "
+            "and load the list of the states of all workers."
+        )
+
+
+class ShardingError(DatasetsError, RuntimeError):
+    """The arguments of a generator are lists of different lengths, so nothing says how to share them out."""
+
+    def message(self, lengths: Mapping[str, int]) -> str:
+        self.lengths = dict(lengths)
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        return f"Lists among gen_kwargs are shared out to shards, but {found}. Pass tuples for what all shards get."
+
+
+class ShardIndexError(DatasetsError, IndexError, ValueError):
+    """A shard was asked for that is outside of the number of shards."""
+
+    def message(self, index: int, num_shards: int) -> str:
+        self.index, self.num_shards = index, num_shards
+        return f"There is no shard {index} of {num_shards}: shards are numbered from 0 to {num_shards - 1}."
+
+
 class DecodingDisabledError(DatasetsError, RuntimeError):
     """A value was to be decoded whose feature says not to."""
 
     def message(self, feature: str) -> str:
         self.feature = feature
         return f"{feature} keeps its values as they are stored. To decode them use {feature}(decode=True)."
+
+
+class FunctionResultError(DatasetsError, TypeError, ValueError):
+    """A function that was mapped over rows returned what cannot become columns."""
+
+    def message(self, found: str, batched: bool, column: str | None = None) -> str:
+        self.found, self.batched, self.column = found, batched, column
+        if column is not None:
+            return f"A function of batches returned {found} for column {column!r}; expected a list or an array."
+        columns = "columns by name" if batched else "a row"
+        return f"A function returned {found}; expected a dict ({columns}), an Arrow table, a data frame, or None."
 
 
 class AlignmentError(DatasetsError, ValueError, TypeError):
@@ -285,6 +352,16 @@ class AggregationError(DatasetsError, ValueError, TypeError):
         return f"{function!r} cannot be computed of column {column!r}, {feature}. Functions: {_listed(self.available)}."
 
 
+class ExpressionError(DatasetsError, ValueError, TypeError):
+    """An expression or a query cannot be computed of the columns that are there."""
+
+    def message(self, expression: str, types: Mapping[str, object], reason: object) -> str:
+        self.expression = expression
+        self.types = {name: str(kind) for name, kind in types.items()}
+        columns = _listed(f"{name}: {kind}" for name, kind in self.types.items())
+        return f"{expression}: {str(reason).rstrip('.')}. Columns: {columns}."
+
+
 class SplitNotFoundError(DatasetsError, KeyError):
     """A split was named that the dict does not have."""
 
@@ -295,6 +372,16 @@ class SplitNotFoundError(DatasetsError, KeyError):
             f" A row is found through its split, as in dataset[{self.available[0]!r}][0]." if self.available else ""
         )
         return f"There is no split {asked!r}.{hint}{example} Available: {_listed(self.available)}."
+
+
+class StreamedSplitError(SplitNotFoundError, ValueError):
+    """A stream was asked for part of a split, or for one that is not there."""
+
+    def message(self, asked: object, available: Iterable[object]) -> str:
+        found = super().message(asked, available)
+        return (
+            f"{found} A stream gives whole splits; use take(n) and skip(n) for parts." if "[" in str(asked) else found
+        )
 
 
 class DatasetTransformationNotAllowedError(DatasetsError):
@@ -329,14 +416,6 @@ class UnsavedIndexError(DatasetsError, ValueError):
         )
 
 
-class ArrowFileError(DatasetsError, ValueError, OSError):
-    """A file is not a readable Arrow stream or file."""
-
-    def message(self, path: object, reason: str) -> str:
-        self.path = path
-        return f"{path!s} is not a readable Arrow file: {reason}"
-
-
 class StorageError(DatasetsError, OSError):
     """The disk is full, or fails."""
 
@@ -355,13 +434,54 @@ class StorageError(DatasetsError, OSError):
 
 
 class WorkerDiedError(DatasetsError, RuntimeError):
-    """A process that worked on a part of the data was killed."""
+    """A process that worked on a part of the data ended before its work did.
 
-    def message(self, task: int, tasks: int) -> str:
-        self.task, self.tasks = task, tasks
+    `rows` is the part of the input it worked on, `exit_code` as the operating system tells it: negative for a signal.
+    """
+
+    def message(self, function: str, rows: range, exit_code: int | None) -> str:
+        self.function, self.rows, self.exit_code = function, rows, exit_code
+        where = f" on rows {rows.start} to {rows.stop - 1}" if len(rows) else ""
+        how, hint = _end_of_process(exit_code)
+        return f"The process that ran {function}{where} {how}. {hint}"
+
+
+def _end_of_process(exit_code: int | None) -> tuple[str, str]:
+    smaller = "Try a smaller num_proc or batch_size."
+    if exit_code is None:
+        return "is gone", f"Its messages, if any, are on stderr. {smaller}"
+    if exit_code >= NOT_STARTED:
+        return f"could not be started: {os.strerror(exit_code - NOT_STARTED)}", smaller
+    if exit_code >= 0:
+        return f"left with exit code {exit_code}", "Something in the function ended it: look for os._exit."
+    import signal
+
+    known = {int(number): number.name for number in signal.Signals}
+    name = known.get(-exit_code, f"signal {-exit_code}")
+    if name in {"SIGKILL", "SIGTERM"}:
+        return f"was killed by {name}", f"The system kills processes for lack of memory. {smaller}"
+    return f"crashed with {name}", "Leave num_proc out and run on these rows alone to find the one that does it."
+
+
+NOT_STARTED = 1000  # exit codes from here on are error numbers of a process that never was
+
+
+class WorkerError(DatasetsError, RuntimeError):
+    """An exception in another process that cannot be sent to this one."""
+
+    def message(self, kind: str, said: str, traceback: str) -> str:
+        self.kind, self.said, self.traceback = kind, said, traceback
+        return f"{kind}: {said} (The exception itself could not be pickled. It was raised here:)\n\n{traceback}"
+
+
+class NotPicklableError(DatasetsError, TypeError):
+    """A function, what it holds or what it returns cannot be sent to another process."""
+
+    def message(self, function: str, problem: str, error: BaseException) -> str:
+        self.function, self.reason = function, f"{type(error).__name__}: {error}"
         return (
-            f"The process working on part {task + 1} of {tasks} died, perhaps for lack of memory. "
-            "Try a smaller num_proc."
+            f"{function} {problem}: {self.reason}. Make such objects inside the function, keep to plain data, or leave "
+            "num_proc out."
         )
 
 
@@ -372,6 +492,13 @@ class FileFormatError(DatasetBuildError, ValueError):
         self.path, self.reason, self.row, self.offset = path, reason, row, offset
         where = "".join(f", {name} {value}" for name, value in (("row", row), ("byte", offset)) if value is not None)
         return f"{path!s}{where}: {reason}"
+
+
+class ArrowFileError(FileFormatError, OSError):
+    """A file is not a readable Arrow stream or file."""
+
+    def message(self, path: object, reason: str, row: int | None = None, offset: int | None = None) -> str:
+        return super().message(path, f"this is not a readable Arrow file: {reason}", row, offset)
 
 
 class CardError(DatasetBuildError, ValueError):
@@ -495,12 +622,18 @@ class LimitExceededError(DatasetsError, ValueError):
         return f"{path!s}: {what} exceeds the limit of {limit:,}. If the data is trusted, raise {setting}."
 
 
+def without_secrets(address: str) -> str:
+    """An address without what opens it to anybody: the password before a host, the signature behind a web page."""
+    shown = re.sub(r"://[^/@:]*:[^/@]*@", "://", address)
+    return shown.partition("?")[0] if shown.startswith(("http://", "https://")) else shown
+
+
 class FileNotFoundDatasetsError(DatasetsError, FileNotFoundError):
     """Something was named that is not there."""
 
     def message(self, asked: object, reason: str = "it does not exist.") -> str:
         self.asked = asked
-        return f"{asked!s}: {reason}"
+        return f"{without_secrets(str(asked))}: {reason}"
 
 
 class DataFilesNotFoundError(FileNotFoundDatasetsError):
@@ -526,3 +659,35 @@ class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
             f"Column {column!r} is {first_type} in {first!s}, but {second_type} in {second!s}. "
             "Pass `features` to say which it is."
         )
+
+
+class DownloadError(DatasetsError, ConnectionError):
+    """Bytes could not be fetched, also after several trials."""
+
+    def message(self, url: str, reason: str, status: int | None = None, code: str = "") -> str:
+        self.url, self.reason, self.status, self.code = without_secrets(url), reason, status, code
+        return f"Cannot read {self.url}: {reason}"
+
+
+class ContentMismatchError(DatasetsError, ValueError):
+    """Bytes arrived that are not the ones that were promised; they were thrown away."""
+
+    def message(self, name: str, expected: str, found: str) -> str:
+        self.name, self.expected, self.found = name, expected, found
+        return f"What arrived as {name} is not what was promised: {found} instead of {expected}. It was not kept."
+
+
+class OfflineError(DatasetsError, ConnectionError):
+    """Something is needed that is not cached, while the network is switched off."""
+
+    def message(self, what: str) -> str:
+        self.what = what
+        return f"{what} is not cached, and HF_HUB_OFFLINE forbids asking for it. Load it once with the network on."
+
+
+class BadRecordError(DatasetsError, ValueError):
+    """A line of a file is not what it should be."""
+
+    def message(self, file: str, line: int, reason: str) -> str:
+        self.file, self.line, self.reason = file, line, reason
+        return f"{file}, line {line}: {reason}. Pass on_error='skip' or 'collect' to go on."

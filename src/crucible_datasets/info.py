@@ -16,7 +16,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crucible_datasets import config
-from crucible_datasets.atomic import written_whole
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.splits import SplitDict
 from crucible_datasets.version import Version
@@ -323,6 +322,8 @@ def write_text(path: str, text: str, storage_options: StorageOptions = None) -> 
     """Write a small file that no reader ever sees half of."""
     filesystem, location = (None, path) if "://" not in path else _filesystem(path, storage_options)
     if filesystem is None or "file" in filesystem.protocol:
+        from crucible_datasets.atomic import written_whole
+
         with written_whole(location) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
             file.write(text)
     else:

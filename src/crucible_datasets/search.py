@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crucible_datasets.exceptions import MissingIndexError
+from crucible_datasets.ops.search import elastic, exact, faiss, vectors
 from crucible_datasets.ops.search.base import (
     BaseIndex,
     BatchedNearestExamplesResults,
@@ -22,14 +23,13 @@ from crucible_datasets.ops.search.base import (
     refuse_if_indexed,
     sized,
 )
-from crucible_datasets.ops.search.elastic import ElasticSearchIndex
-from crucible_datasets.ops.search.exact import ExactIndex
-from crucible_datasets.ops.search.faiss import Device, FaissIndex
-from crucible_datasets.ops.search.vectors import column_matrix, finite_matrix
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from crucible_datasets.ops.search.elastic import ElasticSearchIndex
+    from crucible_datasets.ops.search.exact import ExactIndex
+    from crucible_datasets.ops.search.faiss import Device, FaissIndex
     from crucible_datasets.tables.view import View
 
 __all__ = [
@@ -47,6 +47,14 @@ __all__ = [
 ]
 
 MissingIndex = MissingIndexError
+_KINDS = {"ElasticSearchIndex": elastic, "ExactIndex": exact, "FaissIndex": faiss}
+
+
+def __getattr__(name: str) -> Any:
+    """The kinds of index, imported when one is used."""
+    if name not in _KINDS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_KINDS[name], name)
 
 
 class IndexableMixin:
@@ -85,14 +93,14 @@ class IndexableMixin:
         dtype: npt.DTypeLike = np.float32,
     ) -> Self:
         """Index the vectors of a column for exact search by "cosine", "l2" or "inner_product"."""
-        index = ExactIndex(column_matrix(self._view, column, batch_size, dtype), metric)
+        index = exact.ExactIndex(vectors.column_matrix(self._view, column, batch_size, dtype), metric)
         return self._attached(index_name or column, index)
 
     def add_exact_index_from_external_arrays(
         self, external_arrays: Any, index_name: str, metric: str = "cosine", dtype: npt.DTypeLike = np.float32
     ) -> None:
         """Index one vector for each row for exact search, from an array that is not part of the dataset."""
-        index = ExactIndex(finite_matrix(external_arrays, dtype), metric)
+        index = exact.ExactIndex(vectors.finite_matrix(external_arrays, dtype), metric)
         self._indexes[index_name] = sized(index, index_name, len(self))
 
     def save_index(self, index_name: str, file: Path, storage_options: dict[str, Any] | None = None) -> None:
@@ -101,7 +109,7 @@ class IndexableMixin:
 
     def load_index(self, index_name: str, file: Path, storage_options: dict[str, Any] | None = None) -> None:
         """Attach an exact index that `save_index` wrote."""
-        self._indexes[index_name] = sized(ExactIndex.load(file, storage_options), index_name, len(self))
+        self._indexes[index_name] = sized(exact.ExactIndex.load(file, storage_options), index_name, len(self))
 
     def add_faiss_index(
         self,
@@ -117,7 +125,7 @@ class IndexableMixin:
         dtype: npt.DTypeLike = np.float32,
     ) -> Self:
         """Index the vectors of a column with faiss."""
-        index = FaissIndex(device, string_factory, metric_type, custom_index)
+        index = faiss.FaissIndex(device, string_factory, metric_type, custom_index)
         index.add_vectors(self._view, column, batch_size, train_size, faiss_verbose, dtype)
         return self._attached(index_name or column, index)
 
@@ -135,19 +143,19 @@ class IndexableMixin:
         dtype: npt.DTypeLike = np.float32,
     ) -> None:
         """Index one vector for each row with faiss, from an array that is not part of the dataset."""
-        index = FaissIndex(device, string_factory, metric_type, custom_index)
+        index = faiss.FaissIndex(device, string_factory, metric_type, custom_index)
         index.add_vectors(external_arrays, None, batch_size, train_size, faiss_verbose, dtype)
         self._indexes[index_name] = sized(index, index_name, len(self))
 
     def save_faiss_index(self, index_name: str, file: Path, storage_options: dict[str, Any] | None = None) -> None:
         """Write a faiss index to a file."""
-        of_type(self._indexes, index_name, FaissIndex).save(file, storage_options)
+        of_type(self._indexes, index_name, faiss.FaissIndex).save(file, storage_options)
 
     def load_faiss_index(
         self, index_name: str, file: Path, device: Device = None, storage_options: dict[str, Any] | None = None
     ) -> None:
         """Attach an index that faiss wrote to a file."""
-        self._indexes[index_name] = sized(FaissIndex.load(file, device, storage_options), index_name, len(self))
+        self._indexes[index_name] = sized(faiss.FaissIndex.load(file, device, storage_options), index_name, len(self))
 
     def add_elasticsearch_index(
         self,
@@ -160,7 +168,7 @@ class IndexableMixin:
         es_index_config: dict[str, Any] | None = None,
     ) -> Self:
         """Index the texts of a column on an Elasticsearch server."""
-        index = ElasticSearchIndex(host, port, es_client, es_index_name, es_index_config)
+        index = elastic.ElasticSearchIndex(host, port, es_client, es_index_name, es_index_config)
         index.add_documents(self._view, column)
         return self._attached(index_name or column, index)
 
@@ -174,7 +182,7 @@ class IndexableMixin:
         es_index_config: dict[str, Any] | None = None,
     ) -> None:
         """Attach an index that already exists on an Elasticsearch server."""
-        self._indexes[index_name] = ElasticSearchIndex(host, port, es_client, es_index_name, es_index_config)
+        self._indexes[index_name] = elastic.ElasticSearchIndex(host, port, es_client, es_index_name, es_index_config)
 
     def search(self, index_name: str, query: Any, k: int = 10, **kwargs: Any) -> SearchResults:
         """The scores and row numbers of the `k` best rows for a query."""

@@ -128,7 +128,7 @@ def test_splits_of_other_columns():
 
 
 # These take one seed, file or folder per split.
-_OWN = {"shuffle", "sort", "save_to_disk", "load_from_disk"}
+_OWN = {"shuffle", "sort", "save_to_disk", "load_from_disk", "map", "filter", "flatten_indices"}
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,17 @@ def make_durable(path: str) -> None:
         os.close(handle)
 
 
+def make_folders(folder: str) -> None:
+    """Make a folder and those around it, and have the disk hold their names."""
+    made, place = [], os.path.abspath(folder)
+    while not os.path.isdir(place):
+        made.append(place)
+        place = os.path.dirname(place)
+    os.makedirs(folder, exist_ok=True)
+    for each in made:
+        make_durable(os.path.dirname(each))
+
+
 def make_tree_durable(folder: str) -> None:
     """Have the disk hold all files of a folder, several at a time."""
     paths = [folder, *(path for path in paths_in(folder) if _is_file_or_folder(path))]

@@ -15,9 +15,10 @@ from crucible_datasets.cache import Cache, default_cache
 from crucible_datasets.cache.manifest import read_manifest
 from crucible_datasets.download.download_config import DownloadConfig
 from crucible_datasets.download.iterables import ArchiveMembers, FilesUnder
-from crucible_datasets.exceptions import FileNotFoundDatasetsError, UnavailableError
+from crucible_datasets.exceptions import FileNotFoundDatasetsError
 from crucible_datasets.fingerprint import Hasher, is_caching_enabled
 from crucible_datasets.reading.unpack import is_packed, unpack
+from crucible_datasets.sources.base import source_of
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|[^/]*::")
 # Part of every key: raised when the same file would be unpacked to something else than before.
@@ -61,7 +62,7 @@ class DownloadManager:
         return sum(facts["num_bytes"] for facts in self._recorded.values())
 
     def download(self, url_or_urls: Nested) -> Nested:
-        """The local paths of files; relative ones start at the builder's folder."""
+        """The local paths of files, fetched where an address is given; relative paths start at the builder's folder."""
         return _mapped(self._located, url_or_urls)
 
     def extract(self, path_or_paths: Nested) -> Nested:
@@ -105,7 +106,7 @@ class DownloadManager:
     def _located(self, url: Any) -> str:
         path = str(url).removeprefix("file://")
         if _URL.match(path):
-            raise UnavailableError(f"Downloading {url}", "Download it and give the path of the file.")
+            path = self._fetched(path)
         path = os.path.normpath(os.path.join(self._base_path, os.path.expanduser(path)))
         if not os.path.exists(path):
             raise FileNotFoundDatasetsError(path)
@@ -115,6 +116,12 @@ class DownloadManager:
             "checksum": _checksum(path) if self._record_checksums and os.path.isfile(path) else None,
         }
         return path
+
+    def _fetched(self, url: str) -> str:
+        source, options = source_of(url), dict(self.download_config.storage_options)
+        if source.name == "hub":
+            options.setdefault("token", self.download_config.token)
+        return source.fetched(source.listed(url, options)[:1], options)[0]
 
     def _extracted(self, path: Any) -> str:
         place = os.path.abspath(path)

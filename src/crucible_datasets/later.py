@@ -1,0 +1,49 @@
+"""Modules of a package that are imported when they are first used.
+
+A package whose `__getattr__` is `submodules(__name__)` gives, to `from package import name`, a stand-in that
+imports the module on the first access. `import package.name` and `from package.name import …` are as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+
+class Later:
+    """Stands in for a module. Nothing is kept here: what somebody puts into the module is seen by all."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "_name", name)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        return vars(import_module(self._name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(import_module(self._name), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(import_module(self._name), name)
+
+    def __repr__(self) -> str:
+        return f"<module {self._name!r}, imported when it is used>"
+
+
+def submodules(package: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a package whose modules wait."""
+
+    def named(name: str) -> Any:
+        full = f"{package}.{name}"
+        if name.startswith("__") or find_spec(full) is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return Later(full)
+
+    return named

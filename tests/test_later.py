@@ -1,0 +1,106 @@
+"""Modules that wait for their first use, and items that a thread makes ahead of theirs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from crucible_datasets.formats.ahead import ahead
+from crucible_datasets.later import Later
+
+LOAD = """
+import json, sys
+import crucible_datasets
+rows = crucible_datasets.load_dataset("parquet", data_files=sys.argv[1], split="train")
+assert rows[0] == {"n": 0}
+print(json.dumps(sorted(sys.modules)))
+"""
+# None of them is needed to read a Parquet file, and each takes longer to import than the file to read.
+UNNEEDED = {
+    "asyncio",
+    "fsspec",
+    "huggingface_hub",
+    "multiprocessing",
+    "pandas",
+    "pyarrow.compute",
+    "pyarrow.dataset",
+    "sqlite3",
+    "tqdm",
+    "yaml",
+}
+
+
+def test_loading_parquet_imports_what_it_needs(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"n": range(3)}), tmp_path / "it.parquet")
+    ran = subprocess.run(
+        [sys.executable, "-c", LOAD, tmp_path / "it.parquet"], capture_output=True, text=True, check=True
+    )
+    assert not UNNEEDED & set(json.loads(ran.stdout))
+
+
+def test_a_stand_in_is_the_module_for_whoever_uses_it(monkeypatch):
+    import json.tool
+
+    stand_in = Later("json.tool")
+    assert stand_in.main is json.tool.main
+    assert stand_in.__dict__ is vars(json.tool)
+    monkeypatch.setattr(stand_in, "main", "changed")
+    assert json.tool.main == "changed"
+    monkeypatch.undo()
+    assert callable(json.tool.main)
+
+
+def test_what_does_not_exist_is_missing_at_once():
+    with pytest.raises(ImportError, match="no_such_module"):
+        from crucible_datasets.ops import no_such_module  # noqa: F401
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name == "crucible-ahead"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+@pytest.mark.parametrize("most", [1, 7])
+def test_items_come_in_order(count, most):
+    assert list(ahead(iter(range(count)), most)) == list(range(count))
+    assert not threads()
+
+
+@pytest.mark.parametrize("taken", [0, 1, 3])
+def test_a_taker_may_stop(taken):
+    closed = threading.Event()
+
+    def endless():
+        try:
+            number = 0
+            while True:
+                yield number
+                number += 1
+        finally:
+            closed.set()
+
+    items = ahead(endless())
+    assert [next(items) for _ in range(taken)] == list(range(taken))
+    items.close()
+    assert not threads()
+    assert closed.is_set() or taken <= 1
+
+
+@pytest.mark.parametrize("place", [0, 1, 5])
+def test_an_error_comes_in_its_place(place):
+    def failing():
+        yield from range(place)
+        raise LookupError("here")
+
+    items, seen = ahead(failing()), []
+    with pytest.raises(LookupError, match="here"):
+        seen.extend(items)
+    assert seen == list(range(place)) or not seen
+    assert not threads()
