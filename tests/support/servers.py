@@ -45,6 +45,10 @@ except subprocess.TimeoutExpired:
     server.kill()
     server.wait()
 shutil.rmtree(os.path.dirname(pipe), ignore_errors=True)
+try:
+    os.rmdir(os.path.dirname(os.path.dirname(pipe)))
+except OSError:
+    pass  # another server of the run is still there
 """
 
 
