@@ -1,6 +1,7 @@
 """Worker processes: where they can be started from, what they see of the program, and how they end."""
 
 import logging
+import gc
 import os
 import random
 import signal
@@ -346,6 +347,7 @@ def test_no_file_and_no_process_is_left(start):
         return len(os.listdir("/proc/self/fd"))
 
     run(lambda number: number, 4)
+    gc.collect()  # what earlier tests left open is none of these
     before = open_files()
     for _ in range(5):
         pids = run(lambda number: os.getpid(), 4)
@@ -354,7 +356,7 @@ def test_no_file_and_no_process_is_left(start):
         with pytest.raises(WorkerDiedError):
             run(lambda number: os._exit(1), 4)
         assert not any(map(is_alive, pids))
-    assert open_files() == before
+    assert open_files() <= before
 
 
 LONG = """
