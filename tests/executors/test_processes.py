@@ -1,7 +1,7 @@
 """Worker processes: where they can be started from, what they see of the program, and how they end."""
 
-import logging
 import gc
+import logging
 import os
 import random
 import signal
