@@ -256,6 +256,9 @@ def test_the_command_serves_until_interrupted(root):
         line = process.stdout.readline()
         endpoint = line.split(" at ")[1].split(";")[0]
         assert HfApi(endpoint=endpoint, token=False).dataset_info("acme/plain").id == "acme/plain"
+        assert f"HF_ENDPOINT={endpoint}" in process.stdout.readline()
+        to_write = process.stdout.readline()
+        assert "HF_TOKEN" in to_write and "HF_HUB_DISABLE_XET=1" in to_write
         process.send_signal(2)
         assert process.wait(10) == 0
 

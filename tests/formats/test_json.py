@@ -298,3 +298,10 @@ def test_slices_and_hidden_values_are_written_as_they_read():
         {"l": [], "s": {"x": 2}, "f": [3, 4]},
         {"l": [3.5, None, None], "s": {"x": 3}, "f": None},
     ]
+
+
+def test_an_error_names_no_byte_where_none_is_known():
+    rows, error = rows_before_the_error(b'{"a":1}\n\n[1]\n{"a":4}\n')
+    assert rows == [{"a": 1}]
+    assert isinstance(error, FileFormatError)
+    assert (error.row, error.offset) == (1, None)

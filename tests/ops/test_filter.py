@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets import Dataset
+from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.tables.table import ArrowTable
 
 STEPS = {
@@ -67,3 +69,9 @@ def test_rows_are_not_copied():
     }
     assert columns["text"] == dataset.data.table["text"].chunk(0).buffers()[-1].address
     assert [row["n"] for row in kept] == [row["m"] for row in kept]
+
+
+@pytest.mark.parametrize("mask", [[True], [True] * 12])
+def test_a_mask_of_another_length_is_an_error(mask):
+    with pytest.raises(ColumnLengthError, match="10 are needed"):
+        Dataset.from_dict({"n": list(range(10))}).filter(lambda batch: mask, batched=True)

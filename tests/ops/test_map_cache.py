@@ -368,3 +368,22 @@ def test_rows_of_another_number_of_workers_may_be_used(tmp_path, notes, small_pa
     notes.new()
     assert OPERATIONS["map"](in_memory(tmp_path), function, num_proc=2)["m"][:] == [2 * n for n in range(SIZE)]
     assert notes.new() < SIZE and only_a_result_is_left()
+
+
+UNCACHED = """
+import os, sys
+from crucible_datasets import Dataset, config, disable_caching
+disable_caching()
+config.TEMP_CACHE_DIR_PREFIX = sys.argv[1]
+assert Dataset.from_dict({"n": [1, 2]}).map(lambda row: {"m": row["n"]})["m"][:] == [1, 2]
+assert os.listdir(os.path.dirname(sys.argv[1]))
+"""
+
+
+def test_results_that_are_not_cached_go_silently_when_the_program_ends(tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    command = [sys.executable, "-W", "always", "-c", UNCACHED, f"{folder}{os.sep}"]
+    ran = subprocess.run(command, env={**os.environ, "TMPDIR": str(folder)}, capture_output=True, text=True, check=True)
+    assert "Warning" not in ran.stderr
+    assert os.listdir(folder) == []

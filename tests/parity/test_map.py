@@ -198,7 +198,6 @@ FILTERS = {
     "nothing": (lambda row: None, False),
     "batch": (lambda batch: [value > 2 for value in batch["n"]], True),
     "array": (lambda batch: np.array(batch["n"]) > 2, True),
-    "short": (lambda batch: [True], True),
 }
 
 

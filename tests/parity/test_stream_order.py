@@ -258,3 +258,18 @@ def test_a_part_of_a_part(first, second, shards):
             theirs = hf_split_by_node(hf_split_by_node(numbers(hf, 24, shards), outer, first), inner, second)
             mine = split_dataset_by_node(split_dataset_by_node(numbers(ours, 24, shards), outer, first), inner, second)
             assert values(mine) == values(theirs)
+
+
+@pytest.mark.parametrize("num_shards", [1, 2, 3, 4])
+@pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("steps", [("take",), ("skip",), ("skip", "take"), ("shuffle", "take"), ("take", "shuffle")])
+def test_rows_counted_after_a_split_by_machine(num_shards, rank, steps):
+    def rows(library):
+        split = split_dataset_by_node if library is ours else hf_split_by_node
+        data = library.Dataset.from_dict({"n": list(range(24))}).to_iterable_dataset(num_shards=num_shards)
+        stream = split(data, rank, 2)
+        for step in steps:
+            stream = stream.shuffle(seed=7, buffer_size=3) if step == "shuffle" else getattr(stream, step)(5)
+        return [row["n"] for row in stream]
+
+    assert rows(ours) == rows(hf)

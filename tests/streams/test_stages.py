@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -356,3 +357,11 @@ def test_streams_travel_to_other_processes(tmp_path):
         list(made)
         copy = pickle.loads(pickle.dumps(made))
         assert list(copy) == list(made)
+
+
+@pytest.mark.parametrize("step", ["map", "filter"])
+@pytest.mark.parametrize("given", ["n > 3", pc.field("n") > 3, 5])
+def test_what_is_no_function_is_refused_before_any_row_is_read(step, given):
+    stream = IterableDataset.from_list(rows_of(5))
+    with pytest.raises(TypeError, match="Expected a function, not .*Expressions are for a Dataset"):
+        getattr(stream, step)(given)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-_MOST_BYTES = 2**31 - 1  # by 32-bit offsets
 _WORTH_AN_IMPORT = 2_000_000  # values that take as much longer as the import
+_LONG_TEXT = 4 << 20  # characters at once; Arrow copies them less often
 _spared = 0
 
 
@@ -72,10 +72,10 @@ def _booleans(values: list[Any], validity: pa.Buffer | None) -> pa.Array:
 def _texts(values: list[Any], validity: pa.Buffer | None) -> pa.Array | None:
     filled = values if validity is None else [value or "" for value in values]
     text = "".join(filled)
+    if len(text) > _LONG_TEXT:
+        return None
     data = text.encode()
     lengths = map(len, filled) if len(data) == len(text) else map(len, map(str.encode, filled))
-    if len(data) > _MOST_BYTES:
-        return None
     offsets = np.zeros(len(values) + 1, dtype=np.int32)
     np.cumsum(np.fromiter(lengths, dtype=np.int32, count=len(values)), out=offsets[1:])
     return pa.Array.from_buffers(pa.string(), len(values), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])

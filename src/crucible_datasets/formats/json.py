@@ -183,7 +183,8 @@ class _Reader:
             if rest and problem and not (problem.at_end and self.rows < _MANY and len(rest) < _LONGEST_DOCUMENT):
                 break
         if rest.strip() and problem is not None:
-            raise FileFormatError(self.name, problem.reason, self.rows, self.offset)
+            where = None if problem.offset is None else self.offset
+            raise FileFormatError(self.name, problem.reason, self.rows, where)
 
     def _table(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem | None]:
         longest = self._require_flat(text)

@@ -19,7 +19,8 @@ def serve(folder: str, host: str, port: int) -> Texts:
     with HubServer(folder, host, port) as server:
         yield f"{len(server.hub.names())} datasets of {folder} at {server.endpoint}; ctrl-c ends it"
         yield f"Clients find it with HF_ENDPOINT={server.endpoint}"
-        yield f"To write, they need a token of {os.path.join(folder, 'tokens.json')} as HF_TOKEN"
+        tokens = os.path.join(folder, "tokens.json")
+        yield f"To write, they need a token of {tokens} as HF_TOKEN, and HF_HUB_DISABLE_XET=1"
         try:
             server.serve_forever()
         except KeyboardInterrupt:

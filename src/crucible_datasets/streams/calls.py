@@ -26,12 +26,15 @@ class Call:
     @classmethod
     def of(
         cls,
-        function: Callable[..., Any],
+        function: Any,
         with_indices: bool,
         input_columns: str | Sequence[str] | None,
         fn_kwargs: Mapping[str, Any] | None,
     ) -> Call:
         """The call that the arguments of `map` or `filter` describe."""
+        if not callable(function):
+            found = f"{type(function).__name__}: {function!r:.80}"
+            raise TypeError(f"Expected a function, not {found}. Expressions are for a Dataset, not for a stream.")
         names = None if input_columns is None else (input_columns,) if isinstance(input_columns, str) else input_columns
         return cls(function, with_indices, None if names is None else tuple(names), dict(fn_kwargs or {}))
 

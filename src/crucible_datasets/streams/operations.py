@@ -47,7 +47,7 @@ def map_rows(
     fn_kwargs: Mapping[str, Any] | None,
 ) -> Stream:
     """The rows that a function makes of the rows; their features are unknown unless given."""
-    call = Call.of(function or _nothing, with_indices, input_columns, fn_kwargs)
+    call = Call.of(_nothing if function is None else function, with_indices, input_columns, fn_kwargs)
     shown, removed = Shown(stream.format), _listed(remove_columns or ())
     stage: Stage = Mapped(_opened(stream), call, shown, removed)
     if batched:
@@ -69,18 +69,18 @@ def filter_rows(
     fn_kwargs: Mapping[str, Any] | None,
 ) -> Stream:
     """The rows that a function says yes to."""
-    call = Call.of(function, with_indices, input_columns, fn_kwargs)  # type: ignore[arg-type]
+    call = Call.of(function, with_indices, input_columns, fn_kwargs)
     return replace(stream, stage=Filtered(_opened(stream), call, Shown(stream.format), batched, batch_size))
 
 
 def take(stream: Stream, n: int) -> Stream:
     """The first `n` rows."""
-    return replace(stream, stage=Taken(stream.stage, max(n, 0)))
+    return replace(stream, stage=Taken(stream.stage, max(n, 0), stream.node is None))
 
 
 def skip(stream: Stream, n: int) -> Stream:
     """All rows but the first `n`."""
-    return replace(stream, stage=Skipped(stream.stage, max(n, 0)))
+    return replace(stream, stage=Skipped(stream.stage, max(n, 0), stream.node is None))
 
 
 def repeat(stream: Stream, num_times: int | None) -> Stream:

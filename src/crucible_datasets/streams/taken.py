@@ -13,9 +13,13 @@ from crucible_datasets.streams.cursor import Cursor
 
 @dataclass(frozen=True)
 class Counted(Step):
-    """A step that counts rows, so the order of shards below it stays, and shards share the count out."""
+    """A step that counts rows, so the order of shards below it stays, and shards share the count out.
+
+    Counted after the rows were split by machine, they are those of one machine, and each counts them all.
+    """
 
     num_rows: int
+    is_shared: bool = True
 
     def reordered(self, generator: Any) -> Stage:
         return self
@@ -25,7 +29,7 @@ class Counted(Step):
         return True
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Stage:
-        share = len(shared_out(self.num_rows, num_shards, index))
+        share = len(shared_out(self.num_rows, num_shards, index)) if self.is_shared else self.num_rows
         return replace(self, source=self.source.shard(num_shards, index, contiguous), num_rows=share)
 
 

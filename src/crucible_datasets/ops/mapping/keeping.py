@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -59,11 +60,8 @@ class Keeping:
 def _home() -> str:
     """A folder that goes when the program ends."""
     home = tempfile.TemporaryDirectory(prefix=config.TEMP_CACHE_DIR_PREFIX)
-    _homes.append(home)  # it is removed with its object
+    atexit.register(home.cleanup)  # a folder that goes with its object is a ResourceWarning
     return home.name
-
-
-_homes: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def identity(

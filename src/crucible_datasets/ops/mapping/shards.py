@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.cache.parts import Parts
+from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.executors.base import Advance
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.blocks import Block, Source
@@ -159,8 +160,10 @@ class _Kept:
 
 
 def _chosen(block: Block, mask: Any) -> np.ndarray:
-    wanted = mask.to_pylist() if hasattr(mask, "to_pylist") else mask
-    return np.asarray([row for row, keep in zip(block.rows, wanted, strict=False) if keep], dtype=np.int64)
+    wanted = mask.to_pylist() if hasattr(mask, "to_pylist") else list(mask)
+    if len(wanted) != len(block.rows):
+        raise ColumnLengthError("the mask of filter", len(wanted), len(block.rows))
+    return np.asarray([row for row, keep in zip(block.rows, wanted, strict=True) if keep], dtype=np.int64)
 
 
 def _write_errors(path: str, failures: list[Failure]) -> None:
