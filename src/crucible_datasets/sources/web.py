@@ -25,6 +25,7 @@ _PASSING = {408, 429, 500, 502, 503, 504}
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_REDIRECTS = 10
 _FIRST_PAUSE = 0.05  # a line that is cut every few kilobytes still delivers
+_PATIENCE_WITH_NOBODY = 15.0
 _LONGEST_PAUSE = 30.0
 
 
@@ -138,7 +139,9 @@ class Web:
         """Wait before the next trial, or give up."""
         grown = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(trial, 12)) * random.uniform(0.5, 1)
         pause = max(grown, accident.wait)
-        if time.monotonic() - began + pause > self.patience:
+        # A host that cannot be reached at all is more often misspelt, or the network down, than busy.
+        patience = min(self.patience, _PATIENCE_WITH_NOBODY) if "ConnectError" in str(accident) else self.patience
+        if time.monotonic() - began + pause > patience:
             raise DownloadError(url, f"{accident} (tried {trial} times).") from accident
         time.sleep(pause)
 
