@@ -13,13 +13,13 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 import xxhash
 
 from crucible_datasets import config, progress
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.atomic.files import remove_abandoned
+from crucible_datasets.atomic.owners import unfinished_name
 from crucible_datasets.cache.manifest import identity_of
 from crucible_datasets.cache.turns import found_or_turn
 from crucible_datasets.exceptions import without_secrets
@@ -120,12 +120,12 @@ def linked(folder: str, names: Sequence[str], paths: Sequence[str]) -> None:
         if os.path.realpath(link) == os.path.realpath(path):
             continue
         os.makedirs(os.path.dirname(link), exist_ok=True)
-        with suppress(FileNotFoundError):
-            os.unlink(link)
+        # Renamed into place: a process that links the same file never finds it gone.
+        remove_abandoned(os.path.dirname(link), ".link")
+        beside = os.path.join(os.path.dirname(link), unfinished_name(".link"))
         try:
-            os.symlink(os.path.relpath(path, os.path.realpath(os.path.dirname(link))), link)
-        except FileExistsError:
-            pass  # another process was faster
+            os.symlink(os.path.relpath(path, os.path.realpath(os.path.dirname(link))), beside)
+            os.replace(beside, link)
         except OSError:
             with written_whole(link) as beside:
                 shutil.copyfile(path, beside)
