@@ -1,12 +1,14 @@
-"""Modules of a package that are imported when they are first used.
+"""Modules, and names of modules, that are imported when they are first used.
 
 A package whose `__getattr__` is `submodules(__name__)` gives, to `from package import name`, a stand-in that
 imports the module on the first access. `import package.name` and `from package.name import …` are as ever.
+A package whose `__getattr__` is `names(__name__, homes)` gives each name from the module that it lives in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -45,5 +47,19 @@ def submodules(package: str) -> Callable[[str], Any]:
         if name.startswith("__") or find_spec(full) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return Later(full)
+
+    return named
+
+
+def names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package that shows names of its modules: which module, which names."""
+    home_of = {name: home for home, shown in homes.items() for name in shown}
+
+    def named(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
 
     return named
