@@ -30,6 +30,7 @@ from crucible_datasets.exceptions import (
     ExpectedMoreSplitsError,
     FeaturesMismatchError,
     FileNotFoundDatasetsError,
+    ManualDownloadError,
     NonMatchingChecksumError,
     NonMatchingSplitsSizesError,
     SchemaConflictError,
@@ -348,6 +349,15 @@ def test_without_a_default_one_of_several_must_be_named(folder):
     with pytest.raises(ConfigNotFoundError, match="several"):
         Choice(base_path=str(folder))
     assert Choice(base_path=str(folder), times=4).config == LinesConfig("default", version=Version("1.0.0"), times=4)
+
+
+def test_files_that_only_the_user_can_get_are_asked_for(folder):
+    class ByHand(Lines):
+        manual_download_instructions = "get them at the library."
+
+    with pytest.raises(ManualDownloadError, match="at the library"):
+        ByHand(base_path=str(folder)).download_and_prepare()
+    ByHand(base_path=str(folder), data_dir=str(folder)).download_and_prepare()
 
 
 def test_files_and_folders_reach_the_configuration(folder):

@@ -174,8 +174,12 @@ def test_streams_come_by_name_too(server):
 def test_names_that_are_wrong_say_what_is_there(server):
     with pytest.raises(DatasetNotFoundError, match="acme/nothing"):
         cd.load_dataset("acme/nothing")
-    with pytest.raises(ConfigNotFoundError, match="main, other"):
+    with pytest.raises(ConfigNotFoundError, match="^acme/numbers at [0-9a-f]+ has no configuration 'third'.*main, other"):
         cd.load_dataset("acme/numbers", "third")
+    with pytest.raises(DatasetNotFoundError, match="jsonl: it is no format; did you mean 'json'?"):
+        cd.load_dataset("jsonl", data_files="x.jsonl")
+    with pytest.raises(DatasetNotFoundError, match="data/train.jsonl: there is no such file here"):
+        cd.load_dataset("data/train.jsonl")
     with pytest.raises(DatasetNotFoundError, match="no revision 'v7'"):
         cd.load_dataset("acme/numbers", revision="v7")
 

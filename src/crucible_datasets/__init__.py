@@ -13,7 +13,7 @@ _HOMES = {
     "builder": ("ArrowBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder"),
     "combine": ("concatenate_datasets", "interleave_datasets"),
     "dataset_dict": ("DatasetDict",),
-    "download": ("DownloadConfig", "DownloadManager"),
+    "download": ("DownloadConfig", "DownloadManager", "StreamingDownloadManager"),
     "features": (
         "Array2D",
         "Array3D",

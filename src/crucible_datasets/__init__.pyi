@@ -34,6 +34,9 @@ from crucible_datasets.download import (
 from crucible_datasets.download import (
     DownloadManager as DownloadManager,
 )
+from crucible_datasets.download import (
+    StreamingDownloadManager as StreamingDownloadManager,
+)
 from crucible_datasets.features import (
     Array2D as Array2D,
 )

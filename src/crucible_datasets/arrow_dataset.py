@@ -17,6 +17,7 @@ from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
 from crucible_datasets.ops import (
     batching,
     build,
+    cleanup,
     columns,
     convert,
     export,
@@ -390,6 +391,13 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
     def cache_files(self) -> list[dict[str, str]]:
         """The files that hold the data."""
         return [{"filename": file} for file in self._view.table.files]
+
+    def cleanup_cache_files(self) -> int:
+        """Remove the kept results of `map` and `filter` on the same files that are not part of this dataset.
+
+        The number of files removed.
+        """
+        return cleanup.clean_up(self._view)
 
     @property
     def _fingerprint(self) -> str:

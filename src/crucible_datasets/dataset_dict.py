@@ -179,6 +179,10 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
         """The files that hold the data of each split."""
         return {str(name): dataset.cache_files for name, dataset in self._checked().items()}
 
+    def cleanup_cache_files(self) -> dict[str, int]:
+        """Remove the kept results on the same files that are not part of a split; how many files, by split."""
+        return {str(name): dataset.cleanup_cache_files() for name, dataset in self._checked().items()}
+
     @property
     def num_columns(self) -> dict[str, int]:
         return {str(name): dataset.num_columns for name, dataset in self._checked().items()}

@@ -6,8 +6,10 @@ and inherits the standard type that existing `except` clauses look for.
 
     DatasetsError
     ├── ColumnNotFoundError (KeyError, ValueError)
+    │   └── MissingFieldError
     ├── ColumnNamesError (ValueError)
     ├── ColumnLengthError (ValueError)
+    │   └── RowCountError
     ├── RowIndexError (IndexError, OverflowError)
     ├── MixedTypesError (ValueError, TypeError)
     ├── ValueTypeError (ValueError, TypeError, AttributeError, OverflowError)
@@ -38,11 +40,14 @@ and inherits the standard type that existing `except` clauses look for.
     ├── UnsavedIndexError (ValueError)
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
+    │   │   ├── DatasetGenerationCastError
     │   │   └── SchemaConflictError (ValueError, TypeError)
+    │   ├── ManualDownloadError
     │   ├── FileFormatError (ValueError)
     │   │   └── ArrowFileError (OSError)
     │   ├── CardError (ValueError)
     │   └── DatasetScriptError (RuntimeError)
+    ├── DefunctDatasetError
     ├── FileNotFoundDatasetsError (FileNotFoundError)
     │   ├── DataFilesNotFoundError
     │   ├── DatasetNotFoundError
@@ -66,7 +71,17 @@ and inherits the standard type that existing `except` clauses look for.
     ├── OfflineError (ConnectionError)
     ├── ContentMismatchError (ValueError)
     ├── BadRecordError (ValueError)
-    └── StorageError (OSError)
+    ├── BenchmarkFileError (ValueError)
+    ├── InvalidRecordError (ValueError, TypeError)
+    ├── BadRowError (ValueError, TypeError)
+    ├── StorageError (OSError)
+    ├── NotAFolderError (FileExistsError, NotADirectoryError)
+    ├── RunNotFoundError (KeyError, FileNotFoundError)
+    ├── RunExistsError (FileExistsError, ValueError)
+    ├── RunFinishedError (RuntimeError)
+    ├── UnknownPredictionsError (ValueError, KeyError)
+    ├── MissingPredictionsError (ValueError)
+    └── PredictionsError (ValueError, TypeError)
 """
 
 from __future__ import annotations
@@ -145,6 +160,17 @@ class ColumnLengthError(DatasetsError, ValueError):
         return f"Column {column!r} has {length} values, but {expected} are needed: all columns must be equally long."
 
 
+class RowCountError(ColumnLengthError):
+    """A function of batches gave another number of rows, but columns of the old rows are to stay beside them."""
+
+    def message(self, column: str, length: int, expected: int, kept: Iterable[str]) -> str:  # type: ignore[override]
+        self.column, self.length, self.expected, self.kept = column, length, expected, list(kept)
+        return (
+            f"Column {column!r} has {length} values, but {expected} are needed beside {_listed(self.kept)}. "
+            f"A function that changes the number of rows needs remove_columns={self.kept!r}."
+        )
+
+
 class RowIndexError(DatasetsError, IndexError, OverflowError):
     """A row was asked for that lies outside the dataset."""
 
@@ -176,6 +202,33 @@ class DatasetGenerationError(DatasetBuildError):
     def message(self, source: str, row: int | None, reason: str) -> str:
         self.source, self.row = source, row
         return f"{source} failed{f' at row {row}' if row is not None else ''}: {reason}"
+
+
+class DatasetGenerationCastError(DatasetGenerationError):
+    """Rows of a file do not have the columns and types that the dataset is said to have."""
+
+    @classmethod
+    def from_cast_error(
+        cls, cast_error: BaseException, builder_name: str, gen_kwargs: dict[str, Any], token: str | bool | None
+    ) -> DatasetGenerationCastError:
+        """The error of a builder, from that of the cast which failed in it."""
+        return cls(builder_name, None, str(cast_error))
+
+
+class ManualDownloadError(DatasetBuildError):
+    """A builder needs files that only its user can get, and that were not put where it looks."""
+
+    def message(self, builder: str, instructions: str) -> str:
+        self.builder, self.instructions = builder, instructions
+        return f"{builder} needs files that are downloaded by hand: {instructions} Pass their folder as data_dir."
+
+
+class DefunctDatasetError(DatasetsError):
+    """A dataset that its publishers took back."""
+
+    def message(self, dataset: str, reason: str = "it was taken back by its publishers.") -> str:
+        self.dataset = dataset
+        return f"{dataset} cannot be loaded any more: {reason}"
 
 
 class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, OverflowError):
@@ -431,6 +484,14 @@ class StorageError(DatasetsError, OSError):
     def __reduce__(self) -> tuple[Any, ...]:
         # OSError keeps errno outside of its attributes.
         return type(self), (self.path, self.errno)
+
+
+class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):
+    """A dataset was to be saved where a file is."""
+
+    def message(self, path: str) -> str:
+        self.path = path
+        return f"{path} is a file. A dataset is saved to a folder: name another place, or remove the file."
 
 
 class WorkerDiedError(DatasetsError, RuntimeError):
@@ -691,3 +752,149 @@ class BadRecordError(DatasetsError, ValueError):
     def message(self, file: str, line: int, reason: str) -> str:
         self.file, self.line, self.reason = file, line, reason
         return f"{file}, line {line}: {reason}. Pass on_error='skip' or 'collect' to go on."
+
+
+class InvalidRecordError(DatasetsError, ValueError, TypeError):
+    """A value does not fit the typed record it should become."""
+
+    def message(self, kind: str, reason: str) -> str:
+        self.kind, self.reason = kind, reason
+        return f"{kind}: {reason}"
+
+
+class BadRowError(DatasetsError, ValueError, TypeError):
+    """A row of a dataset cannot become a sample."""
+
+    def message(self, dataset: str, row: int, column: str | None, reason: str) -> str:
+        self.dataset, self.row, self.column, self.reason = dataset, row, column, reason
+        place = f", column {column!r}" if column else ""
+        told = reason.rstrip(".")
+        return f"{dataset}, row {row}{place}: {told}. Pass on_bad_rows='skip' to leave such rows out and count them."
+
+
+class MissingFieldError(ColumnNotFoundError):
+    """A field of a sample is read from a column that the dataset does not have."""
+
+    def message(self, dataset: str, field: str, column: str, available: Iterable[str]) -> str:  # type: ignore[override]
+        self.dataset, self.field = dataset, field
+        return f"{dataset}, field {field!r}: {super().message(column, available)}"
+
+
+class BenchmarkFileError(DatasetsError, ValueError):
+    """A file that describes a benchmark cannot be used."""
+
+    def message(self, file: object, reason: str) -> str:
+        self.file, self.reason = str(file), reason
+        return f"{file!s}: {reason.rstrip('.')}."
+
+
+class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
+    """A store has no run of that name."""
+
+    def message(self, run_id: object, store: str, available: Iterable[str]) -> str:
+        self.run_id, self.store, self.available = run_id, store, list(available)
+        hint = _closest(run_id, self.available)
+        return f"There is no run {run_id!r} in {store}.{hint} Runs: {_listed(self.available, 10)}."
+
+
+class RunExistsError(DatasetsError, FileExistsError, ValueError):
+    """A run of that name is there already."""
+
+    def message(self, run_id: str, store: str, instead: str) -> str:
+        self.run_id, self.store = run_id, store
+        return f"Run {run_id!r} is in {store} already. {instead}"
+
+
+class RunFinishedError(DatasetsError, RuntimeError):
+    """Something was to be added to a run that was finished meanwhile; it was not kept."""
+
+    def message(self, run_id: str) -> str:
+        self.run_id = run_id
+        return f"Run {run_id!r} is finished and takes no more samples. Open another run."
+
+
+class UnknownPredictionsError(DatasetsError, ValueError, KeyError):
+    """There are predictions for samples that the data does not have."""
+
+    def message(self, ids: Iterable[str], available: Sequence[str]) -> str:
+        self.ids, self.available = list(ids), list(available)
+        hint = _closest(self.ids[0], self.available[:1000]) if self.ids else ""
+        return (
+            f"{len(self.ids)} predictions are for ids that the data does not have: {_listed(self.ids)}.{hint} "
+            f"Its ids are {_listed(self.available, 5)}."
+        )
+
+
+class MissingPredictionsError(DatasetsError, ValueError):
+    """Samples have no prediction, and no policy says what that means."""
+
+    def message(self, ids: Iterable[str], num_samples: int) -> str:
+        self.ids, self.num_samples = list(ids), num_samples
+        return (
+            f"{len(self.ids)} of {num_samples} samples have no prediction: {_listed(self.ids)}. "
+            "Pass missing='wrong' to count them as wrong, or missing='ignore' to leave them out."
+        )
+
+
+class PredictionsError(DatasetsError, ValueError, TypeError):
+    """Predictions have a form that cannot be matched with samples."""
+
+    def message(self, problem: str) -> str:
+        return f"{problem} Predictions are a list as long as the data, a dict of ids, a file, a column or a function."
+
+
+class CodeExecutionRefusedError(DatasetsError, PermissionError):
+    """A metric would run code of a model, and the call does not allow it."""
+
+    def message(self, metric: str) -> str:
+        self.metric = metric
+        return (
+            f"{metric} runs code that a model wrote. Pass allow_code_execution=True in this call to run it in a sandbox; "
+            "no setting, environment variable or dataset can allow it."
+        )
+
+
+class SandboxUnavailableError(DatasetsError, RuntimeError):
+    """Code cannot be isolated on this machine, so it is not run at all."""
+
+    def message(self, needed: str) -> str:
+        self.needed = needed
+        return (
+            f"Code was not run, because it cannot be isolated here: the sandbox needs {needed}. "
+            "It needs Linux 5.12 or newer where an ordinary user may make user, process, network and mount namespaces; "
+            "containers often forbid that (docker: --security-opt seccomp=unconfined)."
+        )
+
+
+class CodeTestsError(DatasetsError, ValueError):
+    """A sample has no tests that code could be run against."""
+
+    def message(self, problem: str, fields: Iterable[str] = ()) -> str:
+        self.problem, self.fields = problem, list(fields)
+        given = f" It has: {_listed(self.fields)}." if self.fields else ""
+        return (
+            f"{problem}{given} Pass test= and entry_point= (as HumanEval), test_list= (as MBPP) or tests= (inputs and "
+            "outputs), or a sample whose metadata has them."
+        )
+
+
+class TooFewCompletionsError(DatasetsError, ValueError):
+    """pass@k was asked of fewer than k completions."""
+
+    def message(self, n: int, k: int) -> str:
+        self.n, self.k = n, k
+        return f"pass@{k} of {n} completions is not defined: at least {k} are needed."
+
+
+class IncomparableRunsError(DatasetsError, ValueError):
+    """Two runs are not about the same thing, so that the difference of their scores says nothing of the models."""
+
+    def message(self, what: str, first: str, first_value: object, second: str, second_value: object) -> str:
+        self.what, self.first, self.second = what, first, second
+        self.first_value, self.second_value = first_value, second_value
+        advice = {
+            "benchmark": "Give two runs on one benchmark.",
+            "samples": "Evaluate both on the same samples.",
+            "dataset hash": "Evaluate both on the same version of the data.",
+        }.get(what, "Score the stored outputs of both again, in the same way.")
+        return f"The {what} of {first!r} is {first_value!s}, that of {second!r} is {second_value!s}. {advice}"

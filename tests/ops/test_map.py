@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets import Dataset, DatasetDict, Features, List, Value, config, disable_caching, enable_caching
-from crucible_datasets.exceptions import FunctionResultError
+from crucible_datasets.exceptions import FunctionResultError, RowCountError
 from crucible_datasets.ops.mapping import shards
 
 FEATURES = Features(
@@ -408,6 +408,46 @@ def test_an_error_says_where_it_came_from():
     assert any("rows 0 to 499" in note for note in caught.value.__notes__)
     with pytest.raises(FunctionResultError):
         dataset.map(lambda row: 3)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("operation", ["map", "filter"])
+def test_asking_for_a_column_that_is_not_there_tells_which_are(stream, batched, operation):
+    dataset = Dataset.from_dict({"text": ["a", "b"], "label": [0, 1]})
+    dataset = dataset.to_iterable_dataset() if stream else dataset
+    with pytest.raises(KeyError) as caught:
+        list(getattr(dataset, operation)(lambda row: row["lable"], batched=batched))
+    assert any("row" in note for note in caught.value.__notes__)
+    assert any("Did you mean 'label'? Available: text, label." in note for note in caught.value.__notes__)
+
+
+def test_other_errors_of_a_dict_are_left_alone():
+    with pytest.raises(KeyError) as caught:
+        Dataset.from_dict({"a": [1]}).map(lambda row: {"b": {}[row["a"]]})
+    assert len(caught.value.__notes__) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_rows_that_do_not_fit_beside_the_old_ones_say_what_to_remove(stream):
+    dataset = Dataset.from_dict({"a": [1, 2], "b": [3, 4]})
+    dataset = dataset.to_iterable_dataset() if stream else dataset
+    with pytest.raises(RowCountError, match=r"remove_columns=\['a', 'b'\]"):
+        list(dataset.map(lambda batch: {"c": [0] * 5}, batched=True))
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_types_are_kept_only_when_asked_to(batched):
+    dataset = Dataset.from_dict({"a": [1, 2]}, features=Features({"a": Value("int32")}))
+
+    def as_text(row):
+        return {"a": [str(value) for value in row["a"]] if batched else str(row["a"])}
+
+    assert dataset.map(as_text, batched=batched).features["a"] == Value("int32")
+    changed = dataset.map(as_text, batched=batched, try_original_type=False)
+    assert changed.features["a"] == Value("string")
+    assert changed["a"][:] == ["1", "2"]
+    assert dataset.map(lambda row: row, batched=batched, try_original_type=False).features == dataset.features
 
 
 @pytest.mark.parametrize("num_proc", [None, 2])

@@ -387,3 +387,24 @@ def test_results_that_are_not_cached_go_silently_when_the_program_ends(tmp_path)
     ran = subprocess.run(command, env={**os.environ, "TMPDIR": str(folder)}, capture_output=True, text=True, check=True)
     assert "Warning" not in ran.stderr
     assert os.listdir(folder) == []
+
+
+def test_what_a_dataset_does_not_use_of_its_results_can_be_removed(tmp_path):
+    def loaded(name):
+        Dataset.from_dict({"n": list(range(SIZE))}).save_to_disk(tmp_path / name)
+        return crucible_datasets.load_from_disk(tmp_path / name)
+
+    first, other = loaded("first"), loaded("other")
+    kept = first.map(lambda row: {"a": row["n"]}).map(lambda row: {"b": row["a"]})
+    first.map(lambda row: {"c": row["n"]})
+    kept.filter(lambda row: row["n"] % 2)
+    stranger = other.map(lambda row: {"d": -row["n"]})
+    before = {entry.key for entry in default_cache().entries()}
+    assert kept.cleanup_cache_files() > 0
+    after = {entry.key for entry in default_cache().entries()}
+    assert (len(before), len(after)) == (5, 3)
+    assert kept["b"][:] == first["n"][:] and stranger["d"][1] == -1
+    assert kept.cleanup_cache_files() == 0
+    assert first.cleanup_cache_files() > 0
+    assert len(list(default_cache().entries())) == 1
+    assert Dataset.from_dict({"n": [1]}).cleanup_cache_files() == 0

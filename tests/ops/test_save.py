@@ -34,6 +34,7 @@ from crucible_datasets.exceptions import (
     ArrowFileError,
     FileFormatError,
     FileNotFoundDatasetsError,
+    NotAFolderError,
     UnsavedIndexError,
 )
 from crucible_datasets.ops import blocks
@@ -150,6 +151,14 @@ def test_impossible_wishes_leave_the_folder_alone(folder, wishes):
 
 
 # Over what is there
+
+
+def test_a_file_is_not_replaced_by_a_dataset(tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(NotAFolderError, match="notes.txt is a file"):
+        Dataset.from_dict({"a": [1]}).save_to_disk(file)
+    assert file.read_text() == "mine"
 
 
 def test_saving_over_its_own_source(folder):

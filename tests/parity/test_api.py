@@ -15,13 +15,10 @@ import pytest
 import crucible_datasets as ours
 
 FILES = "files stage: reading, writing and caching files"
-STREAMING = "streaming stage: datasets that are read as they arrive"
 TENSORFLOW = "outputs of other frameworks, after the transform stage"
 
 STILL_TO_COME = {
     "Dataset.from_spark": FILES,
-    **dict.fromkeys(["Dataset.cleanup_cache_files", "DatasetDict.cleanup_cache_files"], FILES),
-    "StreamingDownloadManager": STREAMING,
     "IterableDataset.from_spark": FILES,
     "Dataset.to_tf_dataset": TENSORFLOW,
     **dict.fromkeys(
@@ -29,17 +26,6 @@ STILL_TO_COME = {
         "a switch for threads that are not used here",
     ),
     "experimental": "a decorator of Hugging Face's own functions, of no use to callers",
-    **dict.fromkeys(
-        [
-            f"exceptions.{name}"
-            for name in (
-                "DatasetGenerationCastError",
-                "DefunctDatasetError",
-                "ManualDownloadError",
-            )
-        ],
-        FILES,
-    ),
 }
 
 # Parameters that come after those of Hugging Face.

@@ -18,7 +18,7 @@ from crucible_datasets.cache import Cache, default_cache
 from crucible_datasets.cache.amounts import byte_count
 from crucible_datasets.cache.manifest import read_manifest
 from crucible_datasets.download import DownloadConfig, DownloadManager
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ManualDownloadError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
@@ -129,6 +129,9 @@ class Prepared(Configured):
         layout = Layout(self.dataset_name, file_format, biggest, num_proc)
         manager = dl_manager or self._manager(download_config, base_path, mode, checks)
         self._file_format = file_format
+        by_hand = getattr(self, "manual_download_instructions", None)
+        if by_hand and manager.manual_dir is None:
+            raise ManualDownloadError(self.dataset_name, by_hand)
 
         def make(folder: str) -> dict[str, Any]:
             return self._write(folder, manager, layout, checks)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, BinaryIO
 
+from crucible_datasets.download.download_config import DownloadConfig
 from crucible_datasets.download.download_manager import DownloadManager, Nested
 from crucible_datasets.exceptions import UnavailableError
 from crucible_datasets.reading.unpack import is_packed
@@ -15,9 +16,26 @@ class StreamingDownloadManager(DownloadManager):
 
     is_streaming = True
 
-    def extract(self, path_or_paths: Nested) -> Nested:
+    def __init__(
+        self,
+        dataset_name: str | None = None,
+        data_dir: str | None = None,
+        download_config: DownloadConfig | None = None,
+        base_path: str | None = None,
+    ) -> None:
+        super().__init__(dataset_name, data_dir, download_config, base_path)
+
+    def extract(self, url_or_urls: Nested) -> Nested:  # type: ignore[override]
         """The paths themselves; a packed file cannot be unpacked as it arrives."""
-        return super().extract(path_or_paths)
+        return super().extract(url_or_urls)
+
+    def iter_archive(self, urlpath_or_buf: str | BinaryIO) -> Any:  # type: ignore[override]
+        """The files of an archive as pairs of name and open file."""
+        return super().iter_archive(urlpath_or_buf)
+
+    def iter_files(self, urlpaths: str | list[str]) -> Any:  # type: ignore[override]
+        """The paths of all files in folders, without hidden ones."""
+        return super().iter_files(urlpaths)
 
     def _extracted(self, path: Any) -> str:
         if os.path.isfile(path) and is_packed(os.path.abspath(path)):

@@ -57,7 +57,7 @@ def filtered(
     job = Job(call, size, workers, desc or "Filter")
     facts = call_facts(call, view, size, workers)
     after, lasting = identity(view.fingerprint, "filter", function, facts, new_fingerprint, cache_key)
-    keeping = Keeping("filter", after, lasting, keep_in_memory, load_from_cache_file is False)
+    keeping = Keeping("filter", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
     if cache_file_name is not None:
         return _in_named_file(view, cache_file_name, replace(keeping, is_lasting=False), job)
     return job.result(view, keeping)

@@ -33,7 +33,7 @@ from crucible_datasets.tables.table import ArrowTable, beside, identities
 from crucible_datasets.tables.view import View
 
 # Arguments of the facade that say how files are written, which is nobody's business here.
-UNUSED = ("self", "writer_batch_size", "disable_nullable", "suffix_template", "try_original_type")
+UNUSED = ("self", "writer_batch_size", "disable_nullable", "suffix_template")
 Result = tuple[View, View | None]
 
 
@@ -55,6 +55,7 @@ def mapped(
     num_proc: int | None = None,
     new_fingerprint: str | None = None,
     desc: str | None = None,
+    try_original_type: bool | None = True,
     on_mixed_types: str | None = "use_json",
     on_error: str = "raise",
     cache_key: str | None = None,
@@ -74,14 +75,14 @@ def mapped(
     wanted = Features(features) if features is not None else None
     job = Job(
         call,
-        Merge(Typing(dict(view.features), wanted, on_mixed_types), frozenset(removed)),
+        Merge(Typing(dict(view.features), wanted, on_mixed_types, bool(try_original_type)), frozenset(removed)),
         batch_size if batched else None,
         drop_last_batch,
         workers,
         desc or "Map",
     )
     after, lasting = identity(view.fingerprint, "map", function, job.facts(view), new_fingerprint, cache_key)
-    keeping = Keeping("map", after, lasting, keep_in_memory, load_from_cache_file is False)
+    keeping = Keeping("map", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
     if cache_file_name is not None:
         return in_named_file(cache_file_name, replace(keeping, is_lasting=False), partial(job.result, view))
     return job.result(view, keeping)
@@ -137,6 +138,7 @@ class Job:
             "removed": sorted(self.merge.removed),
             "features": None if wanted is None else list(wanted.to_dict().items()),
             "on_mixed_types": self.merge.typing.on_mixed_types,
+            "keeps_types": self.merge.typing.keeps_types,
         }
 
     def result(self, view: View, keeping: Keeping) -> Result:

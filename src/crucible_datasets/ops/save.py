@@ -24,7 +24,7 @@ from crucible_datasets import progress
 from crucible_datasets.atomic import replaced_whole, written_whole
 from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.atomic.folders import carry_over
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
 from crucible_datasets.features import Features
 from crucible_datasets.info import write_text
 from crucible_datasets.ops.blocks import blocks
@@ -74,6 +74,8 @@ def save_splits(
 def _replace(path: Path, storage_options: StorageOptions, write: Callable[[str, str | None], None]) -> None:
     """Have `write(folder, replaced folder)` fill the folder at `path`, all at once where that is possible."""
     folder = local_path(path)
+    if folder is not None and os.path.isfile(folder):
+        raise NotAFolderError(folder)
     if folder is None:
         write(os.fsdecode(path), None)
     elif os.path.isdir(folder) and os.listdir(folder) and not own_names(folder):

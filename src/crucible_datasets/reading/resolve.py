@@ -17,6 +17,7 @@ from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
     DatasetNotFoundError,
     DatasetScriptError,
+    DownloadError,
     EmptyDatasetError,
     UnknownEntryError,
 )
@@ -26,7 +27,7 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.asked import Patterns, patterns_of
 from crucible_datasets.reading.card import Card, CardConfig, card_of
-from crucible_datasets.reading.choice import format_of, named, of_format
+from crucible_datasets.reading.choice import extensions, format_of, named, of_format
 from crucible_datasets.reading.discover import Splits, splits_of
 from crucible_datasets.reading.files import DataFile, identified
 from crucible_datasets.reading.patterns import is_pattern
@@ -118,13 +119,28 @@ def resolve(
         found = _of_folder(Place(place), name, data_dir, patterns)
     elif os.path.isfile(place):
         found = _of_file(place, name)
-    elif scheme_of(asked) or _REPOSITORY.fullmatch(asked):
+    elif scheme_of(asked):
         found = _of_remote(asked, name, data_dir, patterns, access)
+    elif _REPOSITORY.fullmatch(asked):
+        found = _of_repository(asked, name, data_dir, patterns, access)
     else:
         raise DatasetNotFoundError(
             asked, f"it is no format, no repository's name, and there is neither a folder nor a file {place}."
         )
     return replace(found, options={**found.options, **_checked(found.format, options or {})})
+
+
+def _of_repository(
+    asked: str, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
+) -> Resolved:
+    try:
+        return _of_remote(asked, name, data_dir, patterns, access)
+    except (DownloadError, DatasetNotFoundError) as error:
+        if format := extensions().get(f".{asked}"):
+            raise DatasetNotFoundError(asked, f"it is no format; did you mean {format!r}? The Hub: {error}") from error
+        if os.path.splitext(asked)[1] in extensions():
+            raise DatasetNotFoundError(asked, f"there is no such file here. The Hub: {error}") from error
+        raise
 
 
 def _of_remote(
@@ -216,7 +232,7 @@ def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: P
     if place.has(config.DATASET_STATE_JSON_FILENAME):
         raise ArgumentError("path", folder, "it was written by save_to_disk: open it with load_from_disk.")
     card = card_of(folder)
-    chosen = _chosen(card, name, folder)
+    chosen = _chosen(card, name, place.name)
     own = patterns is None and data_dir is None
     if own:
         patterns, data_dir = chosen.data_files, chosen.data_dir if chosen.data_files is None else None
@@ -240,12 +256,12 @@ def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: P
     return _with_options(found, chosen.options)
 
 
-def _chosen(card: Card, name: str | None, folder: str) -> CardConfig:
+def _chosen(card: Card, name: str | None, dataset: str) -> CardConfig:
     if not card.configs:
-        _require_config(folder, name, ["default", *card.infos] if len(card.infos) == 1 else ["default"])
+        _require_config(dataset, name, ["default", *card.infos] if len(card.infos) == 1 else ["default"])
         return CardConfig("default")
     wanted = _default(card.configs) if name is None else name
-    _require_config(folder, wanted, list(card.configs), optional=False)
+    _require_config(dataset, wanted, list(card.configs), optional=False)
     return card.configs[str(wanted)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count
@@ -11,6 +11,7 @@ from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
+from crucible_datasets.ops.mapping.whereabouts import tell_where
 from crucible_datasets.streams.pace import Pace
 
 
@@ -70,10 +71,19 @@ class Call:
             given.append(index)
         return self.function(*given, **self.fn_kwargs)
 
-    def of_batch(self, columns: Any, indices: list[int], loop: Loop) -> Any:
+    def of_batch(self, columns: Any, rows: range, names: Collection[str], loop: Loop) -> Any:
         """What the function gives for a batch, awaited if need be."""
-        made = self.of_one(columns, indices)
-        return loop.run(_awaited(made)) if inspect.isawaitable(made) else made
+        try:
+            made = self.of_one(columns, list(rows))
+            return loop.run(_awaited(made)) if inspect.isawaitable(made) else made
+        except Exception as error:
+            tell_where(error, self.name, rows, names)
+            raise
+
+    def tell(self, error: BaseException | None, row: int, names: Collection[str]) -> None:
+        """Note on an error the row that the function failed on."""
+        if error is not None:
+            tell_where(error, self.name, range(row, row + 1), names)
 
 
 def _results(outcomes: Sequence[tuple[Any, BaseException | None]]) -> Iterator[Any]:

@@ -54,11 +54,12 @@ class Filtered(Unpacked, Step):
         answers: Any
         error = None
         if self.batched:
-            answers = self.call.of_batch(columns_of(block), list(range(index, index + len(batch))), loop)
+            answers = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)
             if len(answers) != len(batch):
                 raise ColumnLengthError("what the filter returned", len(answers), len(batch))
         else:
             answers, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
+            self.call.tell(error, index + len(answers), batch.names)
         return [place for place, answer in enumerate(answers) if answer and _is_yes(answer)], error
 
 

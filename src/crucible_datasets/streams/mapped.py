@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError
+from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError, RowCountError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.ops.mapping.asynchronous import Loop
@@ -69,6 +69,7 @@ class Mapped(Unpacked, Step):
         """What the function made of the rows, and the error in the row behind them."""
         block = BatchBlock(batch, self.shown)
         results, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
+        self.call.tell(error, index + len(results), batch.names)
         if not results:
             return None, error
         if error is not None:
@@ -110,7 +111,7 @@ class MappedBatches(Unpacked, Step):
     def _made(self, batch: Batch, index: int, loop: Loop) -> Batch:
         batch = batch.even()
         block = BatchBlock(batch, self.shown)
-        result = self.call.of_batch(columns_of(block), list(range(index, index + len(batch))), loop)
+        result = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)
         if self.shown.is_frame:
             return _of_frame(result, self.call, self.removed)
         columns = _returned(result, self.call, self.removed)
@@ -119,7 +120,7 @@ class MappedBatches(Unpacked, Step):
         if num_rows is None:
             num_rows = len(batch) if kept else 0
         if kept and num_rows != len(batch):
-            raise ColumnLengthError(next(iter(columns)), num_rows, len(batch))
+            raise RowCountError(next(iter(columns)), num_rows, len(batch), kept)
         if not kept:
             return Batch.of_rows(_rows(columns, num_rows))
         return with_results(block, _rows(columns, num_rows), self.removed)

@@ -13,6 +13,7 @@ from typing import Any
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
+from crucible_datasets.ops.mapping.whereabouts import tell_where
 
 ON_ERROR = ("raise", "skip", "collect")
 
@@ -66,8 +67,8 @@ class Call:
             return self._on_batch(block, rank, loop)
         columns = [*self._arguments(block), *self._extras(block, rank)]
         if self.is_async:
-            return self._awaited(zip(*columns, strict=True), [range(at, at + 1) for at in block.rows], loop)
-        return self._called(columns, block.rows)
+            return self._awaited(zip(*columns, strict=True), [range(at, at + 1) for at in block.rows], block, loop)
+        return self._called(columns, block)
 
     def _arguments(self, block: Block) -> list[Iterable[Any]]:
         """The rows, or the values of the input columns."""
@@ -92,7 +93,7 @@ class Call:
     def _function(self) -> Callable[..., Any]:
         return partial(self.function, **self.fn_kwargs) if self.fn_kwargs else self.function
 
-    def _called(self, columns: list[Iterable[Any]], rows: range) -> Returned:
+    def _called(self, columns: list[Iterable[Any]], block: Block) -> Returned:
         returned = Returned([])
         arguments = [iter(column) for column in columns]
         while True:
@@ -101,14 +102,13 @@ class Call:
                 returned.values.extend(map(self._function, *arguments))
                 return returned
             except Exception as error:  # noqa: BLE001  (whatever the function raises)
-                at = rows.start + len(returned.values) + len(returned.failed)
-                self._note(error, range(at, at + 1), returned)
+                at = block.rows.start + len(returned.values) + len(returned.failed)
+                self._note(error, range(at, at + 1), block, returned)
 
-    def _note(self, error: BaseException, rows: range, returned: Returned) -> None:
+    def _note(self, error: BaseException, rows: range, block: Block, returned: Returned) -> None:
         """Raise an error of the function, which then says on which rows it came, or set it aside."""
         if self.on_error == "raise":
-            where = f"row {rows.start}" if len(rows) == 1 else f"rows {rows.start} to {rows.stop - 1}"
-            error.add_note(f"This came from {self.name} on {where}.")
+            tell_where(error, self.name, rows, block.names)
             raise error
         told = "".join(traceback.format_exception(error))
         returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", told))
@@ -122,12 +122,12 @@ class Call:
         if self.split is not None:
             arguments.append(self.split)
         if self.is_async:
-            return self._awaited([tuple(arguments)], [block.rows], loop)
+            return self._awaited([tuple(arguments)], [block.rows], block, loop)
         returned = Returned([])
         try:
             returned.values.append(self._function(*arguments))
         except Exception as error:  # noqa: BLE001  (whatever the function raises)
-            self._note(error, block.rows, returned)
+            self._note(error, block.rows, block, returned)
         return returned
 
     def _batch_arguments(self, block: Block) -> list[Any]:
@@ -138,7 +138,7 @@ class Call:
         batch = block.whole()
         return [batch] if self.input_columns is None else [batch[name] for name in self.input_columns]
 
-    def _awaited(self, arguments: Iterable[tuple[Any, ...]], rows: list[range], loop: Loop) -> Returned:
+    def _awaited(self, arguments: Iterable[tuple[Any, ...]], rows: list[range], block: Block, loop: Loop) -> Returned:
         returned = Returned([])
         stop_at_errors = self.on_error == "raise"
         outcomes = loop.run(in_order(self._function, arguments, stop_at_errors))
@@ -146,7 +146,7 @@ class Call:
             if is_cancelled(error):
                 continue
             if error is not None:
-                self._note(error, rows[place], returned)
+                self._note(error, rows[place], block, returned)
             else:
                 returned.values.append(value)
         return returned

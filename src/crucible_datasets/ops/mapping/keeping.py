@@ -34,6 +34,7 @@ class Keeping:
     is_lasting: bool  # whether a later run would know the fingerprint
     in_memory: bool = False
     is_fresh: bool = False  # whether what an earlier run left must not be used
+    inputs: tuple[str, ...] = ()  # the files that the result was made of
 
     @property
     def is_cached(self) -> bool:
@@ -48,7 +49,7 @@ class Keeping:
         key, keeper = f"{self.operation}-{self.fingerprint}", default_cache()
         if self.is_fresh:
             keeper.remove(key)
-        return keeper.resumable(key, make, {"kind": self.operation})
+        return keeper.resumable(key, make, {"kind": self.operation, "inputs": self.inputs})
 
     def release(self, folder: str) -> None:
         """Tell that a result was read into memory."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ColumnLengthError
+from crucible_datasets.exceptions import RowCountError
 from crucible_datasets.features.cast import any_leaf, cast_column
 from crucible_datasets.features.media import Media
 from crucible_datasets.ops.mapping.blocks import Block
@@ -91,13 +91,11 @@ class Merged:
     def finished(self, num_rows: int) -> Outcome:
         """The outcome, with the columns that were not returned as the type that the user wants."""
         merge, aligned = self.merge, num_rows == len(self.rows)
-        untouched = [name for name in self.block.names if name not in self.columns and name not in self.gone]
+        out = self.columns.keys() | self.gone | merge.removed
+        untouched = [name for name in self.block.names if name not in out]
+        if untouched and not aligned:
+            raise RowCountError(next(iter(self.columns), untouched[0]), num_rows, len(self.rows), untouched)
         for name in untouched:
-            if name in merge.removed:
-                continue
-            if not aligned:
-                made = next(iter(self.columns), name)
-                raise ColumnLengthError(made, num_rows, len(self.rows))
             wanted = (merge.typing.wanted or NOTHING).get(name, merge.typing.originals[name])
             if wanted != merge.typing.originals[name]:
                 self.columns[name] = cast_column(self.stored(name), wanted, name), wanted

@@ -82,7 +82,7 @@ def _type(view: View, runs: Sequence[Run], kinds: Mapping[Any, Features], merge:
         found.append(original)
     if all(kind == found[0] for kind in found[1:]) and (original is None or found[0] == original):
         return found[0]
-    may_stay = original is not None and not any(run.is_replaced for run in runs)
+    may_stay = merge.typing.keeps_types and original is not None and not any(run.is_replaced for run in runs)
     if may_stay and all(may_become(kind, original) for kind in found) and _all_fit(folder, runs, kinds, name, original):
         return original
     segments = [Segment("", Features({name: kind})) for kind in found]

@@ -34,6 +34,7 @@ class Typing:
     originals: Mapping[str, Any]
     wanted: Features | None = None
     on_mixed_types: str | None = "use_json"
+    keeps_types: bool = True  # whether a column that was there before keeps its type where it can
 
     def column(self, values: Any, name: str) -> TypedColumn:
         """Returned values as a column."""
@@ -41,7 +42,7 @@ class Typing:
             values = [value.to_list() if hasattr(value, "to_list") else value for value in values]
         if self.wanted is not None and name in self.wanted:
             return column_of(values, self.wanted[name], name), self.wanted[name]
-        original = self.originals.get(name)
+        original = self.originals.get(name) if self.keeps_types else None
         if original is not None and any_leaf(original, _OWN_FORM):
             return self._of_own_form(values, original, name)
         column, feature = infer_column(values, name, self.on_mixed_types)
