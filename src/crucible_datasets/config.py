@@ -59,6 +59,10 @@ DEFAULT_HF_DATASETS_CACHE = os.path.join(HF_CACHE_HOME, "datasets")
 HF_DATASETS_CACHE = _folder("HF_DATASETS_CACHE", DEFAULT_HF_DATASETS_CACHE)
 # A size as 50GB, or a share of the disk: beyond it, what was not used for the longest time is removed.
 CRUCIBLE_CACHE_LIMIT = os.environ.get("CRUCIBLE_CACHE_LIMIT", "20%")
+# Folders of TOML files that describe benchmarks, with the separator of PATH between them.
+CRUCIBLE_BENCHMARKS = os.environ.get("CRUCIBLE_BENCHMARKS", "")
+# Where `ResultStore()` keeps runs. They are no cache: nothing removes them.
+CRUCIBLE_RESULTS_DIR = _folder("CRUCIBLE_RESULTS_DIR", "~/.crucible/results")
 DEFAULT_HF_MODULES_CACHE = os.path.join(HF_CACHE_HOME, "modules")
 HF_MODULES_CACHE = _folder("HF_MODULES_CACHE", DEFAULT_HF_MODULES_CACHE)
 DOWNLOADED_DATASETS_DIR = "downloads"
@@ -111,6 +115,8 @@ DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _mem
 MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
 # Foreign Arrow files up to this size are validated whole before use.
 MAX_VALIDATED_BYTES = int(os.environ.get("CRUCIBLE_MAX_VALIDATED_BYTES", 16 << 20))
+# Parquet of the Hub that is larger, and not here yet, comes while its first rows are read already.
+CRUCIBLE_BACKGROUND_DOWNLOADS = int(os.environ.get("CRUCIBLE_BACKGROUND_DOWNLOADS", 64 << 20))
 SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SPILL_FOLDER" in os.environ else None
 
 # Running

@@ -25,15 +25,15 @@ class StreamingDownloadManager(DownloadManager):
     ) -> None:
         super().__init__(dataset_name, data_dir, download_config, base_path)
 
-    def extract(self, url_or_urls: Nested) -> Nested:  # type: ignore[override]
+    def extract(self, url_or_urls: Nested) -> Nested:
         """The paths themselves; a packed file cannot be unpacked as it arrives."""
         return super().extract(url_or_urls)
 
-    def iter_archive(self, urlpath_or_buf: str | BinaryIO) -> Any:  # type: ignore[override]
+    def iter_archive(self, urlpath_or_buf: str | BinaryIO) -> Any:
         """The files of an archive as pairs of name and open file."""
         return super().iter_archive(urlpath_or_buf)
 
-    def iter_files(self, urlpaths: str | list[str]) -> Any:  # type: ignore[override]
+    def iter_files(self, urlpaths: str | list[str]) -> Any:
         """The paths of all files in folders, without hidden ones."""
         return super().iter_files(urlpaths)
 

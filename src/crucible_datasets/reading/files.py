@@ -15,6 +15,7 @@ from typing import BinaryIO
 from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
+from crucible_datasets.reading.arrivals import Arrival
 from crucible_datasets.reading.compression import (
     MAGIC_LENGTH,
     compression_of,
@@ -35,6 +36,7 @@ class DataFile:
     identity: tuple[str | int, ...]
     inner: str | None = None
     elsewhere: Elsewhere | None = None  # where its bytes are, if not on this disk
+    arrival: Arrival | None = None  # if it is on its way to its path
 
     @property
     def name(self) -> str:

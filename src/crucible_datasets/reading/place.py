@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError
 from crucible_datasets.reading import patterns
 from crucible_datasets.reading.archivenames import has_archive_name
-from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.arrivals import Advance, Arrivals
+from crucible_datasets.reading.files import DataFile, identified
 from crucible_datasets.reading.patterns import is_pattern, matching
 from crucible_datasets.sources.base import Elsewhere
 
@@ -41,6 +42,10 @@ class Place:
         """Whether a file is there."""
         return os.path.exists(os.path.join(self.folder, name))
 
+    def holds(self, path: str) -> bool:
+        """Whether a path lies in it."""
+        return path.startswith(f"{self.folder}{os.sep}")
+
     def below(self, folder: str) -> Place:
         """A folder in it."""
         return Place(folder)
@@ -63,6 +68,14 @@ class Place:
         """A file that is read where it is, if it is elsewhere."""
         return None
 
+    def coming(self, paths: Sequence[str]) -> list[DataFile] | None:
+        """Files that come to this disk while others are read already; None when that is not worth it."""
+        return None
+
+    def identity(self, path: str) -> tuple[str | int, ...] | None:
+        """What changes with the content of a file and not with the place it is brought to, if that is known."""
+        return None
+
 
 @dataclass(frozen=True)
 class RemotePlace(Place):
@@ -72,6 +85,8 @@ class RemotePlace(Place):
     fetch: Callable[[Sequence[str]], Any] = field(default=lambda names: None, compare=False)
     root: str = ""
     find: Callable[[str], Elsewhere] | None = None  # where the file of a name is
+    revision: str | None = None  # the commit of a repository
+    fetch_one: Callable[[str, Advance], None] | None = None  # brings the file of a name while others come
 
     @property
     def name(self) -> str:
@@ -95,10 +110,30 @@ class RemotePlace(Place):
         """A file that is read where it is; None when it is on this disk already, or must come there to be read."""
         if self.find is None or os.path.exists(path) or has_archive_name(path):
             return None
-        there = self.find(os.path.relpath(path, self.folder).replace(os.sep, "/"))
+        there = self.find(self._name(path))
         if there.file.size is None:
             return None
         return DataFile(path, there.file.size, there.file.identity, elsewhere=there)
+
+    def identity(self, path: str) -> tuple[str | int, ...] | None:
+        return None if self.find is None else self.find(self._name(path)).file.identity
+
+    def coming(self, paths: Sequence[str]) -> list[DataFile] | None:
+        missing = [there for path in paths if (there := self.flowing(path)) is not None]
+        size, fetch = sum(file.size for file in missing), self.fetch_one
+        if fetch is None or len(missing) < 2 or size < config.CRUCIBLE_BACKGROUND_DOWNLOADS or config.HF_HUB_OFFLINE:
+            return None
+        late = {file.path: file for file in missing}
+        self.bring([path for path in paths if path not in late])
+
+        def bring(path: str, advance: Advance) -> None:
+            fetch(self._name(path), advance)
+
+        arrivals = Arrivals(bring, list(late), size, f"Downloading {self.root}")
+        return [
+            replace(late[path], arrival=arrivals.file(path)) if path in late else identified([path])[0]
+            for path in paths
+        ]
 
     def listed(self) -> list[str]:
         return sorted(name for name in self.names if not _is_hidden(name))
@@ -114,10 +149,13 @@ class RemotePlace(Place):
         return [os.path.join(self.folder, one) for one in sorted(matching(self.names, name.split("/")))]
 
     def bring(self, paths: Sequence[str]) -> None:
-        self.fetch([os.path.relpath(path, self.folder).replace(os.sep, "/") for path in paths])
+        self.fetch([self._name(path) for path in paths])
 
     def bring_description(self) -> None:
         self.fetch([name for name in _DESCRIBING if self.has(name)])
+
+    def _name(self, path: str) -> str:
+        return os.path.relpath(path, self.folder).replace(os.sep, "/")
 
     @property
     def _index(self) -> frozenset[str]:
@@ -134,7 +172,8 @@ def of_repo(id: str, revision: str | None, token: str | bool | None) -> RemotePl
     from crucible_datasets.sources.hub import HubRepo
 
     repo = HubRepo(id, revision or config.HUB_DEFAULT_VERSION, token)
-    return RemotePlace(repo.folder, list(repo.files), repo.fetched, f"{id} at {repo.commit}", repo.elsewhere)
+    root = f"{id} at {repo.commit}"
+    return RemotePlace(repo.folder, list(repo.files), repo.fetched, root, repo.elsewhere, repo.commit, repo.fetch)
 
 
 def of_export(id: str, token: str | bool | None) -> RemotePlace | None:

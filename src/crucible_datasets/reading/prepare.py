@@ -26,6 +26,7 @@ from crucible_datasets.reading.convert import Request, in_memory, into_folder
 from crucible_datasets.reading.files import DataFile
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, united_all
 
@@ -74,7 +75,10 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
 def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
     extensions = request.format.extensions
     return request.format.in_place and all(
-        file.inner is None and file.elsewhere is None and file.path.endswith(extensions) for file in files
+        file.inner is None
+        and (file.elsewhere is None or file.arrival is not None)
+        and file.path.endswith(extensions)
+        for file in files
     )
 
 
@@ -110,16 +114,28 @@ def _in_place(files: Sequence[DataFile], request: Request) -> View | None:
     fingerprint = Fingerprint.fixed(key) if key else None
     paths = tuple(file.path for file in files)
     if request.format.name == "parquet":
-        return _of_parquet(paths, request, fingerprint)
+        return _of_parquet(files, request, fingerprint)
     return _of_arrow(paths, request, fingerprint)
 
 
-def _of_parquet(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View:
+def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Fingerprint | None) -> View:
     from crucible_datasets.tables.parquet import ParquetTable
 
-    table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files)
+    paths = tuple(file.path for file in files)
+    late = {file.path: partial(_part_to_come, file) for file in files if file.arrival is not None}
+    table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
+    for file in files:
+        if file.arrival is not None:
+            file.arrival.all.begin()  # not before: footers are small, and waited for
     rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
     return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
+
+
+def _part_to_come(file: DataFile) -> ParquetPart:
+    from crucible_datasets.tables.footers import part_to_come
+
+    assert file.elsewhere is not None and file.arrival is not None
+    return part_to_come(file.path, file.identity, file.elsewhere.open, file.arrival.wait)
 
 
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View | None:

@@ -14,7 +14,7 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.combine import concatenate
 from crucible_datasets.reading.convert import Request
-from crucible_datasets.reading.files import DataFile, identified
+from crucible_datasets.reading.files import DataFile
 from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.reading.prepare import split_view
 from crucible_datasets.reading.resolve import ANY_FORMAT, Resolved
@@ -89,7 +89,7 @@ class SplitReader:
         request, found = self.request, self.resolved
         if found.format.name == "parquet" and (request.columns is not None or request.filters is not None):
             return found.flowing(name)
-        return identified(found.bring(name), found.format.extensions)
+        return found.brought(name)
 
     def split(self, name: str) -> View:
         """One split, whole."""

@@ -61,19 +61,28 @@ class Resolved:
         """The files of a split; those that are elsewhere are read there."""
         found: list[DataFile] = []
         for path in self.files[split]:
-            place = next((one for one in self.places if path.startswith(f"{one.folder}{os.sep}")), None)
+            place = next((one for one in self.places if one.holds(path)), None)
             there = place.flowing(path) if place else None
             if place and there is None:
                 place.bring([path])
             found += identified([path], self.format.extensions) if there is None else [there]
         return found
 
-    def bring(self, split: str) -> list[str]:
-        """The paths of a split's files, once they are on this disk."""
+    def brought(self, split: str) -> list[DataFile]:
+        """The files of a split, on this disk; Parquet may still be on its way, and is waited for where it is read."""
+        paths = self.files[split]
+        if len(self.places) == 1 and self.format.name == "parquet":
+            coming = self.places[0].coming(paths)
+            if coming is not None:
+                return coming
         for place in self.places:
-            inside = f"{place.folder}{os.sep}"
-            place.bring([path for path in self.files[split] if path.startswith(inside)])
-        return self.files[split]
+            place.bring([path for path in paths if place.holds(path)])
+        found = identified(paths, self.format.extensions)
+        return [replace(file, identity=self._identity(file)) for file in found]
+
+    def _identity(self, file: DataFile) -> tuple[str | int, ...]:
+        known = [place.identity(file.path) for place in self.places if file.inner is None and place.holds(file.path)]
+        return next((one for one in known if one is not None), file.identity)
 
 
 @dataclass(frozen=True)

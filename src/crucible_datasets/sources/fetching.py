@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import make_durable, remove_abandoned
 from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
+from crucible_datasets.cache.manifest import boot
 from crucible_datasets.exceptions import ContentMismatchError
 
 Advance = Callable[[int], None]
@@ -62,9 +63,10 @@ def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advan
                 raise
             # What an earlier run left may have been damaged: one more time, from nothing.
             return fetch(body, target, name, expected, advance)
-        make_durable(partial)
+        # What a power failure loses is noticed: a file is checked again after the machine has started anew.
+        if not boot():
+            make_durable(partial)
         os.replace(partial, target)
-        make_durable(folder)
         remove_abandoned(folder, os.path.basename(target), _PARTIAL)
     return target
 

@@ -155,6 +155,13 @@ class HubRepo:
         linked(self.folder, paths, [self._blob(file) for file in wanted])
         return [os.path.join(self.folder, *path.split("/")) for path in paths]
 
+    def fetch(self, path: str, advance: Advance) -> None:
+        """Have one file on this disk."""
+        file = self.file(path)
+        if self._found(file) is None:
+            self._fetch(file, advance)
+        linked(self.folder, [path], [self._blob(file)])
+
     def _fetch(self, file: HubFile, advance: Advance) -> str:
         if config.HF_HUB_OFFLINE:
             raise OfflineError(f"{file.path} of {self.id} at {self.commit}")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -20,16 +24,21 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.formats.parquet import broken, parquet_file, pass_over, require_choice
-from crucible_datasets.tables.rowgroups import ParquetPart, RemotePart, identity_of
+from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
+
+NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-def parts_of(paths: Sequence[str], on_bad_files: str = "error") -> list[ParquetPart]:
-    """The files that can be read; only their footers are."""
+def parts_of(
+    paths: Sequence[str], on_bad_files: str = "error", late: Mapping[str, Callable[[], ParquetPart]] = NONE
+) -> list[ParquetPart]:
+    """The files that can be read; only their footers are. `late` looks at those that are elsewhere, all at once."""
     require_choice(on_bad_files)
+    looks = {path: partial(_part, path) for path in paths} | _begun(late)
     parts = []
     for path in paths:
         try:
-            parts.append(_part(path))
+            parts.append(looks[path]())
         except FileFormatError as error:
             pass_over(error, on_bad_files)
     if not parts:
@@ -45,6 +54,45 @@ def _part(path: str) -> ParquetPart:
         return ParquetPart(path, identity, *_footer(path, path))
     except FileNotFoundError as error:
         raise FileNotFoundDatasetsError(path) from error
+
+
+def _begun(looks: Mapping[str, Callable[[], ParquetPart]]) -> dict[str, Callable[[], ParquetPart]]:
+    if not looks:
+        return {}
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(8, len(looks))) as pool:
+        return {path: pool.submit(look).result for path, look in looks.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class LatePart(ParquetPart):
+    """A Parquet file on its way to its path, whose footer was read where it comes from."""
+
+    arrive: Callable[[], None]
+
+    @cached_property
+    def here(self) -> ParquetPart:
+        # Only now is it known that the bytes are the right ones.
+        self.arrive()
+        part = _part(self.path)
+        if not part.metadata.equals(self.metadata):
+            raise FileFormatError(self.path, "it is not the file whose footer the server sent before; load it again.")
+        return part
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        with self.here.opened() as source:
+            yield source
+
+    def require_same(self) -> None:
+        self.here.require_same()
+
+
+def part_to_come(path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None]) -> LatePart:
+    """A file that will be at `path`, and can be read elsewhere until then."""
+    with open() as stream:
+        return LatePart(path, identity, *_footer(stream, path), arrive)
 
 
 def part_elsewhere(open: Callable[[], BinaryIO], name: str) -> RemotePart:

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -155,9 +155,13 @@ class ParquetTable:
         columns: Sequence[str] | None = None,
         features: Mapping[str, Any] | None = None,
         on_bad_files: str = "error",
+        late: Mapping[str, Callable[[], ParquetPart]] | None = None,
     ) -> ParquetTable:
-        """The rows of all files, in the types that hold them all or in those of `features`."""
-        parts = parts_of([os.path.abspath(path) for path in paths], on_bad_files)
+        """The rows of all files, in the types that hold them all or in those of `features`.
+
+        `late` looks at the footers of files that are not at their paths yet.
+        """
+        parts = parts_of([os.path.abspath(path) for path in paths], on_bad_files, late or {})
         found = united(parts)
         if features is not None:
             wanted = Features(features)
@@ -249,7 +253,7 @@ class ParquetTable:
         return ParquetTable(self.source, self.names, tuple(columns))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        identities = tuple((part.path, part.identity) for part in self.source.parts)
+        identities = tuple((part.path, part.here.identity) for part in self.source.parts)
         return _reopened, (identities, self.source.features, self.names, self.shown)
 
     def matching_rows(self, filters: Filters) -> Rows:

@@ -32,7 +32,7 @@ logger = get_logger(__name__)
 HEAD_ROWS = 64
 
 Names = tuple[str, ...]
-Identity = tuple[int, int, int]
+Identity = tuple[int | str, ...]
 
 _locks: list[threading.Lock] = []
 
@@ -66,6 +66,11 @@ class ParquetPart:
         """Some columns of a row group, as the file has them."""
         with self.opened() as source:
             yield from decoded(source, self.path, self.metadata, group, names, batch_size)
+
+    @property
+    def here(self) -> ParquetPart:
+        """The file, once it is at its path."""
+        return self
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
