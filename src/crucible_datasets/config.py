@@ -115,6 +115,8 @@ DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _mem
 MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
 # Foreign Arrow files up to this size are validated whole before use.
 MAX_VALIDATED_BYTES = int(os.environ.get("CRUCIBLE_MAX_VALIDATED_BYTES", 16 << 20))
+# Folders that paths in the data of others may lead into, besides those of the data; "*" is everywhere.
+CRUCIBLE_MEDIA_ROOTS = os.environ.get("CRUCIBLE_MEDIA_ROOTS", "")
 # Parquet of the Hub that is larger, and not here yet, comes while its first rows are read already.
 CRUCIBLE_BACKGROUND_DOWNLOADS = int(os.environ.get("CRUCIBLE_BACKGROUND_DOWNLOADS", 64 << 20))
 SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SPILL_FOLDER" in os.environ else None

@@ -73,14 +73,22 @@ and inherits the standard type that existing `except` clauses look for.
     ├── BadRecordError (ValueError)
     ├── BenchmarkFileError (ValueError)
     ├── InvalidRecordError (ValueError, TypeError)
+    ├── TemplateError (ValueError, KeyError)
     ├── BadRowError (ValueError, TypeError)
     ├── StorageError (OSError)
+    ├── OutOfBoundsError (PermissionError, ValueError)
     ├── NotAFolderError (FileExistsError, NotADirectoryError)
     ├── RunNotFoundError (KeyError, FileNotFoundError)
     ├── RunExistsError (FileExistsError, ValueError)
     ├── RunFinishedError (RuntimeError)
     ├── UnknownPredictionsError (ValueError, KeyError)
     ├── MissingPredictionsError (ValueError)
+    ├── IncomparableRunsError (ValueError)
+    ├── CodeExecutionRefusedError (PermissionError)
+    ├── SandboxUnavailableError (RuntimeError)
+    ├── CodeTestsError (ValueError)
+    ├── TooFewCompletionsError (ValueError)
+    ├── MathsWorkerError (RuntimeError)
     └── PredictionsError (ValueError, TypeError)
 """
 
@@ -494,6 +502,17 @@ class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):
         return f"{path} is a file. A dataset is saved to a folder: name another place, or remove the file."
 
 
+class OutOfBoundsError(DatasetsError, PermissionError, ValueError):
+    """A value of a dataset names a file outside of the dataset's own folder, or an address. Nothing was opened."""
+
+    def message(self, path: str, roots: Iterable[str]) -> str:
+        self.path, self.roots = path, tuple(roots)
+        return (
+            f"{without_secrets(path)!r} is named by the data and lies outside of {_listed(self.roots)}, or does not exist "
+            "there. It was not opened. Name the folders that data may reach in CRUCIBLE_MEDIA_ROOTS."
+        )
+
+
 class WorkerDiedError(DatasetsError, RuntimeError):
     """A process that worked on a part of the data ended before its work did.
 
@@ -762,6 +781,17 @@ class InvalidRecordError(DatasetsError, ValueError, TypeError):
         return f"{kind}: {reason}"
 
 
+class TemplateError(DatasetsError, ValueError, KeyError):
+    """A template of a prompt has a place that nothing fills."""
+
+    def message(self, template: str, reason: str, available: Iterable[str]) -> str:
+        self.template, self.reason, self.available = template, reason, list(available)
+        return (
+            f"Template {template!r}: {reason}. Fields: {_listed(self.available)}; "
+            "double the braces that are no place, as in {{x}}."
+        )
+
+
 class BadRowError(DatasetsError, ValueError, TypeError):
     """A row of a dataset cannot become a sample."""
 
@@ -873,8 +903,8 @@ class CodeTestsError(DatasetsError, ValueError):
         self.problem, self.fields = problem, list(fields)
         given = f" It has: {_listed(self.fields)}." if self.fields else ""
         return (
-            f"{problem}{given} Pass test= and entry_point= (as HumanEval), test_list= (as MBPP) or tests= (inputs and "
-            "outputs), or a sample whose metadata has them."
+            f"{problem}{given} Pass tests= (a function `check` with entry_point=, lines with assert, or cases of input "
+            "and output), or a sample whose metadata has them."
         )
 
 
@@ -898,3 +928,11 @@ class IncomparableRunsError(DatasetsError, ValueError):
             "dataset hash": "Evaluate both on the same version of the data.",
         }.get(what, "Score the stored outputs of both again, in the same way.")
         return f"The {what} of {first!r} is {first_value!s}, that of {second!r} is {second_value!s}. {advice}"
+
+
+class MathsWorkerError(DatasetsError, RuntimeError):
+    """The process that compares formulas was lost."""
+
+    def message(self, reason: str) -> str:
+        self.reason = reason
+        return f"The process that compares formulas was lost: {reason}"

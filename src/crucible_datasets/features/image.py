@@ -48,11 +48,19 @@ class Image(Media):
             raise DecodingDisabledError("Image")
         if value is None:
             return None
-        picture = need("PIL.Image", extra="image").open(_source(value, token_per_repo_id))
+        picture = need("PIL.Image", extra="image").open(self._source(value, token_per_repo_id))
         picture.load()  # closes the file
         if picture.getexif().get(_ORIENTATION) is not None:
             picture = need("PIL.ImageOps", extra="image").exif_transpose(picture)
         return picture.convert(self.mode) if self.mode and self.mode != picture.mode else picture
+
+    def _source(self, value: Reference, tokens: Tokens) -> Any:
+        if value["bytes"] is not None:
+            return io.BytesIO(value["bytes"])
+        if value["path"] is None:
+            raise ArgumentError("value", value, "one of 'path' and 'bytes' is needed to decode an image.")
+        path = self.locate(value["path"])
+        return path if is_local(path) else io.BytesIO(read_file(path, tokens))
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
         """As for all media; nested lists of numbers are drawn."""
@@ -95,11 +103,3 @@ def _narrowed(array: np.ndarray[Any, Any], kind: str) -> np.ndarray[Any, Any]:
     if ((array < limits.min) | (array > limits.max)).any():
         raise ArgumentError("array", f"{array.min()} to {array.max()}", f"pixels go up to {limits.max}.")
     return array.astype(kind)
-
-
-def _source(value: Reference, tokens: Tokens) -> Any:
-    if value["bytes"] is not None:
-        return io.BytesIO(value["bytes"])
-    if value["path"] is None:
-        raise ArgumentError("value", value, "one of 'path' and 'bytes' is needed to decode an image.")
-    return value["path"] if is_local(value["path"]) else io.BytesIO(read_file(value["path"], tokens))

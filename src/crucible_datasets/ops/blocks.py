@@ -24,9 +24,10 @@ def blocks(view: View, batch_size: int | None = None, rows: range | None = None)
     """Some rows of a view (all by default), as stored, in blocks of `batch_size`; at least one block, perhaps empty."""
     require_batch_size(batch_size)
     wanted = range(len(view)) if rows is None else rows
-    size = batch_size or block_rows(view)
+    row_bytes = nbytes(view) / max(len(view), 1)  # asked for once: it takes a look at every chunk
+    size = batch_size or _rows_in_block(row_bytes)
     for start in range(wanted.start, max(wanted.stop, wanted.start + 1), size):
-        yield _few_chunks(view.read(range(start, min(start + size, wanted.stop))))
+        yield _few_chunks(view.read(range(start, min(start + size, wanted.stop))), row_bytes)
 
 
 def require_batch_size(batch_size: int | None) -> None:
@@ -35,12 +36,11 @@ def require_batch_size(batch_size: int | None) -> None:
         raise ArgumentError("batch_size", batch_size, "expected at least 1.")
 
 
-def block_rows(view: View) -> int:
-    """How many rows make a block."""
-    return max(1, min(_MOST_ROWS, int(_BLOCK_BYTES * len(view) / max(nbytes(view), 1))))
+def _rows_in_block(row_bytes: float) -> int:
+    return max(1, min(_MOST_ROWS, int(_BLOCK_BYTES / max(row_bytes, 1e-9))))
 
 
-def _few_chunks(table: pa.Table) -> pa.Table:
+def _few_chunks(table: pa.Table, row_bytes: float) -> pa.Table:
     # Writers work chunk by chunk, and a dataset of many small batches would be written as many small batches.
     most = max((column.num_chunks for column in table.columns), default=0)
-    return table.combine_chunks() if most > _MOST_CHUNKS and table.nbytes < most * _SMALL else table
+    return table.combine_chunks() if most > _MOST_CHUNKS and len(table) * row_bytes < most * _SMALL else table

@@ -181,7 +181,7 @@ def unique(view: View, name: str) -> list[Any]:
     """The different values of a column, in the order of their first appearance."""
     require(view, [name])
     column = view.column(name)
-    decode = decoder(view.features[name])
+    decode = decoder(view.readable[name])
     values = _different(column).to_pylist()
     return [decode(value) for value in values] if decode else values
 

@@ -22,6 +22,7 @@ from crucible_datasets.exceptions import (
     FeaturesMismatchError,
 )
 from crucible_datasets.features import Features, LargeList, List, Value
+from crucible_datasets.features.bounds import together
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.info import DatasetInfo
@@ -62,6 +63,7 @@ def concatenate(
         info=_info(filled, features, info),
         split=NamedSplit(split) if isinstance(split, str) else split,
         format=_common_format(filled),
+        media_roots=together([view.media_roots for view in filled]),
     )
 
 

@@ -22,6 +22,7 @@ from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.hashing import Arguments
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import values_of, view_of
+from crucible_datasets.outputs.python import collecting_rarely
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
@@ -63,7 +64,7 @@ def from_generator(
 
 def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Batch:
     """All rows as one table in memory."""
-    with _bar() as bar:
+    with _bar() as bar, collecting_rarely():
         batches = list(_batches(generator, gen_kwargs, features, bar.update))
     found = united_all((Segment("", kinds) for _, kinds in batches), _MIXED)
     final = _known(features or found, generator)
@@ -187,7 +188,7 @@ def _write(
     advance: Advance,
 ) -> list[Segment]:
     writer, name = TypedWriter(prefix, _MIXED), getattr(generator, "__name__", None)
-    with ThreadPoolExecutor(1) as behind:  # writes a batch while the next one is made
+    with ThreadPoolExecutor(1) as behind, collecting_rarely():  # writes a batch while the next one is made
         written: Future[None] | None = None
         for table, kinds in _batches(generator, gen_kwargs, features, advance):
             if written:

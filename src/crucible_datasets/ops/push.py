@@ -88,7 +88,7 @@ def _shards_of(view: View, count: int, embed_external_files: bool) -> Iterator[T
     bounds = [len(view) * index // count for index in range(count + 1)]
     for start, stop in pairwise(bounds):
         tables = blocks(view, rows=range(start, stop))
-        yield (embedded(table, view.features) for table in tables) if embed_external_files else tables
+        yield (embedded(table, view.readable) for table in tables) if embed_external_files else tables
 
 
 def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features], where: Where) -> Any:

@@ -50,14 +50,14 @@ class Reader:
     def shown(self) -> Features:
         """The features of the columns that are formatted."""
         names = self.view.format.shown(self.view.column_names)
-        return Features({name: kind for name, kind in self.view.features.items() if name in names})
+        return Features({name: kind for name, kind in self.view.readable.items() if name in names})
 
     @cached_property
     def hidden(self) -> Features:
         """The features of the columns that come along unformatted."""
         if not self.view.format.output_all_columns:
             return Features()
-        return Features({name: kind for name, kind in self.view.features.items() if name not in self.shown})
+        return Features({name: kind for name, kind in self.view.readable.items() if name not in self.shown})
 
     @cached_property
     def _shown_names(self) -> list[str] | None:

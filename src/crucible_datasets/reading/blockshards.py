@@ -95,15 +95,15 @@ class BlockShard(FileShard):
         while last is None or at < last:
             done = at + len(rest)
             wanted = (done // BLOCK + 1) * BLOCK - done
-            data, error = _read(stream, wanted if last is None else min(wanted, last - done))
-            text = rest + data
-            is_end = not data or (last is not None and at + len(text) >= last)
+            text, error = _read(stream, wanted if last is None else min(wanted, last - done), rest)
+            nothing_more = len(text) == len(rest)
+            is_end = nothing_more or (last is not None and at + len(text) >= last)
             end = len(text) if is_end and error is None else self._end(text)
             if end:
                 yield at, text[:end]
             if error is not None:
                 raise error
-            if not data:
+            if nothing_more:
                 return
             rest, at = text[end:], at + end
 
@@ -233,9 +233,9 @@ def _end_of_fields(data: bytes, separator: bytes) -> int:
     return end
 
 
-def _read(stream: BinaryIO, size: int) -> tuple[bytes, FileFormatError | None]:
-    """Up to `size` bytes, and the error that came instead of the rest."""
-    pieces: list[bytes] = []
+def _read(stream: BinaryIO, size: int, before: bytes) -> tuple[bytes, FileFormatError | None]:
+    """What came before and up to `size` bytes more, and the error that came instead of the rest."""
+    pieces = [before]
     try:
         while size > 0 and (data := stream.read(min(size, _STEP))):
             pieces.append(data)

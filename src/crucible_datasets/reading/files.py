@@ -81,6 +81,13 @@ def _expanded(file: DataFile, extensions: tuple[str, ...]) -> list[DataFile]:
     return [member for member in inside if member.extension in extensions] or inside
 
 
+def folders_of(files: Iterable[DataFile]) -> tuple[str, ...]:
+    """The folders that files may name others in: their own, and the current one if they lie in it."""
+    here = os.getcwd()
+    own = dict.fromkeys(os.path.dirname(file.path) for file in files)
+    return tuple(own) if not any(f"{folder}{os.sep}".startswith(f"{here}{os.sep}") for folder in own) else (*own, here)
+
+
 @contextmanager
 def opened(file: DataFile, compression: str | None = "infer") -> Iterator[BinaryIO]:
     """The bytes of a file, decompressed; `compression` is `infer`, a name such as `gz`, or None for none."""

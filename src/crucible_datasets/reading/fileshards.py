@@ -18,6 +18,7 @@ from crucible_datasets.formats.base import columns_of, expression_of, narrowed
 from crucible_datasets.formats.filters import clauses_of, is_written_out
 from crucible_datasets.formats.parquet import applied, parquet_file
 from crucible_datasets.formats.parquet import broken as broken_parquet
+from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile
 from crucible_datasets.streams.base import Position, shared_out
@@ -150,6 +151,9 @@ class ParquetShard(FileShard):
     def _num_rows(self) -> int:
         if self.groups is not None or "part" in self.__dict__ or self.file.elsewhere is not None:
             return sum(self._sizes.values())
+        # A file that would be left out has no rows, whatever it says.
+        if self.request.on_bad_files == "error" and (stated := stated_rows(self.file.path)) is not None:
+            return stated
         try:
             with broken_parquet(self.file.path):
                 return int(parquet_file(self.file.path).metadata.num_rows)  # without looking at the columns

@@ -75,9 +75,7 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
 def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
     extensions = request.format.extensions
     return request.format.in_place and all(
-        file.inner is None
-        and (file.elsewhere is None or file.arrival is not None)
-        and file.path.endswith(extensions)
+        file.inner is None and (file.elsewhere is None or file.arrival is not None) and file.path.endswith(extensions)
         for file in files
     )
 
@@ -134,7 +132,8 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
 def _part_to_come(file: DataFile) -> ParquetPart:
     from crucible_datasets.tables.footers import part_to_come
 
-    assert file.elsewhere is not None and file.arrival is not None
+    assert file.elsewhere is not None
+    assert file.arrival is not None
     return part_to_come(file.path, file.identity, file.elsewhere.open, file.arrival.wait)
 
 

@@ -14,7 +14,7 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.combine import concatenate
 from crucible_datasets.reading.convert import Request
-from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.files import DataFile, folders_of
 from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.reading.prepare import split_view
 from crucible_datasets.reading.resolve import ANY_FORMAT, Resolved
@@ -102,7 +102,7 @@ class SplitReader:
             view = split_view(files, self.request, name, in_memory, how.num_proc, how.cache_dir, how.fresh)
             if self._is_whole:
                 require_sizes(described, {name: len(view)})
-            self._views[name] = view
+            self._views[name] = replace(view, media_roots=folders_of(files))
             self._sizes[name] = sum(file.size for file in files)
         return self._views[name]
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from crucible_datasets.exceptions import ArgumentTypeError, FileFormatError, StreamedSplitError
 from crucible_datasets.features import Features
+from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.reading.blockshards import CsvShard, LineShard
 from crucible_datasets.reading.convert import Request, pass_over
-from crucible_datasets.reading.files import DataFile, identified, is_compressed
+from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
@@ -51,8 +52,10 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
     shards = tuple(shard_of(file, request) for file in files)
     stated = request.final
     features = stated if stated is not None else _found(shards, request)
-    source = Source(shards, features, is_stated=stated is not None)
-    return Stream.of(source, features, replace(info, features=features), split)
+    roots = folders_of(files)
+    source = Source(shards, features, is_stated=stated is not None, media_roots=roots)
+    shown = None if features is None else within(features, roots)
+    return replace(Stream.of(source, shown, replace(info, features=features), split), media_roots=roots)
 
 
 def _found(shards: Sequence[FileShard], request: Request) -> Features | None:

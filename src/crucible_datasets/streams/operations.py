@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ColumnNotFoundError, ShardIndexError
 from crucible_datasets.features import Features, List
+from crucible_datasets.features.bounds import within
 from crucible_datasets.features.features import normal
 from crucible_datasets.outputs.base import OUTPUTS, PYTHON, Format
 from crucible_datasets.streams.base import Stage
@@ -162,7 +163,7 @@ def add_column(stream: Stream, name: str, column: Any) -> Stream:
 
 def cast(stream: Stream, features: Mapping[str, Any]) -> Stream:
     """The rows as these features."""
-    kinds = Features(features)
+    kinds = within(Features(features), stream.media_roots)
     return replace(stream, stage=Cast(stream.stage, kinds), features=kinds)
 
 

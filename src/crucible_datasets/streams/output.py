@@ -16,7 +16,7 @@ from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.inputs import Shown
 
 # Few rows become Python at a time: the first are early, and they stay in the processor's cache.
-_FIRST_ROWS, _MOST_ROWS = 8, 1024
+_FIRST_ROWS, _MOST_ROWS = 8, 256
 _MOST_BYTES = 4 << 20
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import CastError, FeaturesMismatchError
 from crucible_datasets.features import Features
+from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.streams.base import Position, Stage, shared_out
 from crucible_datasets.streams.batch import Batch, same_features
 from crucible_datasets.tables.writing import Segment, as_features, united
@@ -52,6 +53,7 @@ class Source(Stage):
     shards: tuple[Shard, ...]
     features: Features | None = None
     is_stated: bool = False
+    media_roots: Roots | None = None
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         first, inner = at or (0, None)
@@ -60,6 +62,12 @@ class Source(Stage):
                 yield [index, position], self._fitted(batch, self.shards[index])
 
     def _fitted(self, batch: Batch, shard: Shard) -> Batch:
+        made = self._as_features(batch, shard)
+        if self.media_roots is None or made.features is None:
+            return made
+        return replace(made, features=within(made.features, self.media_roots))
+
+    def _as_features(self, batch: Batch, shard: Shard) -> Batch:
         if self.features is None or same_features(batch.features, self.features):
             return batch
         if self.is_stated:

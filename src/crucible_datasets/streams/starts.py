@@ -40,7 +40,9 @@ def stream_over(
 def of_view(view: View, num_shards: int | None = 1) -> Stream:
     """The rows of a view, in shards."""
     format = replace(view.format, columns=None, output_all_columns=False)
-    return Stream(viewed.source_of(view, num_shards), view.features, view.info, view.split, format)
+    return Stream(
+        viewed.source_of(view, num_shards), view.readable, view.info, view.split, format, media_roots=view.media_roots
+    )
 
 
 def of_generator(

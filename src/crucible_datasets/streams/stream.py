@@ -7,6 +7,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import UnknownFeaturesError
 from crucible_datasets.features import Features
+from crucible_datasets.features.bounds import Roots
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.splits import NamedSplit
@@ -26,6 +27,7 @@ class Stream:
     split: NamedSplit | None = None
     format: Format = PYTHON
     node: Any = None
+    media_roots: Roots | None = None  # the folders that media in the data of others may lead into
 
     @classmethod
     def of(

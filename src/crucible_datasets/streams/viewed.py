@@ -25,7 +25,7 @@ class ViewShard(Shard):
         start, size = at or 0, _FIRST_ROWS
         while start < len(self.view):
             stop = min(start + size, len(self.view))
-            yield start, Batch.of_table(self.view.read(range(start, stop)), self.view.features)
+            yield start, Batch.of_table(self.view.read(range(start, stop)), self.view.readable)
             start, size = stop, min(size * 4, _MOST_ROWS)
 
     def rows_left(self, at: Position) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.outputs.base import PYTHON, Format
@@ -33,6 +34,12 @@ class View:
     info: DatasetInfo = field(default_factory=DatasetInfo)
     split: NamedSplit | None = None
     format: Format = PYTHON
+    media_roots: Roots | None = None  # the folders that media in the data of others may lead into
+
+    @property
+    def readable(self) -> Features:
+        """The features to read values with."""
+        return within(self.features, self.media_roots)
 
     @classmethod
     def of(cls, table: pa.Table, features: Features, files: tuple[str, ...] = (), **more: Any) -> View:

@@ -24,6 +24,10 @@ class Source:
     touched: list[str] = field(default_factory=list)
 
     @cached_property
+    def features(self) -> Features:
+        return self.view.readable
+
+    @cached_property
     def output(self) -> Output:
         return OUTPUTS[self.view.format.type or "python"]
 
@@ -89,7 +93,7 @@ class Block:
         return found
 
     def _values(self, name: str) -> list[Any]:
-        column, feature = self.stored(name), self.source.view.features[name]
+        column, feature = self.stored(name), self.source.features[name]
         if not self.source.is_python:
             only = Features({name: feature})
             return [row[name] for row in self.source.formatter.rows(pa.table({name: column}), only)]
@@ -108,14 +112,14 @@ class Block:
             if self.source.is_python:
                 self.columns[name] = self.values(name).copy()  # the function may write into its list
             else:
-                only = Features({name: self.source.view.features[name]})
+                only = Features({name: self.source.features[name]})
                 made = self.source.formatter.batch(pa.table({name: self.stored(name)}), only)
                 self.columns[name] = made[name]
         return self.columns[name]
 
     def whole_rows(self) -> Iterator[Any]:
         """Every row as the format shows it, all columns at once."""
-        return self.source.formatter.rows(self.source.view.read(self.rows), self.source.view.features)
+        return self.source.formatter.rows(self.source.view.read(self.rows), self.source.features)
 
     def rows_of_frame(self) -> Iterator[dict[str, Any]]:
         """Every row of a data frame or Arrow table as a dict of its values."""
@@ -125,4 +129,4 @@ class Block:
 
     def whole(self) -> Any:
         """The block as the format shows a batch."""
-        return self.source.formatter.batch(self.source.view.read(self.rows), self.source.view.features)
+        return self.source.formatter.batch(self.source.view.read(self.rows), self.source.features)

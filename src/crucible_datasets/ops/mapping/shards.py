@@ -20,6 +20,7 @@ from crucible_datasets.ops.mapping.calls import Call, Failure
 from crucible_datasets.ops.mapping.merging import outcome_of
 from crucible_datasets.ops.mapping.outcomes import Merge
 from crucible_datasets.ops.mapping.runs import Run, RunWriter, files_of
+from crucible_datasets.outputs.python import collecting_rarely
 from crucible_datasets.tables.view import View
 
 # A part is what a killed run loses at most, for each worker.
@@ -53,7 +54,8 @@ class Shard:
             while at < self.rows.stop:
                 facts = parts.found(f"rows-{at}")
                 if facts is None or not self._may_use(facts):
-                    facts = self._part(at, source, rank, advance, loop)
+                    with collecting_rarely():
+                        facts = self._part(at, source, rank, advance, loop)
                     parts.finish(f"rows-{at}", facts["files"], facts)
                 else:
                     advance(facts["stop"] - at)
@@ -149,8 +151,7 @@ class _Kept:
         else:
             failed = {failure.rows.start for failure in returned.failed}
             rows = [row for row in block.rows if row not in failed] if failed else block.rows
-            wanted = np.fromiter(map(bool, returned.values), dtype=bool, count=len(returned.values))
-            self.kept.append(np.asarray(rows, dtype=np.int64)[wanted])
+            self.kept.append(_true(rows, returned.values))
         return returned.failed
 
     def close(self) -> dict[str, Any]:
@@ -163,7 +164,13 @@ def _chosen(block: Block, mask: Any) -> np.ndarray:
     wanted = mask.to_pylist() if hasattr(mask, "to_pylist") else list(mask)
     if len(wanted) != len(block.rows):
         raise ColumnLengthError("the mask of filter", len(wanted), len(block.rows))
-    return np.asarray([row for row, keep in zip(block.rows, wanted, strict=True) if keep], dtype=np.int64)
+    return _true(block.rows, wanted)
+
+
+def _true(rows: range | list[int], wanted: list[Any]) -> np.ndarray:
+    """The rows whose value is true."""
+    places = np.flatnonzero(np.fromiter(map(bool, wanted), dtype=bool, count=len(wanted)))
+    return places + rows.start if isinstance(rows, range) else np.asarray(rows, dtype=np.int64)[places]
 
 
 def _write_errors(path: str, failures: list[Failure]) -> None:

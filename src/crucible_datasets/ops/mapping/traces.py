@@ -37,7 +37,8 @@ def _taken(array: pa.Array) -> tuple[list[Any], Trace]:
     if (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)) and not array.null_count:
         return _lists(array)
     values = array.to_pylist()
-    return values, trace(values)
+    # Nobody gets the list of leaves itself, so it stays as it is.
+    return values, trace(values) if pa.types.is_nested(array.type) else ("leaves", values)
 
 
 def _lists(array: pa.Array) -> tuple[list[Any], Trace]:

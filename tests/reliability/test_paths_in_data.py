@@ -1,0 +1,176 @@
+"""R26: what a column of media names is data. Nothing is opened or asked for outside of the dataset's own folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from PIL import Image as Pillow
+
+import crucible_datasets as cd
+from crucible_datasets import Dataset, Features, Image, List, config
+from crucible_datasets.exceptions import OutOfBoundsError
+
+FEATURES = Features({"image": Image()})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "data" / "pictures").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    Pillow.new("RGB", (3, 3)).save(tmp_path / "data" / "pictures" / "own.png")
+    Pillow.new("RGB", (2, 2)).save(tmp_path / "secret.png")
+    os.symlink(tmp_path / "secret.png", tmp_path / "data" / "link.png")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def server():
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_HEAD = do_GET
+
+        def log_message(self, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}", asked
+        running.shutdown()
+
+
+def hostile(folder, address):
+    secret = folder / "secret.png"
+    return [
+        str(secret),
+        "../secret.png",
+        "pictures/../../secret.png",
+        "link.png",
+        f"file://{secret}",
+        f"FILE://{secret}",
+        f"{address}/x.png",
+        f"hf://datasets/a/b@{address}/x.png",
+        "s3://bucket/x.png",
+        f"zip://x.png::{secret}",
+        f"simplecache::{address}/x.png",
+        f"\0{secret}",
+        "missing.png",
+        "",
+    ]
+
+
+def written(folder, paths):
+    """The same rows as Parquet, whose schema says what they are, and as JSON, which is cast."""
+    Dataset.from_dict({"image": paths}, features=FEATURES).to_parquet(str(folder / "data" / "rows.parquet"))
+    (folder / "data" / "rows.jsonl").write_text("".join(json.dumps({"image": path}) + "\n" for path in paths))
+    return {"parquet": str(folder / "data" / "rows.parquet"), "json": str(folder / "data" / "rows.jsonl")}
+
+
+def loaded(files, format, **options):
+    rows = cd.load_dataset(format, data_files=files[format], split="train", **options)
+    return rows.cast_column("image", Image()) if format == "json" and not options else rows.cast(FEATURES)
+
+
+WAYS = {
+    "row": lambda rows: rows[0]["image"],
+    "slice": lambda rows: rows[:1]["image"],
+    "column": lambda rows: rows["image"][0],
+    "iteration": lambda rows: next(iter(rows)),
+    "numpy": lambda rows: rows.with_format("numpy")[0],
+    "map": lambda rows: rows.map(lambda row: {"size": row["image"].size}),
+    "filter": lambda rows: rows.filter(lambda batch: [picture.size for picture in batch["image"]], batched=True),
+    "shuffled": lambda rows: rows.shuffle(seed=1)[0],
+    "renamed": lambda rows: rows.rename_column("image", "other")[0],
+    "cast": lambda rows: rows.cast_column("image", Image(mode="L"))[0],
+    "concatenated": lambda rows: cd.concatenate_datasets([rows, rows])[0],
+    "pickled": lambda rows: pickle.loads(pickle.dumps(rows))[0],
+    "to_iterable_dataset": lambda rows: next(iter(rows.to_iterable_dataset())),
+    "unique": lambda rows: rows.unique("image"),
+}
+
+
+@pytest.fixture
+def opened(folder, monkeypatch):
+    """The files outside of the dataset that are opened while it is read."""
+    seen, secret = [], os.path.realpath(folder / "secret.png")
+
+    def audit(event, arguments):
+        if event == "open" and isinstance(arguments[0], (str, bytes)) and watching:
+            if os.path.realpath(os.fsdecode(arguments[0]).replace("\0", "")) == secret:
+                seen.append(arguments[0])
+
+    watching = [True]
+    sys.addaudithook(audit)
+    yield seen
+    watching.clear()
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_outside_is_opened(folder, server, opened, way, format):
+    address, asked = server
+    for path in hostile(folder, address):
+        rows = loaded(written(folder, [path]), format)
+        with pytest.raises(OutOfBoundsError):
+            WAYS[way](rows)
+    assert (opened, asked) == ([], [])
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+def test_nothing_outside_is_opened_by_a_stream(folder, server, opened, format):
+    address, asked = server
+    for path in hostile(folder, address):
+        rows = loaded(written(folder, [path]), format, streaming=True)
+        for stream in (rows, rows.map(lambda row: {"size": row["image"].size}), rows.shuffle(seed=1), rows.decode()):
+            with pytest.raises(OutOfBoundsError):
+                next(iter(stream))
+    assert (opened, asked) == ([], [])
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+def test_what_lies_in_the_folder_of_the_data_is_shown(folder, format):
+    own = ["pictures/own.png", str(folder / "data" / "pictures" / "own.png")]
+    files = written(folder, own)
+    assert [row["image"].size for row in loaded(files, format)] == [(3, 3)] * 2
+    assert [row["image"].size for row in loaded(files, format, streaming=True)] == [(3, 3)] * 2
+
+
+def test_nested_media_have_the_same_bounds(folder):
+    path = str(folder / "data" / "rows.parquet")
+    features = Features({"images": List({"of": Image()})})
+    nested = {"images": [[{"of": {"path": str(folder / "secret.png"), "bytes": None}}]]}
+    Dataset.from_dict(nested, features=features).to_parquet(path)
+    with pytest.raises(OutOfBoundsError):
+        cd.load_dataset("parquet", data_files=path, split="train")[0]
+
+
+def test_who_wants_it_allows_more(folder, monkeypatch):
+    rows = loaded(written(folder, [str(folder / "secret.png")]), "parquet")
+    monkeypatch.setattr(config, "CRUCIBLE_MEDIA_ROOTS", os.pathsep.join(["/nowhere", str(folder)]))
+    assert rows[0]["image"].size == (2, 2)
+    monkeypatch.setattr(config, "CRUCIBLE_MEDIA_ROOTS", "*")
+    assert rows[0]["image"].size == (2, 2)
+
+
+def test_what_a_caller_puts_in_has_no_bounds(folder):
+    rows = Dataset.from_dict({"image": [str(folder / "secret.png")]}).cast_column("image", Image())
+    assert rows[0]["image"].size == (2, 2)
+
+
+def test_nothing_outside_is_embedded(folder):
+    from crucible_datasets.features.embed import embedded
+
+    rows = loaded(written(folder, [str(folder / "secret.png")]), "parquet")
+    with pytest.raises(OutOfBoundsError):
+        embedded(rows._view.read(), rows._view.readable)
