@@ -4,9 +4,12 @@
     file_data   the same rows as Parquet, JSON Lines and CSV
     cases       what is measured, and the bar each case must clear
     expression_cases  the same for expressions and SQL, against functions
+    evaluation_cases  the same for scores of predictions
     file_cases  the same for loading and writing files
     hub_cases   the same for datasets of a Hub
     map_cases   the same for functions over rows
+    overlap_cases  the same for what of a test set is in a train set
+    statistics_cases  the same for the uncertainty of scores
     stream_cases  the same for streams
     floor       the same calls as bare pyarrow: how fast it could be
     measure     one case, one library, one fresh process

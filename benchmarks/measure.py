@@ -25,10 +25,14 @@ from typing import Any
 
 from benchmarks import (
     data,
-    expression_cases,  # noqa: F401  its cases join CASES
+    evaluation_cases,  # noqa: F401  its cases join CASES
+    expression_cases,  # noqa: F401
     file_cases,  # noqa: F401
     hub_cases,  # noqa: F401
     map_cases,  # noqa: F401
+    overlap_cases,  # noqa: F401
+    results_cases,  # noqa: F401
+    statistics_cases,  # noqa: F401
     stream_cases,  # noqa: F401
 )
 from benchmarks.cases import ANY, CASES, Case

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible_datasets.atomic import folders, owners, replaced_whole, seen_whole, storage_errors, written_whole
+from crucible_datasets.atomic import files, folders, owners, replaced_whole, seen_whole, storage_errors, written_whole
 from crucible_datasets.exceptions import DatasetsError, StorageError
 
 
@@ -30,6 +30,27 @@ def of_another_machine(what, suffix=".tmp"):
 
 
 # Files
+
+
+def test_what_is_written_for_long_is_on_its_way_to_the_disk_before_the_end(tmp_path, monkeypatch):
+    path, flushed = tmp_path / "file", threading.Event()
+    monkeypatch.setattr(files, "make_durable", lambda place: flushed.set())
+    with files.flushed_early(str(path)):
+        path.write_bytes(bytes(files._MUCH))
+        assert flushed.wait(30)
+
+
+def test_an_error_of_the_disk_meanwhile_is_raised_at_the_end(tmp_path, monkeypatch):
+    path, failed = tmp_path / "file", threading.Event()
+
+    def full(place):
+        failed.set()
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(files, "make_durable", full)
+    with pytest.raises(OSError, match="broken"), files.flushed_early(str(path)):
+        path.write_bytes(bytes(files._MUCH))
+        assert failed.wait(30)
 
 
 def test_a_file_is_not_there_before_it_is_whole(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 from crucible_datasets import config
 from crucible_datasets.cache import Cache, Parts, manifest, turns
-from crucible_datasets.cache.commands import clean, du, ls, verify
+from crucible_datasets.cli.cache import clean, du, ls, verify
 from crucible_datasets.exceptions import StorageError
 
 COUNT = 4
@@ -363,23 +363,31 @@ def test_a_writer_that_outlives_its_maker_cannot_touch_what_was_taken_over(cache
 # Room
 
 
-def lines(texts):
-    return list(texts)
+@pytest.fixture
+def commands(cache, monkeypatch):
+    """The commands, on the cache of the test."""
+    monkeypatch.setattr("crucible_datasets.cli.cache._cache", lambda: cache)
 
 
+def lines(pieces):
+    return [line for piece in pieces for line in piece.lines()]
+
+
+@pytest.mark.usefixtures("commands")
 def test_the_command_shows_what_is_unfinished(cache):
     stopped(cache, 2)
-    _, line = lines(ls(cache))
+    line = lines(ls())[-1]
     assert line.startswith("key  test, unfinished") and "208 B" in line
-    assert any(line.startswith("test, unfinished") and "208 B" in line for line in lines(du(cache)))
-    assert lines(verify(cache)) == ["0 entries, 0 B read, 0 damaged files"]
+    assert any(line.startswith("test, unfinished") and "208 B" in line for line in lines(du()))
+    assert lines(verify()) == ["0 entries, 0 B read, 0 damaged files"]
 
 
+@pytest.mark.usefixtures("commands")
 @pytest.mark.parametrize("options", [{"all": True}, {"limit": "100"}, {"older_than": "0s"}])
 def test_the_command_removes_what_is_unfinished(cache, options):
     stopped(cache, 2)
-    assert lines(clean(cache, limit="1GB")) == ["removed 0 entries, 0 B", "kept    1 entry, 208 B"]
-    assert lines(clean(cache, **options)) == ["removed 1 entry, 208 B", "kept    0 entries, 0 B"]
+    assert lines(clean(limit="1GB")) == ["removed 0 entries, 0 B", "kept    1 entry, 208 B"]
+    assert lines(clean(**options)) == ["removed 1 entry, 208 B", "kept    0 entries, 0 B"]
     assert in_work(cache) == []
 
 

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -149,16 +150,109 @@ print(cd.load_dataset("acme/large", split="train")[0]["n"])
 """
 
 
-@pytest.mark.parametrize("ending", ["", "import sys; sys.exit(0)", "raise ValueError('mine')"])
-def test_a_program_that_ends_well_leaves_everything_and_one_that_fails_ends_at_once(served, tmp_path, ending):
+def around(served, tmp_path):
     known = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     surroundings = {**known, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": served.endpoint}
-    how = {"env": {**surroundings, "CRUCIBLE_BACKGROUND_DOWNLOADS": "1"}, "capture_output": True, "text": True}
-    ran = subprocess.run([sys.executable, "-c", PROGRAM + ending], timeout=60, check=False, **how)
+    return {"env": {**surroundings, "CRUCIBLE_BACKGROUND_DOWNLOADS": "1"}, "capture_output": True, "text": True}
+
+
+def sum_offline(surroundings):
+    """What a program without the network says of all rows."""
+    offline = "import crucible_datasets as cd; print(sum(cd.load_dataset('acme/large', split='train')['n']))"
+    how = {**surroundings, "env": {**surroundings["env"], "HF_HUB_OFFLINE": "1"}}
+    return subprocess.run([sys.executable, "-c", offline], timeout=60, check=False, **how).stdout
+
+
+@pytest.mark.parametrize("ending", ["", "import sys; sys.exit(0)", "raise ValueError('mine')"])
+def test_a_program_that_ends_well_leaves_everything_and_one_that_fails_ends_at_once(served, tmp_path, ending):
+    surroundings = around(served, tmp_path)
+    ran = subprocess.run([sys.executable, "-c", PROGRAM + ending], timeout=60, check=False, **surroundings)
     assert ran.stdout == "0\n"
     assert ran.returncode == (1 if "raise" in ending else 0), ran.stderr
     if ran.returncode == 0:
-        how["env"]["HF_HUB_OFFLINE"] = "1"
-        offline = "import crucible_datasets as cd; print(sum(cd.load_dataset('acme/large', split='train')['n']))"
-        again = subprocess.run([sys.executable, "-c", offline], timeout=60, check=False, **how)
-        assert again.stdout == f"{sum(range(FILES * ROWS))}\n", again.stderr
+        assert sum_offline(surroundings) == f"{sum(range(FILES * ROWS))}\n"
+
+
+NO_NEW_THREADS = """
+import threading
+start = threading.Thread.start
+def strict(self):
+    if not threading.main_thread().is_alive():
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+    start(self)
+threading.Thread.start = strict
+"""
+
+
+def test_files_come_also_where_a_program_that_ends_may_start_no_threads(served, tmp_path):
+    """As since Python 3.12."""
+    surroundings = around(served, tmp_path)
+    ran = subprocess.run([sys.executable, "-c", NO_NEW_THREADS + PROGRAM], timeout=60, check=False, **surroundings)
+    assert (ran.stdout, ran.returncode, ran.stderr) == ("0\n", 0, "")
+    assert sum_offline(surroundings) == f"{sum(range(FILES * ROWS))}\n"
+
+
+def test_a_program_that_fails_gives_up_a_file_in_the_middle_of_it(served, tmp_path, monkeypatch):
+    """What came of the file stays, and is gone on from."""
+    copy = module._copy
+
+    def slowly(file, to, length):
+        pause = 0.05 if file.tell() == 0 else 0  # only whole files begin at their first byte
+        for start in range(0, length, 200):
+            copy(file, to, min(200, length - start))
+            to.flush()
+            time.sleep(pause)
+
+    monkeypatch.setattr(module, "_copy", slowly)
+    surroundings = around(served, tmp_path)
+    program = PROGRAM.replace('[0]["n"]', ".num_rows") + "raise ValueError('mine')"
+    ran = subprocess.run([sys.executable, "-c", program], timeout=60, check=False, **surroundings)
+    assert ran.returncode == 1 and "mine" in ran.stderr
+    contents = list((tmp_path / "home").rglob("blobs/*"))
+    assert [path.suffix for path in contents] == [".partial"]
+
+
+def test_a_process_that_was_forked_while_all_were_busy_loads_on_its_own(hub, gate):
+    rows = cd.load_dataset("acme/large", split="train")
+    from crucible_datasets.reading import arrivals
+
+    held = [arrivals._at_once.acquire(timeout=0.1) for _ in range(arrivals._WORKERS)]
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if arrivals._at_once.acquire(timeout=5) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    for was_held in held:
+        if was_held:
+            arrivals._at_once.release()
+    gate.set()
+    assert len(rows) == FILES * ROWS
+
+
+def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
+    from crucible_datasets.reading.arrivals import Arrivals
+
+    paths = [str(tmp_path / f"{number}") for number in range(20)]
+    failed = []
+
+    def bring(path, advance):
+        if path not in failed and paths.index(path) % 3 == 0:
+            failed.append(path)
+            raise [RuntimeError, KeyError, OSError][paths.index(path) % 9 // 3](path)
+        with open(path, "w") as file:
+            file.write("x")
+        advance(1)
+
+    arrivals = Arrivals(bring, paths, 20, "test")
+    for _ in range(3):
+        arrivals.begin()
+    with ThreadPoolExecutor(10) as pool:
+        list(pool.map(lambda path: _patiently(arrivals, path), paths[::-1]))
+    assert all(os.path.exists(path) for path in paths)
+
+
+def _patiently(arrivals, path):
+    """Who fetches a file itself gets its error, and may ask again."""
+    try:
+        arrivals.wait(path)
+    except (RuntimeError, KeyError, OSError):
+        arrivals.wait(path)

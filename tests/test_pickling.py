@@ -178,3 +178,11 @@ def test_threads_read_without_disturbing_each_other(dataset, change):
             assert all(pool.map(read, range(8)))
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_what_comes_back_shares_the_mapped_table_as_long_as_it_is_used(mapped):
+    sent = pickle.dumps(mapped.rename_column("n", "number"))
+    one, other = pickle.loads(sent), pickle.loads(sent)
+    assert one._view.table is other._view.table
+    assert pickle.loads(pickle.dumps(mapped))._view.table is mapped._view.table
+    assert one.column_names != mapped.column_names and one[7] == other[7]

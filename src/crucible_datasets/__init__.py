@@ -10,10 +10,12 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "arrow_dataset": ("Column", "Dataset"),
+    "benchmarks": ("list_benchmarks", "load_benchmark", "load_samples"),
     "builder": ("ArrowBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder"),
     "combine": ("concatenate_datasets", "interleave_datasets"),
     "dataset_dict": ("DatasetDict",),
     "download": ("DownloadConfig", "DownloadManager", "StreamingDownloadManager"),
+    "evaluation": ("ResultStore", "compare", "evaluate", "evaluate_many"),
     "features": (
         "Array2D",
         "Array3D",

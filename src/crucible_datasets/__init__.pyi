@@ -7,6 +7,15 @@ from crucible_datasets.arrow_dataset import (
 from crucible_datasets.arrow_dataset import (
     Dataset as Dataset,
 )
+from crucible_datasets.benchmarks import (
+    list_benchmarks as list_benchmarks,
+)
+from crucible_datasets.benchmarks import (
+    load_benchmark as load_benchmark,
+)
+from crucible_datasets.benchmarks import (
+    load_samples as load_samples,
+)
 from crucible_datasets.builder import (
     ArrowBasedBuilder as ArrowBasedBuilder,
 )
@@ -36,6 +45,18 @@ from crucible_datasets.download import (
 )
 from crucible_datasets.download import (
     StreamingDownloadManager as StreamingDownloadManager,
+)
+from crucible_datasets.evaluation import (
+    ResultStore as ResultStore,
+)
+from crucible_datasets.evaluation import (
+    compare as compare,
+)
+from crucible_datasets.evaluation import (
+    evaluate as evaluate,
+)
+from crucible_datasets.evaluation import (
+    evaluate_many as evaluate_many,
 )
 from crucible_datasets.features import (
     Array2D as Array2D,

@@ -32,6 +32,7 @@ from crucible_datasets.ops import (
     saved,
     splitting,
     sql,
+    tfdata,
 )
 from crucible_datasets.ops import filter as filtering
 from crucible_datasets.ops import map as mapping
@@ -830,6 +831,26 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
         """All rows as a polars data frame; `batched` gives an iterator over frames."""
         return convert.to_polars(self._view, batch_size, batched, schema_overrides, rechunk)
+
+    def to_tf_dataset(
+        self,
+        batch_size: int | None = None,
+        columns: str | list[str] | None = None,
+        shuffle: bool = False,
+        collate_fn: Callable[..., Any] | None = None,
+        drop_remainder: bool = False,
+        collate_fn_args: dict[str, Any] | None = None,
+        label_cols: str | list[str] | None = None,
+        prefetch: bool = True,
+        num_workers: int = 0,
+        num_test_batches: int = 20,
+    ) -> Any:
+        """A `tf.data.Dataset` of batches, or of rows without `batch_size`, read when they are asked for.
+
+        With `label_cols` it gives pairs of features and labels; a single column is its tensor, several are a dict.
+        """
+        given = {name: value for name, value in locals().items() if name != "self"}
+        return tfdata.tf_dataset(self._view, **given)
 
     def to_iterable_dataset(self, num_shards: int | None = 1) -> IterableDataset:
         """The rows as a stream, in shards that workers can share out."""

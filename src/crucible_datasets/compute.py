@@ -3,14 +3,26 @@
 from importlib import import_module
 from typing import Any
 
+_OPTIONS = {
+    "cast": "CastOptions",
+    "is_in": "SetLookupOptions",
+    "match_substring": "MatchSubstringOptions",
+    "match_substring_regex": "MatchSubstringOptions",
+}
 
-def call(kernel: str, *columns: Any) -> Any:
-    """A kernel that takes no options. The registry of kernels is there without `pyarrow.compute`, which wraps each."""
+
+def call(kernel: str, *columns: Any, **options: Any) -> Any:
+    """A kernel by its name. The registry of kernels is there without `pyarrow.compute`, which wraps each."""
     try:
-        from pyarrow._compute import call_function
-    except ImportError:  # it is where pyarrow 23 to 26 have it
-        from pyarrow.compute import call_function
-    return call_function(kernel, list(columns))
+        return _call("pyarrow._compute", kernel, columns, options)
+    except (ImportError, AttributeError):  # it is where pyarrow 23 to 26 have it
+        return _call("pyarrow.compute", kernel, columns, options)
+
+
+def _call(module: str, kernel: str, columns: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    kernels = import_module(module)
+    made = getattr(kernels, _OPTIONS[kernel])(**options) if options else None
+    return kernels.call_function(kernel, list(columns), made)
 
 
 def __getattr__(name: str) -> Any:

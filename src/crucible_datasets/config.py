@@ -61,6 +61,8 @@ HF_DATASETS_CACHE = _folder("HF_DATASETS_CACHE", DEFAULT_HF_DATASETS_CACHE)
 CRUCIBLE_CACHE_LIMIT = os.environ.get("CRUCIBLE_CACHE_LIMIT", "20%")
 # Folders of TOML files that describe benchmarks, with the separator of PATH between them.
 CRUCIBLE_BENCHMARKS = os.environ.get("CRUCIBLE_BENCHMARKS", "")
+# The file of `crucible lock` that benchmarks and samples are loaded under; empty is none.
+CRUCIBLE_LOCK = os.environ.get("CRUCIBLE_LOCK", "")
 # Where `ResultStore()` keeps runs. They are no cache: nothing removes them.
 CRUCIBLE_RESULTS_DIR = _folder("CRUCIBLE_RESULTS_DIR", "~/.crucible/results")
 DEFAULT_HF_MODULES_CACHE = os.path.join(HF_CACHE_HOME, "modules")

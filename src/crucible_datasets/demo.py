@@ -1,160 +1,113 @@
-"""A tour of the library on made-up questions: what `crucible demo` prints.
+"""What `crucible demo` does: a benchmark from loading to a report, offline.
 
-Each step is a small function: its docstring is the title, its body the code that is
-shown, and what it returns the result that is shown, so what you read is what ran.
-Nothing is downloaded and nothing is written.
+Each step is a small function: its docstring is the title, its body the code that is shown. What you read is what ran.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-from collections import Counter
+import math
+import os
+import re
 from collections.abc import Callable, Iterator
-from pprint import pformat
-from string import ascii_lowercase, digits
-from textwrap import indent
-from typing import Any
+from typing import Any, NamedTuple
 
-from crucible_datasets import ClassLabel, Dataset
+from crucible_datasets.benchmarks.loading.load import load_benchmark
+from crucible_datasets.evaluation.comparison import compare
+from crucible_datasets.evaluation.evaluating import evaluate_many
+from crucible_datasets.evaluation.report.page import write_report
+from crucible_datasets.evaluation.samplers import random_sample
 
-WIDTH = 80
-ALPHABET = ascii_lowercase + digits
-
-
-def made_up_rows() -> Iterator[dict[str, Any]]:
-    """Questions in the shape of a chat, each with the answer to score against."""
-    for number in range(20):
-        a, b = number + 2, 2 * number + 3
-        yield made_up_row("arithmetic", number, f"What is {a} plus {b}?", a + b)
-    for number in range(16):
-        a, b = number + 4, number + 7
-        yield made_up_row("geometry", number, f"A rectangle is {a} cm by {b} cm. What is its area?", a * b)
-    for number in range(12):
-        a, b = number + 1, 3 * number + 5
-        yield made_up_row("algebra", number, f"If x plus {a} equals {b}, what is x?", b - a)
+# Predictors: honest ones, which see the question only, and answer in the form that the benchmark asks for.
 
 
-def made_up_row(topic: str, number: int, question: str, answer: int) -> dict[str, Any]:
-    """One question."""
-    return {
-        "id": f"{topic}-{number:02d}",
-        "topic": topic,
-        "messages": [{"role": "user", "content": question}],
-        "answer": answer,
-        "embedding": embedding(question),
-    }
+def last_number(sample: Any) -> str:
+    """Repeat the last number of the question."""
+    return f"#### {numbers_in(sample.input)[-1]}"
 
 
-def embedding(text: str) -> list[float]:
-    """How often each letter and digit occurs: a stand-in for what a model would give."""
-    return [float(text.lower().count(character)) for character in ALPHABET]
+def sum_of_numbers(sample: Any) -> str:
+    """Add up all numbers of the question."""
+    numbers = numbers_in(sample.input)
+    return f"{' + '.join(map(str, numbers))} = {sum(numbers)}\n#### {sum(numbers)}"
 
 
-def predictions() -> Dataset:
-    """The answers of a made-up model that is wrong on every seventh question."""
-    rows = enumerate(made_up_rows())
-    return Dataset.from_list([{"id": row["id"], "prediction": row["answer"] + (at % 7 == 0)} for at, row in rows])
+def cue_words(sample: Any) -> str:
+    """Choose what to do with the numbers by words such as "left" and "more"."""
+    numbers, words = numbers_in(sample.input), set(re.findall(r"[a-z]+", sample.input.lower()))
+    if "back" in words:
+        return "Something comes back, but these words do not tell me how much."
+    if "left" in words:
+        return f"What is multiplied, and what is left.\n#### {math.prod(numbers[:2]) + sum(numbers[2:])}"
+    if "more" in words:
+        return f"More means to add.\n#### {sum(numbers)}"
+    return f"Things that cost something are multiplied.\n#### {math.prod(numbers)}"
 
 
-def build() -> Dataset:
-    """Build a dataset from rows"""
-    return Dataset.from_list(list(made_up_rows()))
+def numbers_in(text: str) -> list[int]:
+    """The whole numbers of a text."""
+    return [int(found) for found in re.findall(r"\d+", text)]
 
 
-def look(questions: Dataset) -> dict[str, Any]:
-    """Look at a row"""
-    return questions.remove_columns("embedding")[0]
+PREDICTORS = {"last number": last_number, "sum of numbers": sum_of_numbers, "cue words": cue_words}
 
 
-def label(questions: Dataset) -> Dataset:
-    """Turn text into labels; the other columns are not copied"""
-    topics = ClassLabel(names=["algebra", "arithmetic", "geometry"])
-    labelled = questions.cast_column("topic", topics)
-    return labelled.select_columns(["id", "topic", "answer"]).select([0, 20, 36])
+# Steps
 
 
-def shuffle(questions: Dataset) -> list[str]:
-    """Shuffle: one seed, one order"""
-    return questions.shuffle(seed=7)["id"][:4]
+def load() -> Any:
+    """Load a benchmark; synthetic=True takes its miniature, which needs no network"""
+    return load_benchmark("gsm8k", synthetic=True)
 
 
-def split(questions: Dataset) -> dict[Any, Counter[str]]:
-    """Split off a test set in which every topic keeps its share"""
-    parts = questions.train_test_split(12, stratify_by_column="topic", seed=7)
-    return {name: Counter(part["topic"]) for name, part in parts.items()}
+def draw(benchmark: Any) -> Any:
+    """Draw some of its questions at random: one seed, one sample"""
+    return random_sample(benchmark, 24, seed=1).data
 
 
-def fold(questions: Dataset) -> list[int]:
-    """Cross-validate: in five folds every row is tested exactly once"""
-    folds = questions.k_fold(5, stratify_by_column="topic", seed=7)
-    return [len(pair["test"]) for pair in folds]
+def evaluate(samples: Any, store: str) -> Any:
+    """Evaluate three simple predictors, and keep every answer"""
+    return evaluate_many(PREDICTORS, samples, store=store, cache=False)
 
 
-def score(questions: Dataset) -> Dataset:
-    """Join the predictions of a model and score each topic"""
-    joined = questions.join(predictions(), on="id")
-    correct = joined["prediction"].to_numpy() == joined["answer"].to_numpy()
-    topics = joined.add_column("correct", correct).group_by("topic")
-    return topics.agg(rows=("id", "size"), accuracy=("correct", "mean"))
+def contrast(results: Any) -> Any:
+    """Compare them in pairs, on the same questions"""
+    return compare(*results.values())
 
 
-def arrays(questions: Dataset) -> tuple[Any, ...]:
-    """Hand batches to numpy, torch, jax, pandas or polars"""
-    batch = next(questions.with_format("numpy").iter(batch_size=32))
-    return batch["embedding"].shape, batch["embedding"].dtype
+def report(results: Any, path: str) -> str:
+    """Write a report that a browser shows"""
+    return write_report(path, results.values())
 
 
-def search(questions: Dataset) -> Dataset:
-    """Search by vector, exactly: is this question one of ours?"""
-    indexed = questions.add_exact_index("embedding", metric="cosine")
-    query = embedding("Rectangle: 9 cm by 12 cm. What is its area?")
-    scores, found = indexed.get_nearest_examples("embedding", query, k=3)
-    texts = [messages[0]["content"] for messages in found["messages"]]
-    return Dataset.from_dict({"score": scores, "text": texts})
+class Step(NamedTuple):
+    """One step of the demo: its title, the code that ran, and what came out."""
+
+    title: str
+    code: str
+    result: Any
 
 
-STEPS: tuple[Callable[[Dataset], Any], ...] = (look, label, shuffle, split, fold, score, arrays, search)
+def steps(folder: str) -> Iterator[Step]:
+    """The whole way, step by step; runs and report go to a folder."""
+    store, page = os.path.join(folder, "results"), os.path.join(folder, "report.html")
+    os.makedirs(folder, exist_ok=True)
+    yield (loaded := _step(load))
+    yield (drawn := _step(draw, loaded.result))
+    yield (evaluated := _step(evaluate, drawn.result, store))
+    yield _step(contrast, evaluated.result)
+    yield _step(report, evaluated.result, page)
 
 
-def tour() -> Iterator[str]:
-    """The whole tour, in pieces of text to print one after the other."""
-    questions = build()
-    yield shown(1, build, questions)
-    for number, step in enumerate(STEPS, start=2):
-        yield shown(number, step, step(questions))
-
-
-def shown(number: int, step: Callable[..., Any], result: Any) -> str:
-    """A step: its title, its code and its result."""
-    title = f"── {number} · {step.__doc__} "
-    return f"{title:─<{WIDTH}}\n\n{indent(code_of(step), '  ')}\n\n{indent(text_of(result), '  ')}\n"
+def _step(function: Callable[..., Any], *given: Any) -> Step:
+    return Step(function.__doc__ or "", code_of(function), function(*given))
 
 
 def code_of(step: Callable[..., Any]) -> str:
-    """The statements of a function as they would be typed at a prompt."""
+    """What a step returns, as it would be typed at a prompt."""
     source = inspect.getsource(step)
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
-    typed = (node.value if isinstance(node, ast.Return) else node for node in function.body[1:])
-    lines = (ast.get_source_segment(source, node) or "" for node in typed if node is not None)
-    return "\n".join(f">>> {line}" for line in lines)
-
-
-def text_of(result: Any) -> str:
-    """A result as text: small datasets as tables, everything else as Python shows it."""
-    if not isinstance(result, Dataset):
-        return pformat(result, width=WIDTH - 4, sort_dicts=False)
-    return table_of(result) if len(result) <= 10 else repr(result)
-
-
-def table_of(dataset: Dataset) -> str:
-    """The rows of a dataset under the names of its columns."""
-    columns = [[name, *map(cell_of, dataset[name])] for name in dataset.column_names]
-    padded = [[cell.ljust(max(map(len, column))) for cell in column] for column in columns]
-    return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
-
-
-def cell_of(value: Any) -> str:
-    """A value, with three decimals if it is a fraction."""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    (returned,) = (node.value for node in function.body if isinstance(node, ast.Return))
+    return f">>> {ast.get_source_segment(source, returned) if returned else ''}"

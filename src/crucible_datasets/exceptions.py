@@ -22,7 +22,8 @@ and inherits the standard type that existing `except` clauses look for.
     ├── SplitSizeError (ValueError)
     ├── StratificationError (ValueError)
     ├── ArgumentError (ValueError)
-    │   └── ArgumentTypeError (TypeError)
+    │   ├── ArgumentTypeError (TypeError)
+    │   └── UnusablePairError
     ├── FunctionResultError (TypeError, ValueError)
     ├── AlignmentError (ValueError, TypeError)
     ├── UnknownFeaturesError (ValueError, TypeError)
@@ -68,6 +69,8 @@ and inherits the standard type that existing `except` clauses look for.
     ├── WorkerError (RuntimeError)
     ├── NotPicklableError (TypeError)
     ├── DownloadError (ConnectionError)
+    │   ├── AccessDeniedError (PermissionError)
+    │   └── UploadError
     ├── OfflineError (ConnectionError)
     ├── ContentMismatchError (ValueError)
     ├── BadRecordError (ValueError)
@@ -89,6 +92,9 @@ and inherits the standard type that existing `except` clauses look for.
     ├── CodeTestsError (ValueError)
     ├── TooFewCompletionsError (ValueError)
     ├── MathsWorkerError (RuntimeError)
+    ├── LockFileError (ValueError)
+    ├── NotLockedError (KeyError)
+    ├── LockMismatchError (ValueError)
     └── PredictionsError (ValueError, TypeError)
 """
 
@@ -98,7 +104,6 @@ import errno
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 
@@ -129,6 +134,8 @@ def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes:
 
 
 def _closest(asked: object, available: Iterable[object]) -> str:
+    from difflib import get_close_matches
+
     matches = get_close_matches(str(asked), [str(name) for name in available], n=1)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
@@ -749,6 +756,22 @@ class DownloadError(DatasetsError, ConnectionError):
         return f"Cannot read {self.url}: {reason}"
 
 
+class AccessDeniedError(DownloadError, PermissionError):
+    """A place is there, and who asks may not read it or write to it."""
+
+    def message(self, url: str, reason: str, status: int | None = None, code: str = "") -> str:
+        super().message(url, reason, status, code)
+        return f"Access to {self.url} was denied: {reason}"
+
+
+class UploadError(DownloadError):
+    """Bytes could not be written to where they should go."""
+
+    def message(self, url: str, reason: str, status: int | None = None, code: str = "") -> str:
+        super().message(url, reason, status, code)
+        return f"Cannot write {self.url}: {reason}"
+
+
 class ContentMismatchError(DatasetsError, ValueError):
     """Bytes arrived that are not the ones that were promised; they were thrown away."""
 
@@ -936,3 +959,38 @@ class MathsWorkerError(DatasetsError, RuntimeError):
     def message(self, reason: str) -> str:
         self.reason = reason
         return f"The process that compares formulas was lost: {reason}"
+
+
+class UnusablePairError(ArgumentError):
+    """A metric cannot judge one pair: the target, or what was predicted, is of no kind that it knows."""
+
+
+class LockFileError(DatasetsError, ValueError):
+    """A file that locks datasets cannot be used."""
+
+    def message(self, file: object, reason: str) -> str:
+        self.file, self.reason = str(file), reason
+        return f"{file!s}: {reason.rstrip('.')}."
+
+
+class NotLockedError(DatasetsError, KeyError):
+    """Something is loaded under a lock that does not have it."""
+
+    def message(self, dataset: str, file: str, available: Iterable[str]) -> str:
+        self.dataset, self.file, self.available = dataset, file, list(available)
+        return (
+            f"{dataset} is not in {file}. It has: {_listed(self.available)}. "
+            f"Add it: crucible lock {dataset} --file {file}"
+        )
+
+
+class LockMismatchError(DatasetsError, ValueError):
+    """What was loaded is not what is locked. `moves` has what moved, what it was and what it is."""
+
+    def message(self, dataset: str, file: str, moves: Iterable[tuple[str, object, object]]) -> str:
+        self.dataset, self.file, self.moves = dataset, file, [tuple(move) for move in moves]
+        told = "; ".join(f"{what} was {locked!s} and is {found!s}" for what, locked, found in self.moves)
+        return (
+            f"{dataset} is not as it was locked in {file}: {told}. Pass revision='latest' to go past the lock, "
+            f"or renew it: crucible lock --update {dataset} --file {file}"
+        )

@@ -16,9 +16,10 @@ from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.logging import get_logger
 from crucible_datasets.ops import saved
 from crucible_datasets.reading import streaming
+from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.modes import DownloadMode, VerificationMode
 from crucible_datasets.reading.reader import AnySplit, How, SplitReader
-from crucible_datasets.reading.resolve import Access, config_names, resolve
+from crucible_datasets.reading.resolve import config_names, resolve
 from crucible_datasets.splits import SplitDict, SplitInfo
 from crucible_datasets.version import Version
 
@@ -166,6 +167,12 @@ class FilesBuilder:
         options = {**found.format.options(), **found.options}
         described = found.info.description or None
         return FilesConfig(found.config_name, Version("0.0.0"), None, found.files, described, options)
+
+    @property
+    def revision(self) -> str | None:
+        """The commit of the repository on the Hub; None for files that are elsewhere."""
+        known = (getattr(place, "revision", None) for place in self._reader.resolved.places)
+        return next((revision for revision in known if revision), None)
 
     @property
     def config_id(self) -> str:

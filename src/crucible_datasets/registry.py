@@ -38,6 +38,7 @@ class Registry(Generic[E]):
     attribute: str
     entries: dict[str, E] = field(default_factory=dict)
     _complete: bool = False
+    _plugged: bool = False
 
     def __getitem__(self, name: str) -> E:
         places: tuple[Callable[[], dict[str, E]], ...] = (
@@ -84,11 +85,12 @@ class Registry(Generic[E]):
             self.entries.setdefault(entry.name, entry)
 
     def _with_plugins(self) -> dict[str, E]:
-        # Reading entry points takes milliseconds, so only an unknown name pays for it.
+        # Reading entry points takes tens of milliseconds, so only an unknown name and a listing pay for it, and once.
         from importlib.metadata import entry_points
 
-        for point in entry_points(group=self.package):
+        for point in () if self._plugged else entry_points(group=self.package):
             self.entries.setdefault(point.name, point.load())
+        self._plugged = True
         return self.entries
 
 

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from crucible_datasets.exceptions import ArgumentError, BadRecordError, DataFilesNotFoundError, DownloadError
 from crucible_datasets.ops.destination import local_path, remote, written
 from crucible_datasets.sources.base import SourceFile, source_of
+from crucible_datasets.sources.refusals import told
 
 __all__ = [
     "BadRecord",
@@ -118,14 +119,17 @@ class _Written(io.BufferedIOBase):
     """Bytes that appear at their place when the file is closed well."""
 
     def __init__(self, path: str, options: dict[str, Any], behind: bool) -> None:
-        self.name, self._stack = path, ExitStack()
+        self.name, self._stack, self._options = path, ExitStack(), options
         self._stream = self._stack.enter_context(written(path, options, b"" if behind else None))
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
-        return self._stream.write(data)
+        if local_path(self.name) is not None:
+            return self._stream.write(data)
+        with told(self.name, self._options, writing=True):
+            return self._stream.write(data)
 
     def close(self) -> None:
         if not self.closed:
@@ -259,4 +263,5 @@ def remove(path: Path, storage_options: Mapping[str, Any] | None = None) -> None
         os.unlink(place)
         return
     system, location = remote(path, dict(storage_options or {}))
-    system.rm_file(location)
+    with told(os.fspath(path), storage_options or {}, writing=True):
+        system.rm_file(location)

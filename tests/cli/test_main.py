@@ -1,96 +1,149 @@
-"""The `crucible` command, run as a process of its own."""
+"""The `crucible` command: what holds for all of its commands."""
 
+import json
 import os
+import pty
 import subprocess
 import sys
-from pathlib import Path
+import termios
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.command import CRUCIBLE, crucible, done, every_command, process
+from support.hostile import TERMINAL, shown_safely
 
 import crucible_datasets
-from crucible_datasets.cli import COMMANDS, inert
-
-CRUCIBLE = Path(sys.executable).with_name("crucible")
-
-
-def crucible(*arguments, **environment):
-    variables = {**os.environ, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8", **environment}
-    return subprocess.run([CRUCIBLE, *arguments], env=variables, capture_output=True, encoding="utf-8", timeout=60)
-
-
-@pytest.fixture(scope="module")
-def tour(tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    run = crucible("demo", HOME=str(home), HF_HUB_OFFLINE="1")
-    assert run.returncode == 0, run.stderr
-    assert run.stderr == ""
-    assert not list(home.iterdir()), "the demo wrote files"
-    return run.stdout
+from crucible_datasets import exceptions
+from crucible_datasets.cli import COMMANDS, cache, exits, inert
+from crucible_datasets.cli.inert import InertStream, inert_json
+from crucible_datasets.cli.pieces import Said, json_text
 
 
 def test_version():
-    assert crucible("--version").stdout == f"crucible-datasets {crucible_datasets.__version__}\n"
+    assert process("--version").stdout == f"crucible-datasets {crucible_datasets.__version__}\n"
 
 
 def test_without_a_command_it_says_which_there_are():
-    run = crucible()
-    assert run.returncode == 2
+    run = process()
+    assert run.returncode == exits.USAGE
     assert "COMMAND" in run.stderr
-    listed = crucible("--help").stdout
-    words = " ".join(listed.split())
-    assert all(name in words and command.__doc__ in words for name, command in COMMANDS.items())
+    words = " ".join(done("--help").out.split())
+    assert all(name in words and command.help in words for name, command in COMMANDS.items())
 
 
 def test_an_unknown_command_is_refused():
     run = crucible("demonstrate")
-    assert run.returncode == 2
-    assert all(name in run.stderr for name in COMMANDS)
+    assert run.code == exits.USAGE
+    assert all(name in run.err for name in COMMANDS)
+
+
+@pytest.mark.parametrize("words", list(every_command()), ids=" ".join)
+def test_every_command_has_help_and_answers_programs(words):
+    told = done(*words, "--help").out
+    assert "--json" in told
+    assert told.splitlines()[2 if not words[1:] else 0]
+
+
+def test_help_imports_nothing_heavy():
+    script = "import sys; from crucible_datasets.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    script += "print(sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"pyarrow", "numpy", "msgspec", "fsspec", "huggingface_hub", "tqdm"} & set(eval(ran.stderr))
 
 
 def test_env_shows_versions_and_the_cache():
-    facts = dict(
-        line.split(maxsplit=1) for line in crucible("env", HF_DATASETS_CACHE="/some/cache").stdout.splitlines()
-    )
+    lines = process("env", HF_DATASETS_CACHE="/some/cache").stdout.splitlines()
+    facts = dict(line.split(maxsplit=1) for line in lines)
     assert facts["crucible-datasets"] == crucible_datasets.__version__
     assert facts["python"] == ".".join(map(str, sys.version_info[:3]))
     assert facts["cache"] == "/some/cache"
     assert {"platform", "pyarrow", "numpy", "huggingface-hub", "torch", "polars"} <= set(facts)
+    assert done("env", "--json").json["python"] == facts["python"]
 
 
-def test_the_demo_takes_all_its_steps_within_80_columns(tour):
-    assert [line.split()[1] for line in tour.splitlines() if line.startswith("──")] == list("123456789")
-    assert max(map(len, tour.splitlines())) <= 80
-
-
-def test_the_demo_prints_its_results(tour):
-    assert "num_rows: 48" in tour
-    assert "'test': Counter({'arithmetic': 5, 'geometry': 4, 'algebra': 3})" in tour
-    assert "[10, 10, 10, 9, 9]" in tour
-    assert "arithmetic  20    0.850" in tour
-    assert "A rectangle is 9 cm by 12 cm. What is its area?" in tour
-
-
-def test_the_demo_is_the_same_every_time(tour):
-    assert crucible("demo", PYTHONHASHSEED="1").stdout == tour
-
-
-def test_a_terminal_of_another_alphabet_gets_the_demo_too():
-    run = crucible("demo", PYTHONIOENCODING="ascii")
-    assert run.returncode == 0, run.stderr
-    assert "num_rows: 48" in run.stdout
-
-
-def test_a_reader_that_stops_early_is_no_error():
-    with subprocess.Popen([CRUCIBLE, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+def test_a_reader_that_stops_early_is_no_error(tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("n\n" + "\n".join(map(str, range(20_000))))
+    with subprocess.Popen(
+        [CRUCIBLE, "head", path, "-n", "20000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
 
 
+def test_a_terminal_of_another_alphabet_gets_its_answer_too(tmp_path):
+    path = tmp_path / "words.jsonl"
+    path.write_text('{"word": "Grüße"}\n', "utf-8")
+    assert json.loads(process("head", path, "--json", PYTHONIOENCODING="ascii").stdout) == [{"word": "Grüße"}]
+    assert inert("Grüße", "ascii") == r"Gr\xfc\xdfe"
+
+
+# Exit codes
+
+
+def test_every_error_of_the_library_has_an_exit_code():
+    def below(kind):
+        return {kind}.union(*(below(child) for child in kind.__subclasses__()))
+
+    codes = {kind.__name__: exits.code_of_kind(kind) for kind in below(exceptions.DatasetsError)}
+    assert exits.DEFECT not in codes.values() and exits.OK not in codes.values()
+    assert codes["DataFilesNotFoundError"] == codes["RunNotFoundError"] == exits.NOT_FOUND
+    assert codes["IncomparableRunsError"] == exits.NOT_COMPARABLE
+    assert codes["MissingPackageError"] == exits.MISSING_PACKAGE
+    assert codes["OfflineError"] == codes["DownloadError"] == exits.UNREACHABLE
+    assert codes["ArrowFileError"] == codes["FileFormatError"] == codes["PredictionsError"] == exits.BAD_DATA
+    assert codes["ArgumentTypeError"] == codes["CodeExecutionRefusedError"] == exits.USAGE
+    assert codes["StorageError"] == exits.STORAGE
+
+
+def test_every_name_of_an_error_with_an_exit_code_exists():
+    import builtins
+
+    import httpx2
+    from huggingface_hub import errors
+
+    for _, names in exits._CODES:
+        for name in names:
+            assert any(hasattr(home, name) for home in (exceptions, builtins, errors, httpx2)), name
+
+
+def test_every_exit_code_has_a_meaning():
+    codes = {value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}
+    assert codes == set(exits.MEANINGS)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(ZeroDivisionError("a\x1b[31mb"), exits.DEFECT), (KeyboardInterrupt(), exits.INTERRUPTED)],
+)
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_defect_is_told_without_control_characters(monkeypatch, error, code, more):
+    def fail():
+        raise error
+
+    monkeypatch.setattr(cache, "_cache", fail)
+    ran = crucible("cache", "ls", *more)
+    assert ran.code == code and ran.out == ""
+    assert shown_safely(ran.err) and (r"\x1b[31m" in ran.err or code == exits.INTERRUPTED or more)
+
+
+def test_errors_have_one_shape_for_programs(tmp_path):
+    ran = crucible("head", tmp_path / "none.csv", "--json")
+    assert ran.code == exits.NOT_FOUND
+    assert ran.out == ""
+    told = json.loads(ran.err)["error"]
+    assert told["type"] == "FileNotFoundDatasetsError" and told["exit_code"] == 3 and "none.csv" in told["message"]
+
+
+# Inert
+
+
 def test_control_characters_reach_the_terminal_written_out():
-    printed = crucible("env", HF_DATASETS_CACHE="/cache/\x1b[31mred\x07\u202egnol").stdout
+    printed = process("env", HF_DATASETS_CACHE="/cache/\x1b[31mred\x07\u202egnol").stdout
     assert r"/cache/\x1b[31mred\x07\u202egnol" in printed
-    assert all(character.isprintable() for character in printed.replace("\n", ""))
+    assert shown_safely(printed)
 
 
 @pytest.mark.parametrize("code", [*range(32), *range(127, 160), 0x00AD, 0x200B, 0x2028, 0x202E, 0x2066, 0xFEFF, 0xD800])
@@ -101,3 +154,75 @@ def test_inert_text_has_nothing_a_terminal_acts_on(code):
 @pytest.mark.parametrize("text", ["", "plain\nlines", "Grüße, 世界 🙂", r"\x1b"])
 def test_inert_leaves_what_can_be_read(text):
     assert inert(text) == text
+
+
+@given(st.text())
+def test_inert_text_stays_as_it_is(text):
+    assert inert(inert(text)) == inert(text)
+    assert shown_safely(inert(text))
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=6,
+)
+
+
+@given(values, st.sampled_from(["utf-8", "ascii", "latin-1"]))
+def test_inert_json_is_the_same_json(value, encoding):
+    text = inert_json(json_text(value), encoding)
+    assert json.loads(text) == value
+    assert shown_safely(text)
+    text.encode(encoding)
+
+
+@pytest.mark.parametrize("text", TERMINAL)
+def test_what_is_said_beside_the_answer_is_inert_too(text):
+    ran = crucible("hub", "serve", f"/nowhere/{text}")
+    assert ran.code == exits.USAGE and shown_safely(ran.err)
+
+
+def test_a_progress_bar_may_move_and_nothing_else(tmp_path):
+    class Written(list):
+        encoding = "utf-8"
+        write = list.append
+
+    stream = InertStream(written := Written(), shows_bars=True)
+    for text in ("\r 10%|█", "\x1b[A", "\n", "\r\x1b[2J\x1b[A"):
+        stream.write(text)
+    assert written == ["\r 10%|█", "\x1b[A", "\n", "\r\\x1b[2J\\x1b[A"]
+    plain = InertStream(written := Written())
+    for text in ("\rx", "\x1b[A"):
+        plain.write(text)
+    assert written == ["\\rx", "\\x1b[A"]
+
+
+def test_a_terminal_gets_bars_and_answers_apart(tmp_path):
+    """On a real terminal: bars on standard error, the answer on standard output, nothing else."""
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps({"a": TERMINAL[number % len(TERMINAL)]}) + "\n" for number in range(50)))
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    command = [CRUCIBLE, "convert", path, tmp_path / "out.csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs) as process:
+        answer = process.stdout.read().decode()
+        assert process.wait(60) == 0
+    os.close(theirs)
+    assert "out.csv" in answer and shown_safely(answer)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(ours, 1 << 16)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(ours)
+    assert b"Writing CSV" in seen
+    assert shown_safely(seen.decode().replace("\r", "").replace("\x1b[A", ""))
+
+
+def test_a_sentence_without_words_prints_nothing():
+    assert list(Said("", {}).lines()) == []

@@ -19,8 +19,8 @@ import pytest
 from fsspec.core import url_to_fs
 from support.servers import Store, store
 
-from crucible_datasets import config
-from crucible_datasets.exceptions import ContentMismatchError, DatasetsError, DownloadError
+from crucible_datasets import Dataset, config, storage
+from crucible_datasets.exceptions import AccessDeniedError, ContentMismatchError, DatasetsError, DownloadError
 from crucible_datasets.localhub.server import serving
 from crucible_datasets.sources.base import SOURCES, source_of
 
@@ -107,6 +107,15 @@ def hub(tmp_path):
         yield "hf://datasets/acme/data", write, NOWHERE
 
 
+@contextmanager
+def hub_bucket(tmp_path):
+    folder = tmp_path / "hub" / "buckets" / "acme" / "stuff"
+    _fill(folder)
+    with serving(str(tmp_path / "hub")) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "HF_ENDPOINT", server.endpoint)
+        yield "hf://buckets/acme/stuff", lambda path, content: (folder / path).write_bytes(content), NOWHERE
+
+
 def _fill(place):
     for path, content in FILES.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +126,7 @@ PLACES = {
     "local": {"disk": folder},
     "http": {"web": web},
     "cloud": {"memory": memory, "s3": bucket("s3"), "gs": bucket("gs"), "az": bucket("az")},
-    "hub": {"hub": hub},
+    "hub": {"hub": hub, "bucket": hub_bucket},
 }
 
 
@@ -320,3 +329,33 @@ def test_a_member_of_an_archive_in_a_bucket_is_read(tmp_path):
         (file,) = SOURCES["cloud"].listed(f"zip://inner/*.csv::{root}/a.zip", options)
         assert SOURCES["cloud"].opened(file, options).read() == FILES["one.csv"]
         assert Path(SOURCES["cloud"].fetched([file], options)[0]).read_bytes() == FILES["one.csv"]
+
+
+ACTS = {
+    "write": lambda path, options: storage.write_jsonl(path, [{"a": 1}], storage_options=options),
+    "append": lambda path, options: storage.write_jsonl(path, [{"a": 1}], append=True, storage_options=options),
+    "remove": lambda path, options: storage.remove(path, storage_options=options),
+    "export": lambda path, options: Dataset.from_dict({"a": [1]}).to_parquet(path, storage_options=options),
+    "read": lambda path, options: storage.open(path, storage_options=options),
+    "list": lambda path, options: storage.listdir(path.rpartition("/")[0], storage_options=options),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("kind", ["s3", "az"])
+def test_who_may_not_is_told_where_and_what_to_do(kind, act):
+    with filled(store(kind)) as (root, _, known):
+        with pytest.raises(AccessDeniedError, match="storage_options") as caught:
+            ACTS[act](f"{root}/one.csv", known.wrong)
+        assert isinstance(caught.value, PermissionError) and root in str(caught.value)
+        told = "".join(traceback.format_exception(caught.value))
+        assert not any(secret in told for secret in secrets_of(known.wrong))
+        (file,) = SOURCES["cloud"].listed(f"{root}/one.csv", known.options)
+        assert SOURCES["cloud"].opened(file, known.options).read() == FILES["one.csv"]
+
+
+@pytest.mark.parametrize("kind", ["gs"])
+def test_a_bucket_that_is_not_there_cannot_be_written_to(kind):
+    known = store(kind)
+    with pytest.raises(FileNotFoundError, match="no such bucket"):
+        ACTS["write"](f"{kind}://{uuid.uuid4().hex}/a.jsonl", known.options)

@@ -50,7 +50,8 @@ def test_a_program_that_makes_and_maps_rows_does_not_import_pandas(tmp_path):
     program = """
 import sys
 import crucible_datasets as cd
-rows = cd.Dataset.from_list([{"n": n, "text": "t" * n, "tags": ["a", None], "more": {"x": 1.5}} for n in range(50)])
+rows = cd.Dataset.from_list([{"n": n, "text": "é" * n, "tags": ["a", None], "more": {"x": 1.5}} for n in range(50)])
+assert len(cd.Dataset.from_dict({"long": ["t" * 6_000_000, "🙂"]})[0]["long"]) == 6_000_000
 rows = rows.map(lambda row: {"long": len(row["text"]) > 9}).filter(lambda row: row["long"]).shuffle(seed=1)
 assert len(rows.to_list()) == 40 and rows[0]["tags"] == ["a", None]
 assert "pandas" not in sys.modules, "pandas was imported"

@@ -12,7 +12,7 @@ from support.formats import loaded
 
 from crucible_datasets.exceptions import ArgumentError, FileFormatError, LimitExceededError, ValueTypeError
 from crucible_datasets.features import Features
-from crucible_datasets.formats import eval as eval_log
+from crucible_datasets.formats import eval_members
 from crucible_datasets.formats.base import FORMATS
 
 
@@ -89,7 +89,7 @@ def test_a_log_may_name_its_samples():
 
 
 def test_a_sample_that_grows_beyond_the_limit_is_refused(monkeypatch):
-    monkeypatch.setattr(eval_log, "_LARGEST_SAMPLE", 1000)
+    monkeypatch.setattr(eval_members, "LARGEST", 1000)
     with pytest.raises(LimitExceededError):
         rows("eval", log_of({"samples/1_epoch_1.json": '{"id": "' + "x" * 5000 + '"}'}))
 

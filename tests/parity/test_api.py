@@ -15,12 +15,10 @@ import pytest
 import crucible_datasets as ours
 
 FILES = "files stage: reading, writing and caching files"
-TENSORFLOW = "outputs of other frameworks, after the transform stage"
 
 STILL_TO_COME = {
     "Dataset.from_spark": FILES,
     "IterableDataset.from_spark": FILES,
-    "Dataset.to_tf_dataset": TENSORFLOW,
     **dict.fromkeys(
         [f"{kind}Builder.SLEEP_ON_THREADS_SHUTDOWNS" for kind in ("Dataset", "ArrowBased", "GeneratorBased")],
         "a switch for threads that are not used here",

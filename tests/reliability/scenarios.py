@@ -10,6 +10,9 @@ from pathlib import Path
 
 from crucible_datasets.atomic import folders, replaced_whole, seen_whole, written_whole
 from crucible_datasets.cache import Cache, Parts
+from crucible_datasets.evaluation import EvaluationResult, ResultStore, RunInfo, SampleResult
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.exceptions import RunFinishedError
 
 PARTS = {"a.bin": b"a" * 40_000, "b.bin": b"b" * 3, "deep/c.bin": b"c" * 9_000}
 OLD = {"a.bin": b"old", "gone.bin": b"old", "notes.txt": b"of the user"}
@@ -169,9 +172,66 @@ class FolderThatStays(ReplacedFolder):
         return "new" if found == {**NEW, "gone.bin": b"old"} else found
 
 
+def sample(number):
+    return SampleResult(str(number), "text " * 2000 + str(number), "text", {"own@1": Outcome(float(number % 2))})
+
+
+class SavedRun:
+    """The run of an evaluation, saved as a whole."""
+
+    old = "absent"
+
+    def prepare(self, root):
+        pass
+
+    def act(self, root):
+        if "run" not in ResultStore(root):
+            info = RunInfo(run_id="run", model="m", dataset="d", metrics=["own@1"])
+            ResultStore(root).save(EvaluationResult(info, list(map(sample, range(6))), {}))
+
+    def state(self, root):
+        store = ResultStore(root)
+        if "run" not in store:
+            return "absent"
+        found = list(store.load("run").samples)
+        return "new" if found == list(map(sample, range(6))) else found
+
+
+class ContinuedRun(SavedRun):
+    """A run under way that is continued and finished; what was acknowledged before is never lost."""
+
+    old = "old"
+
+    def prepare(self, root):
+        with self.opened(root) as run:
+            run.append(*map(sample, range(3)))
+
+    def opened(self, root):
+        return ResultStore(root).open_run(run_id="run", model="m", dataset="d", metrics=["own@1"], resume=True)
+
+    def act(self, root):
+        with suppress(RunFinishedError):
+            if "run" not in ResultStore(root):
+                with self.opened(root) as run:
+                    for number in range(6):
+                        if str(number) not in run.done():
+                            run.append(sample(number))
+                    run.finish()
+            return
+        ResultStore(root).load("run")
+
+    def state(self, root):
+        found = super().state(root)
+        if found == "absent":
+            kept = list(ResultStore(root).load("run").samples)
+            return "old" if kept[:3] == list(map(sample, range(3))) else kept
+        return found
+
+
 SCENARIOS = {
     kind.__name__: kind
     for kind in (
         NewEntry, DamagedEntry, EntryInParts, NewFile, ReplacedFile, NewFolder, ReplacedFolder, FolderInTwoSteps, FolderThatStays,
+        SavedRun, ContinuedRun,
     )
 }  # fmt: skip

@@ -13,7 +13,9 @@ from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError, OfflineError
 from crucible_datasets.localhub.server import serving
-from crucible_datasets.sources.hub import HubRepo, _headers, safe
+from crucible_datasets.sources.hub import HubRepo
+from crucible_datasets.sources.hub.asking import headers
+from crucible_datasets.sources.hub.files import safe
 
 NUMBERS = b"a,b\n1,2\n3,4\n"
 LARGE = bytes(range(256)) * 8192
@@ -173,12 +175,12 @@ def test_a_private_dataset_needs_the_token(server):
     ],
 )
 def test_the_token_goes_to_the_hub_alone(url, goes):
-    assert ("authorization" in _headers("https://hub.example", "hf_secret", url)) is goes
+    assert ("authorization" in headers("https://hub.example", "hf_secret", url)) is goes
 
 
 def test_over_plain_http_the_token_stays_on_the_machine():
-    assert "authorization" not in _headers("http://hub.example", "hf_secret", "http://hub.example/api")
-    assert "authorization" in _headers("http://127.0.0.1:80", "hf_secret", "http://127.0.0.1:80/api")
+    assert "authorization" not in headers("http://hub.example", "hf_secret", "http://hub.example/api")
+    assert "authorization" in headers("http://127.0.0.1:80", "hf_secret", "http://127.0.0.1:80/api")
 
 
 @pytest.mark.parametrize("path", ["../out", "a/../../out", "/etc/passwd", "C:/x", "a\\b", "a//b", ""])

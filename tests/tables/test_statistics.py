@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets.formats.filters import clauses_of, mask_of
-from crucible_datasets.formats.parquet_footer import is_sound
+from crucible_datasets.formats.parquet_footer import is_sound, stated_rows
 from crucible_datasets.tables.statistics import groups_left
 
 VALUES = {
@@ -83,6 +83,25 @@ def test_honest_footers_are_sound(tmp_path, options):
         path = tmp_path / "honest.parquet"
         pq.write_table(rows, path, row_group_size=2, **options)
         assert is_sound(str(path), pq.ParquetFile(path).metadata)
+        assert stated_rows(str(path)) == len(rows)
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.sampled_from(["a", "b"])), min_size=1, max_size=4))
+def test_the_stated_rows_are_those_that_arrow_finds(tmp_path_factory, files):
+    folder = tmp_path_factory.mktemp("stated")
+    for number, (rows, name) in enumerate(files):  # one after the other, of one schema and of another
+        path = str(folder / f"{number}.parquet")
+        pq.write_table(pa.table({name: [[1]] * rows}, pa.schema({name: pa.list_(pa.int64())})), path)
+        assert stated_rows(path) == pq.read_metadata(path).num_rows == rows
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1", b"x" * 50, b"PAR1" + b"\xff" * 20 + b"\x10\0\0\0PAR1", b"PAR1\0\0\0\0PARE"]
+)
+def test_a_footer_that_cannot_be_read_states_nothing(tmp_path, content):
+    path = tmp_path / "broken.parquet"
+    path.write_bytes(content)
+    assert stated_rows(str(path)) is None
 
 
 # In a process of its own: what is tested is that it does not end.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,10 @@ from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinis
 from crucible_datasets.exceptions import StorageError
 
 _FAILURES_OF_STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE}
+
+
+_LOOK_EVERY = 0.01  # seconds
+_MUCH = 8 << 20  # bytes that are sent to the disk at once
 
 
 def _raise(error: OSError) -> None:
@@ -74,6 +79,37 @@ def make_durable(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def flushed_early(path: str) -> Iterator[None]:
+    """Send what the block writes to a file to the disk meanwhile, so that less is left to wait for at the end.
+
+    An error of the disk is told only once, so one that comes here is raised at the end of the block.
+    """
+    done, failed = threading.Event(), list[OSError]()
+    thread = threading.Thread(target=_flush, args=(path, done, failed), name="crucible-flush", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def _flush(path: str, done: threading.Event, failed: list[OSError]) -> None:
+    flushed = 0
+    while not done.wait(_LOOK_EVERY):
+        try:
+            size = os.stat(path).st_size if os.path.exists(path) else 0
+            if size - flushed >= _MUCH:
+                make_durable(path)
+                flushed = size
+        except OSError as error:
+            failed.append(error)
+            return
 
 
 def make_folders(folder: str) -> None:

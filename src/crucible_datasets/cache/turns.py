@@ -91,9 +91,12 @@ def _signs_of_life(folder: str) -> Iterator[None]:
                 os.utime(folder)
 
     thread = threading.Thread(target=give_signs, name="signs of life", daemon=True)
-    thread.start()
+    # Since Python 3.12 a program that is ending starts no threads. Without signs, others may do the same work too.
+    with suppress(RuntimeError):
+        thread.start()
     try:
         yield
     finally:
         done.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()

@@ -18,7 +18,7 @@ from crucible_datasets.download.iterables import ArchiveMembers, FilesUnder
 from crucible_datasets.exceptions import FileNotFoundDatasetsError
 from crucible_datasets.fingerprint import Hasher, is_caching_enabled
 from crucible_datasets.reading.unpack import is_packed, unpack
-from crucible_datasets.sources.base import source_of
+from crucible_datasets.sources import listings
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|[^/]*::")
 # Part of every key: raised when the same file would be unpacked to something else than before.
@@ -118,10 +118,10 @@ class DownloadManager:
         return path
 
     def _fetched(self, url: str) -> str:
-        source, options = source_of(url), dict(self.download_config.storage_options)
-        if source.name == "hub":
+        options = dict(self.download_config.storage_options)
+        if url.startswith("hf://"):
             options.setdefault("token", self.download_config.token)
-        return source.fetched(source.listed(url, options)[:1], options)[0]
+        return listings.fetched(url, listings.listed(url, options)[:1], options)[0]
 
     def _extracted(self, path: Any) -> str:
         place = os.path.abspath(path)

@@ -39,7 +39,7 @@ def array_of(values: list[Any], arrow: pa.DataType | None = None) -> pa.Array | 
 def _converted(
     values: list[Any], arrow: pa.DataType | None = None, pool: pa.MemoryPool | None = _SYSTEM
 ) -> pa.Array | pa.ChunkedArray:
-    found = leaves_of(values, arrow) if pays_off(values) else None
+    found = leaves_of(values, arrow) if pays_off() else None
     return pa.array(values, type=arrow, memory_pool=pool) if found is None else found
 
 

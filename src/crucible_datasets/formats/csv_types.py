@@ -137,7 +137,7 @@ class ColumnType:
         if pa.types.is_boolean(kind):
             return self._truth(values)
         if pa.types.is_large_string(kind) or pa.types.is_string(kind):
-            return values.cast(kind)
+            return pc.call("cast", values, target_type=kind)
         number = known[str(kind)] if str(kind) in known else _cast(self._numeric(values), kind)
         if number is None:
             raise ArgumentError("dtype", str(kind), f"column {self.name!r} holds other values.")
@@ -147,8 +147,9 @@ class ColumnType:
         words = self.words.missing_in(self.name)
         if not words:
             return column
-        missing = pc.is_in(column, value_set=texts(words))
-        return pc.if_else(missing, pa.nulls(1, column.type)[0], column) if pc.any(missing).as_py() else column
+        missing = pc.call("is_in", column, value_set=texts(words))
+        none = pa.nulls(1, column.type)[0]
+        return pc.call("if_else", missing, none, column) if _any(missing) else column
 
     def _numeric(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         """The texts as Arrow reads numbers."""
@@ -159,41 +160,49 @@ class ColumnType:
         first = next((text.as_py() for chunk in values.chunks for text in chunk if text.is_valid), "")
         if first.strip()[:1] not in "+-.0123456789iInN":
             return values  # not a number, and the column is not one of numbers
-        if pc.any(pc.match_substring_regex(values, r"^[\s+]|\s$")).as_py():
+        if _any(pc.call("match_substring_regex", values, pattern=r"^[\s+]|\s$")):
             values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+([\d.])", r"\1")
         return values
 
     def _fits(self, values: pa.ChunkedArray, numbers: pa.ChunkedArray, kind: str) -> bool:
         if kind == "bool":
             known = texts((*self.words.true, *self.words.false))
-            return bool(pc.all(pc.or_(pc.is_null(values), pc.is_in(values, value_set=known))).as_py())
+            return _all(pc.call("or", pc.call("is_null", values), pc.call("is_in", values, value_set=known)))
         converted = _cast(numbers, pa.type_for_alias(kind))
         if converted is None:
             return False
         self._last[2][str(converted.type)] = converted
         if kind != "float64":
-            low, high = pc.min_max(converted).as_py().values()
+            low, high = pc.call("min_max", converted).as_py().values()
             self.inexact = self.inexact or high > _EXACT or low < -_EXACT
             return True
         # Arrow takes any spelling of NaN for a number, and integers that no float holds.
-        if pc.any(pc.is_nan(converted)).as_py():
+        if _any(pc.call("is_nan", converted)):
             return False
-        low, high = pc.min_max(converted).as_py().values()
+        low, high = pc.call("min_max", converted).as_py().values()
         huge = high > _EXACT or low < -_EXACT
-        return not (huge and pc.all(pc.match_substring_regex(numbers, r"^-?\d+$")).as_py())
+        return not (huge and _all(pc.call("match_substring_regex", numbers, pattern=r"^-?\d+$")))
 
     def _truth(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         true = pc.is_in(values, value_set=texts(self.words.true))
         return pc.if_else(pc.is_null(values), pa.nulls(1, pa.bool_())[0], true)
 
 
+def _any(truths: pa.ChunkedArray) -> bool:
+    return bool(pc.call("any", truths).as_py())
+
+
+def _all(truths: pa.ChunkedArray) -> bool:
+    return bool(pc.call("all", truths).as_py())
+
+
 def _cast(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
     try:
-        numbers = texts.cast(kind)
+        numbers = pc.call("cast", texts, target_type=kind)
     except pa.ArrowInvalid:
         return None
     # Arrow reads 0x10 as an integer; in CSV it is text.
-    if pa.types.is_integer(kind) and pc.any(pc.match_substring(texts, "x", ignore_case=True)).as_py():
+    if pa.types.is_integer(kind) and _any(pc.call("match_substring", texts, pattern="x", ignore_case=True)):
         return None
     return numbers
 

@@ -15,11 +15,11 @@ from crucible_datasets.exceptions import FileFormatError, LimitExceededError
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.formats.base import Filters, Format
+from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json_mixed import loads
 from crucible_datasets.formats.streams import name_of, rewound
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
-_LARGEST_SAMPLE = 1 << 30
 _ROWS, _BYTES = 1000, 32 << 20
 
 
@@ -33,7 +33,7 @@ def read(
     try:
         with rewound(stream) as source, zipfile.ZipFile(source) as log:
             for member in sorted(_samples(log), key=_place):
-                text = _text(log, member, name)
+                text = content(log, member, name)
                 size += len(text)
                 rows.append(_row(text, member.filename, name))
                 if len(rows) >= _ROWS or size > _BYTES:
@@ -55,14 +55,6 @@ def _place(member: zipfile.ZipInfo) -> tuple[Any, ...]:
     identity, epoch = _SAMPLE.fullmatch(member.filename).groups()  # type: ignore[union-attr]
     number = int(identity) if identity.isdecimal() else -1
     return int(epoch), number < 0, number, identity
-
-
-def _text(log: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> bytes:
-    with log.open(member) as opened:
-        text = opened.read(_LARGEST_SAMPLE + 1)
-    if len(text) > _LARGEST_SAMPLE:
-        raise LimitExceededError(name, f"sample {member.filename}", _LARGEST_SAMPLE, "formats.eval._LARGEST_SAMPLE")
-    return text
 
 
 def _row(text: bytes, member: str, name: str) -> dict[str, Any]:

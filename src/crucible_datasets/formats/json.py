@@ -78,12 +78,16 @@ def read(
 
 def _blocks(stream: BinaryIO, size: int, reader: _Reader) -> Iterator[bytes]:
     head = stream.read(size)
-    while head and not head.removeprefix(b"\xef\xbb\xbf").strip() and (more := stream.read(size)):
+    while head and _is_blank(head.removeprefix(b"\xef\xbb\xbf")) and (more := stream.read(size)):
         head += more
     whole = cast(BinaryIO, Peeked(head, stream))
     if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         return line_blocks(whole, size)
     return _as_objects(array_as_lines(whole_escapes(whole, size), reader.max_depth, reader.name))
+
+
+def _is_blank(text: bytes) -> bool:
+    return not text or text.isspace()  # `strip` would copy all of it
 
 
 def _as_objects(lines: Iterator[bytes]) -> Iterator[bytes]:

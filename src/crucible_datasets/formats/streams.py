@@ -109,7 +109,7 @@ def line_blocks(stream: BinaryIO, size: int = BLOCK, mark: bool = True) -> Itera
             data, mark = data.removeprefix(_MARK), False
         end = data.rfind(b"\n") + 1
         if end:
-            yield b"".join((*rest, memoryview(data)[:end]))
+            yield data if end == len(data) and not held else b"".join((*rest, memoryview(data)[:end]))
             rest, held = [], 0
         rest.append(data[end:])
         held += len(data) - end

@@ -8,7 +8,6 @@ import importlib.util
 import os
 import platform
 import sys
-import sysconfig
 import types
 from pathlib import PurePath
 from typing import Any
@@ -16,8 +15,14 @@ from typing import Any
 from crucible_datasets.hashing.uses import AS_VALUE, Import, Use
 from crucible_datasets.hashing.walk import Walk, Walker
 
-_STDLIB = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")})
 _PACKAGES = {"site-packages", "dist-packages"}
+
+
+@functools.cache
+def _stdlib() -> tuple[str, ...]:
+    import sysconfig  # it reads how Python was built, which takes milliseconds
+
+    return tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")})
 
 
 def walk_module(walk: Walk, module: types.ModuleType) -> None:
@@ -104,7 +109,7 @@ def _is_a_package(package: str, *paths: str) -> bool:
         return package in sys.stdlib_module_names
     return any(
         _PACKAGES & set(PurePath(path).parts)
-        or (package in sys.stdlib_module_names and os.path.realpath(path).startswith(_STDLIB))
+        or (package in sys.stdlib_module_names and os.path.realpath(path).startswith(_stdlib()))
         for path in paths
     )
 

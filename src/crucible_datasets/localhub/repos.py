@@ -4,6 +4,7 @@
     datasets/<org>/<name>/commits/<id>.json what was committed, with every file of that state
     datasets/<org>/<name>/refs/<ref>        the commit that a branch, tag or pull request stands at
     <org>/<name>/…                          or a plain folder: its files are the branch main, where they lie
+    buckets/<org>/<name>/…                  the files of a bucket, which are served as they are
 
 A commit never changes, and a ref is replaced in one step, so a reader sees one state or the other.
 """
@@ -26,6 +27,7 @@ from crucible_datasets.atomic import written_whole
 from crucible_datasets.localhub.blobs import Blob, Blobs, blob_of
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[\w])?")
+_TAKEN = {"datasets", "blobs", "buckets"}  # folders that are no organizations
 
 
 class HubError(Exception):
@@ -196,9 +198,7 @@ class HubFolder:
 
     def repo(self, id: str) -> Repo:
         """The repository of that name, there or not; a plain folder of that name is looked at again."""
-        org, _, name = id.rpartition("/")
-        if not all(_NAME.fullmatch(part) for part in ([org, name] if org else [name])) or ".." in id or "--" in id:
-            raise HubError(400, "BadRequest", f"{id!r} is not the name of a dataset.")
+        require_name(id)
         with self._lock:
             if id not in self._repos:
                 self._repos[id] = Repo(id, os.path.join(self.root, "datasets", *id.split("/")))
@@ -210,7 +210,7 @@ class HubFolder:
         found = set()
         for folder in (os.path.join(self.root, "datasets"), self.root):
             for org in _folders(folder):
-                if folder == self.root and org in {"datasets", "blobs"}:
+                if folder == self.root and org in _TAKEN:
                     continue
                 if os.path.isfile(os.path.join(folder, org, "repo.json")):
                     found.add(org)
@@ -234,11 +234,13 @@ class HubFolder:
         plain = os.path.join(self.root, *repo.id.split("/"))
         if not os.path.isdir(plain) or os.path.realpath(plain) == os.path.realpath(repo.folder):
             return
-        if "/" not in repo.id or time.monotonic() - self._looked.get(repo.id, float("-inf")) < 1:
+        if "/" not in repo.id or repo.id.partition("/")[0] in _TAKEN:
+            return
+        if time.monotonic() - self._looked.get(repo.id, float("-inf")) < 1:
             return
         self._looked[repo.id] = time.monotonic()
         known = dict(repo.find("main").files) if repo.exists else {}
-        present = dict(_plain_files(plain))
+        present = dict(plain_files(plain))
         changes: dict[str, StoredFile | None] = {
             path: None for path, file in known.items() if file.where and path not in present
         }
@@ -247,6 +249,13 @@ class HubFolder:
                 changes[path] = stored(path, blob_of(where[0]), where)
         if changes:
             (repo if repo.exists else repo.create()).commit(changes, "files of the folder", author="hub")
+
+
+def require_name(id: str) -> None:
+    """Raise unless this may be called so: no name becomes a path unchecked."""
+    org, _, name = id.rpartition("/")
+    if not all(_NAME.fullmatch(part) for part in ([org, name] if org else [name])) or ".." in id or "--" in id:
+        raise HubError(400, "BadRequest", f"{id!r} is not the name of a dataset.")
 
 
 def stored(path: str, blob: Blob, where: tuple[str, int, int] | None = None) -> StoredFile:
@@ -264,7 +273,8 @@ _LARGE = {
 }
 
 
-def _plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+def plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+    """The files below a folder by their names: where each lies, its size, and when it was changed."""
     folder = os.path.realpath(folder)
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != ".git")

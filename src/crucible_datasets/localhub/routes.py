@@ -179,13 +179,18 @@ def tree(request: Request) -> Answer:
     entries = list(answers.tree(commit, folder, request.flag("recursive")))
     if folder and not entries:
         raise HubError(404, "EntryNotFound", f"{folder} does not exist on {request.revision!r}.")
+    return paged(request, entries, {"X-Repo-Commit": commit.id})
+
+
+def paged(request: Request, entries: list[Any], headers: Mapping[str, str] | None = None) -> Answer:
+    """The page of a listing that was asked for, with a link to the next."""
     start = int(request.query.get("cursor", ["0"])[0])
     stop = start + int(request.query.get("limit", [str(_PAGE)])[0])
-    headers = {"X-Repo-Commit": commit.id}
+    known = dict(headers or {})
     if stop < len(entries):
         rest = "&".join(f"{name}={value[0]}" for name, value in request.query.items() if name != "cursor")
-        headers["Link"] = f'<{request.origin}{request.path}?{rest}&cursor={stop}>; rel="next"'
-    return Answer(entries[start:stop], headers=headers)
+        known["Link"] = f'<{request.origin}{request.path}?{rest}&cursor={stop}>; rel="next"'
+    return Answer(entries[start:stop], headers=known)
 
 
 @route("POST", f"/api/datasets/{_ID}/paths-info/{_REVISION}")

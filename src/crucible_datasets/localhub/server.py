@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
+from crucible_datasets.localhub import buckets  # noqa: F401  its routes join those that answer
 from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.repos import HubError, HubFolder
 from crucible_datasets.localhub.routes import Answer, Request, answer

@@ -11,14 +11,16 @@ import lzma
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets.atomic import written_whole
-from crucible_datasets.atomic.files import make_folders
+from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.sources.refusals import told
 
 Path = str | bytes | os.PathLike[Any]
 StorageOptions = dict[str, Any] | None
@@ -38,9 +40,10 @@ def local_path(path: Path) -> str | None:
 
 def remote(path: Path, storage_options: StorageOptions) -> tuple[Any, str]:
     """The file system that a URL leads to, and the place there."""
-    filesystem, location = import_module("fsspec.core").url_to_fs(os.fsdecode(path), **(storage_options or {}))
-    # Others may have written there since: with the size of last time, what is behind it would be cut off.
-    filesystem.invalidate_cache()
+    with told(os.fsdecode(path), storage_options or {}, writing=True):
+        filesystem, location = import_module("fsspec.core").url_to_fs(os.fsdecode(path), **(storage_options or {}))
+        # Others may have written there since: with the size of last time, what is behind it would be cut off.
+        filesystem.invalidate_cache()
     return filesystem, location
 
 
@@ -58,36 +61,41 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
     place = local_path(path)
     if place is not None:
         make_folders(os.path.dirname(os.path.abspath(place)))
-        with written_whole(place) as beside, open(beside, "wb") as stream:
+        with written_whole(place) as beside, open(beside, "wb") as stream, flushed_early(beside):
             if after is not None and os.path.isfile(place):
                 with open(place, "rb") as before:
                     _copy(before, stream, after)
             yield stream
         return
     filesystem, location = remote(path, storage_options)
-    filesystem.makedirs(filesystem._parent(location), exist_ok=True)
-    with _uploaded(filesystem, location) as stream:
-        if after is not None and filesystem.isfile(location):
-            with filesystem.open(location, "rb") as before:
-                _copy(before, stream, after)
+    at_the_store = partial(told, os.fsdecode(path), storage_options or {}, writing=True)
+    with at_the_store():
+        filesystem.makedirs(filesystem._parent(location), exist_ok=True)
+    with _uploaded(filesystem, location, at_the_store) as stream:
+        with at_the_store():
+            if after is not None and filesystem.isfile(location):
+                with filesystem.open(location, "rb") as before:
+                    _copy(before, stream, after)
         yield stream
 
 
 @contextmanager
-def _uploaded(filesystem: Any, location: str) -> Iterator[BinaryIO]:
+def _uploaded(filesystem: Any, location: str, at_the_store: Callable[[], Any]) -> Iterator[BinaryIO]:
     """A stream to a remote place, whose bytes appear when the block ends well."""
     # A file system has one transaction, and its second file would end that of the first: each gets one of its own.
     own = object.__new__(type(filesystem))
     vars(own).update(vars(filesystem), _intrans=False, _transaction=None)
     own.start_transaction()
-    stream = own.open(location, "wb")
+    with at_the_store():
+        stream = own.open(location, "wb")
     try:
         yield stream
     except BaseException:
         _discard(stream)
         raise
-    stream.close()
-    own.end_transaction()
+    with at_the_store():
+        stream.close()
+        own.end_transaction()
 
 
 def _discard(stream: Any) -> None:

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from crucible_datasets import progress
 from crucible_datasets.atomic import replaced_whole, written_whole
-from crucible_datasets.atomic.files import make_folders
+from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
 from crucible_datasets.features import Features
@@ -167,6 +167,7 @@ def _write_shard(
             sink: Any = stack.enter_context(written(place, storage_options))
         else:
             sink = stack.enter_context(written_whole(place)) if appear_whole else place
+            stack.enter_context(flushed_early(sink))
         writer = stack.enter_context(pa.ipc.new_stream(sink, schema))
         for table in blocks(view, rows=range(start, stop)):
             writer.write_table(typed.batch(table, view.features))

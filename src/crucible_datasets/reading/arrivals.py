@@ -10,28 +10,42 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from crucible_datasets import progress
-from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.logging import get_logger
 
 logger = get_logger(__name__)
 
 Advance = Callable[[int], None]
-_AT_ONCE = threading.BoundedSemaphore(8)
 _WORKERS = 8
+_at_once = threading.BoundedSemaphore(_WORKERS)
+
+
+def _none_at_work() -> None:
+    # In a forked process nobody works: those who held the semaphore are not there to let go of it.
+    global _at_once
+    _at_once = threading.BoundedSemaphore(_WORKERS)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_none_at_work)
+
+
+class _AbandonedError(Exception):
+    """The program has failed while a file was coming; what came of it stays for the next one."""
 
 
 class Arrivals:
     """Some files that `bring(path, advance)` fetches, each once."""
 
     def __init__(self, bring: Callable[[str, Advance], None], paths: Sequence[str], size: int, title: str) -> None:
-        self._bring, self._left, self._process = bring, list(paths), os.getpid()
+        self._bring, self._process = bring, os.getpid()
+        self._left = dict.fromkeys(paths)  # in their order, and each is found at once
         self._here = {path: threading.Event() for path in paths}
+        self._unsettled = len(self._here)
         self._bar = progress.tqdm(total=size, unit="B", unit_scale=True, desc=title)
-        self._lock, self._working = threading.Lock(), 0
+        self._lock, self._first_came, self._began = threading.Lock(), threading.Event(), False
 
     def file(self, path: str) -> Arrival:
         """One of them."""
@@ -39,15 +53,20 @@ class Arrivals:
 
     def begin(self) -> None:
         """Fetch them, beside what is going on."""
-        if not self._working:
-            self._start_worker()
+        with self._lock:
+            began, self._began = self._began, True
+        if began:
+            return
+        # All at once, though most wait for the first file: a program that is ending may start no more of them.
+        for number in range(min(_WORKERS, len(self._here))):
+            threading.Thread(target=self._work, args=(number == 0,), name="crucible-download").start()
 
     def wait(self, path: str) -> None:
         """Have a file on this disk: wait for it if it is coming, else fetch it now."""
         if os.getpid() != self._process:  # a copy of the process that fetches: nobody works here
             self._bring(path, _unseen)
         elif self._taken(path):
-            self._fetch(path)
+            self._fetch(path, self._bar.update)
         elif not self._here[path].is_set():
             self._here[path].wait()
         if not os.path.exists(path):
@@ -56,39 +75,47 @@ class Arrivals:
     def _taken(self, path: str) -> bool:
         with self._lock:
             waits = path in self._left
-            if waits:
-                self._left.remove(path)
+            self._left.pop(path, None)
             return waits
 
-    def _start_worker(self) -> None:
-        with suppress(RuntimeError):  # the program is ending: who works already goes on alone
-            threading.Thread(target=self._work, name="crucible-download").start()
-            self._working += 1
-
-    def _work(self) -> None:
-        is_first = True
+    def _work(self, is_first: bool) -> None:
+        if not is_first:
+            self._first_came.wait()
         while (path := self._next()) is not None:
-            with _AT_ONCE:
-                self._fetch(path, quietly=True)
-            if is_first and self._working == 1:
-                for _ in range(min(_WORKERS, len(self._left)) - 1):
-                    self._start_worker()
-            is_first = False
+            self._try(path)
+            self._first_came.set()
+        self._first_came.set()
 
     def _next(self) -> str | None:
         with self._lock:
-            return self._left.pop(0) if self._left and not _has_failed() else None
+            path = None if _has_failed() else next(iter(self._left), None)
+            if path is not None:
+                del self._left[path]
+            return path
 
-    def _fetch(self, path: str, quietly: bool = False) -> None:
+    def _try(self, path: str) -> None:
         try:
-            self._bring(path, self._bar.update)
-        except (DatasetsError, OSError) as error:
-            if not quietly:
-                raise
+            with _at_once:
+                self._fetch(path, self._advance)
+        except _AbandonedError:
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever it was, who needs the file meets it again
             logger.warning("%s did not come, and is fetched again when it is read: %s", path, error)
+
+    def _advance(self, number: int) -> None:
+        if _has_failed():
+            raise _AbandonedError
+        self._bar.update(number)
+
+    def _fetch(self, path: str, advance: Advance) -> None:
+        try:
+            self._bring(path, advance)
         finally:
             self._here[path].set()
-            if all(event.is_set() for event in self._here.values()):
+            with self._lock:
+                self._unsettled -= 1
+                is_last = not self._unsettled
+            if is_last:
                 self._bar.close()
 
 

@@ -108,7 +108,7 @@ class RemotePlace(Place):
 
     def flowing(self, path: str) -> DataFile | None:
         """A file that is read where it is; None when it is on this disk already, or must come there to be read."""
-        if self.find is None or os.path.exists(path) or has_archive_name(path):
+        if self.find is None or config.HF_HUB_OFFLINE or os.path.exists(path) or has_archive_name(path):
             return None
         there = self.find(self._name(path))
         if there.file.size is None:
@@ -186,16 +186,13 @@ def of_export(id: str, token: str | bool | None) -> RemotePlace | None:
 
 def of_address(url: str, options: Mapping[str, Any]) -> RemotePlace:
     """A folder, a file or a pattern at any source."""
-    from crucible_datasets.sources.base import source_of
-    from crucible_datasets.sources.downloads import folder_of
+    from crucible_datasets.sources.downloads import folder_of, linked
+    from crucible_datasets.sources.listings import fetched, listed
 
-    source = source_of(url)
-    files = {file.path: file for file in source.listed(url, options)}
+    files = {file.path: file for file in listed(url, options)}
     folder = folder_of(url, list(files.values()))
 
     def fetch(names: Sequence[str]) -> None:
-        from crucible_datasets.sources.downloads import linked
-
-        linked(folder, names, source.fetched([files[name] for name in names], options))
+        linked(folder, names, fetched(url, [files[name] for name in names], options))
 
     return RemotePlace(folder, list(files), fetch, url, lambda name: Elsewhere(files[name], options))

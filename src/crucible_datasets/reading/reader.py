@@ -17,7 +17,7 @@ from crucible_datasets.reading.convert import Request
 from crucible_datasets.reading.files import DataFile, folders_of
 from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.reading.prepare import split_view
-from crucible_datasets.reading.resolve import ANY_FORMAT, Resolved
+from crucible_datasets.reading.resolved import ANY_FORMAT, Resolved
 from crucible_datasets.reading.verify import require_described, require_sizes
 from crucible_datasets.splits import NamedSplit, ReadInstruction, SplitBase, SplitDict, SplitInfo, names_in, pieces_of
 from crucible_datasets.tables.view import View

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from crucible_datasets.exceptions import (
-    ContentMismatchError,
-    DataFilesNotFoundError,
-    DownloadError,
-    MissingPackageError,
-)
+from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError
 from crucible_datasets.sources.base import Options, Source, SourceFile, scheme_of
 from crucible_datasets.sources.downloads import on_this_disk
 from crucible_datasets.sources.ranged import ranged
+from crucible_datasets.sources.refusals import told
 
-_ADDRESS = re.compile(r"\w+://[^;@]*$")
 _PIECE = 4 << 20
-_SHORTEST_SECRET = 6
-_LONGEST_REASON = 300  # some stores answer with a page of XML
-_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
     """What is at or below an address, or matches a pattern, in one pass."""
     system, path = _system(url, options)
     base = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
-    with _named(url, options):
+    with told(url, options):
         system.invalidate_cache()  # others write there too
         found = system.glob(path, detail=True) if "*" in path else system.find(path, detail=True)
         if isinstance(found, list):  # adlfs, asked for what is one file
@@ -53,7 +43,7 @@ def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
 
     def body(file: SourceFile, start: int) -> Iterator[bytes]:
         system, path = _system(file.url, options)
-        with _named(file.url, options):
+        with told(file.url, options):
             size = file.size if file.size is not None else system.size(path)
         yield from _pieces(system, path, file.url, options, start, size)
         if start or size > _PIECE:
@@ -64,7 +54,7 @@ def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
 
 def _pieces(system: Any, path: str, url: str, options: Options, start: int, stop: int) -> Iterator[bytes]:
     for at in range(start, stop, _PIECE):
-        with _named(url, options):
+        with told(url, options):
             piece = system.cat_file(path, start=at, end=min(at + _PIECE, stop))
         yield piece
 
@@ -79,7 +69,7 @@ def _require_same(file: SourceFile, options: Options) -> None:
 def _system(url: str, options: Options) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
-    with _named(url, options):
+    with told(url, options):
         system, path = url_to_fs(url, **options)
     return system, path
 
@@ -108,35 +98,6 @@ def _chained(url: str, name: str) -> str:
     """The address of a member: `zip://inner/file.csv::s3://bucket/a.zip`."""
     outer, _, rest = url.partition("::")
     return f"{scheme_of(outer)}://{name.lstrip('/')}::{rest}"
-
-
-@contextmanager
-def _named(url: str, options: Options) -> Iterator[None]:
-    """What goes wrong at a store names the address, and nothing that only its user may know."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise DataFilesNotFoundError(url) from error
-    except ImportError as error:
-        if (extra := _EXTRAS.get(scheme_of(url))) is None:
-            raise
-        raise MissingPackageError(str(error.name or extra), extra) from error
-    except Exception as error:  # each client has errors of its own, few of them an OSError
-        reason = " ".join(str(error).split())
-        for secret in _texts(options):
-            reason = reason.replace(secret, "…")
-        reason = f"{type(error).__name__}: {reason[:_LONGEST_REASON]}"
-        denied = isinstance(error, PermissionError) or getattr(error, "status_code", None) in {401, 403}
-        raise DownloadError(url, f"access was denied: {reason}" if denied else reason) from error
-
-
-def _texts(options: Any) -> Iterator[str]:
-    """What users say of a place that may be a secret: all texts but addresses."""
-    if isinstance(options, Mapping):
-        for value in options.values():
-            yield from _texts(value)
-    elif isinstance(options, str) and len(options) >= _SHORTEST_SECRET and not _ADDRESS.match(options):
-        yield options
 
 
 SOURCE = Source("cloud", ("memory", "s3", "gs", "gcs", "az", "abfs", "zip", "tar"), listed, opened, fetched)

@@ -22,7 +22,7 @@ from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.atomic.owners import unfinished_name
 from crucible_datasets.cache.manifest import identity_of
 from crucible_datasets.cache.turns import found_or_turn
-from crucible_datasets.exceptions import without_secrets
+from crucible_datasets.exceptions import OfflineError, without_secrets
 from crucible_datasets.logging import get_logger
 from crucible_datasets.sources.base import SourceFile
 from crucible_datasets.sources.fetching import Advance, Expected, fetch
@@ -33,7 +33,16 @@ Body = Callable[[SourceFile, int], Iterator[bytes]]  # the bytes of a file from 
 _AT_ONCE = 8
 
 
-def on_this_disk(files: Sequence[SourceFile], body: Body, desc: str = "Downloading") -> list[str]:
+def _of_stated_size(file: SourceFile) -> Expected:
+    return Expected(file.size)
+
+
+def on_this_disk(
+    files: Sequence[SourceFile],
+    body: Body,
+    desc: str = "Downloading",
+    expected: Callable[[SourceFile], Expected] = _of_stated_size,
+) -> list[str]:
     """Where the files are once they have been fetched, several at a time."""
     paths = [_place(file) for file in files]
     missing = [(file, path) for file, path in zip(files, paths, strict=True) if not _is_there(file, path)]
@@ -44,11 +53,21 @@ def on_this_disk(files: Sequence[SourceFile], body: Body, desc: str = "Downloadi
             progress.tqdm(total=total, unit="B", unit_scale=True, desc=desc) as bar,
             ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
         ):
-            list(pool.map(lambda pair: _fetch(pair[0], pair[1], body, bar.update), missing))
+            list(pool.map(lambda pair: _fetch(pair[0], pair[1], body, expected(pair[0]), bar.update), missing))
     return paths
 
 
-def _fetch(file: SourceFile, path: str, body: Body, advance: Advance) -> None:
+def here_already(files: Sequence[SourceFile]) -> list[str]:
+    """Where the files are; an error names those that never came."""
+    paths = [_place(file) for file in files]
+    missing = [file for file, path in zip(files, paths, strict=True) if not _is_there(file, path)]
+    if missing:
+        more = f" and {len(missing) - 3} more files" if len(missing) > 3 else ""
+        raise OfflineError(", ".join(without_secrets(file.url) for file in missing[:3]) + more)
+    return paths
+
+
+def _fetch(file: SourceFile, path: str, body: Body, expected: Expected, advance: Advance) -> None:
     work = _work()
     os.makedirs(work, exist_ok=True)
     name = os.path.basename(os.path.dirname(path))
@@ -56,7 +75,7 @@ def _fetch(file: SourceFile, path: str, body: Body, advance: Advance) -> None:
         if found:
             advance(file.size or 0)
         else:
-            fetch(lambda start: body(file, start), path, without_secrets(file.url), Expected(file.size), advance)
+            fetch(lambda start: body(file, start), path, without_secrets(file.url), expected, advance)
             _note(path, _digest(path))
 
 

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import make_durable, remove_abandoned
@@ -34,6 +36,7 @@ class Expected:
     size: int | None = None
     sha256: str | None = None
     git_sha1: str | None = None
+    xet_hash: str | None = None
 
     def require(self, path: str, name: str) -> None:
         """Raise unless the file at `path` is the expected one."""
@@ -46,6 +49,17 @@ class Expected:
             start = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
             if (found := _digest(path, start)) != self.git_sha1:
                 raise ContentMismatchError(name, f"git sha1 {self.git_sha1}", found)
+        if self.xet_hash and (known := xet_hash(path)) is not None and known != self.xet_hash:
+            raise ContentMismatchError(name, f"xet hash {self.xet_hash}", known)
+
+
+def xet_hash(path: str) -> str | None:
+    """What buckets of the Hub call a content; None where the package that knows is not installed."""
+    try:
+        known: Any = import_module("hf_xet")
+    except ImportError:
+        return None
+    return str(known.hash_files([path])[0].hash)
 
 
 def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advance = lambda number: None) -> str:

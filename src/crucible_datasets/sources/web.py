@@ -18,7 +18,13 @@ from typing import Any, cast
 from urllib.parse import urljoin
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ContentMismatchError, DownloadError, OfflineError, without_secrets
+from crucible_datasets.exceptions import (
+    AccessDeniedError,
+    ContentMismatchError,
+    DownloadError,
+    OfflineError,
+    without_secrets,
+)
 
 Response = Any
 _PASSING = {408, 429, 500, 502, 503, 504}
@@ -34,6 +40,10 @@ def no_headers(url: str) -> Mapping[str, str]:
     return {}
 
 
+def no_check(headers: Mapping[str, str]) -> None:
+    """Any answer will do."""
+
+
 @dataclass(frozen=True)
 class Web:
     """How requests are made: what is said to which host, and for how long one goes on trying."""
@@ -41,14 +51,16 @@ class Web:
     headers: Callable[[str], Mapping[str, str]] = no_headers
     patience: float = 120.0
     silence: float = 20.0  # seconds without a byte after which a connection counts as dead
+    check: Callable[[Mapping[str, str]], None] = no_check  # raises when an answer, or one on the way to it, is wrong
 
     def head(self, url: str) -> Response:
         """The answer to HEAD."""
         return self._patiently(url, lambda: self._answered("HEAD", url, {}))
 
-    def page(self, url: str) -> tuple[Mapping[str, str], bytes]:
-        """The headers and the whole of a small body."""
-        answer = self._patiently(url, lambda: self._answered("GET", url, {}))
+    def page(self, url: str, sent: Any = None) -> tuple[Mapping[str, str], bytes]:
+        """The headers and the whole of a small body; `sent` is a question as JSON, which changes nothing there."""
+        method = "GET" if sent is None else "POST"
+        answer = self._patiently(url, lambda: self._answered(method, url, {}, sent=sent))
         return answer.headers, answer.content
 
     def body(self, url: str, start: int = 0, stop: int | None = None, version: str = "") -> Iterator[bytes]:
@@ -104,23 +116,33 @@ class Web:
         except _accidents() as error:
             raise _PassingError(f"{type(error).__name__}: {error}") from error
 
-    def _answered(self, method: str, url: str, headers: Mapping[str, str], stream: bool = False) -> Response:
+    def _answered(
+        self, method: str, url: str, headers: Mapping[str, str], stream: bool = False, sent: Any = None
+    ) -> Response:
         """The answer at the end of all redirects, or an error."""
         asked = url
         for _ in range(_MOST_REDIRECTS):
-            answer = self._sent(method, asked, headers, stream)
+            answer = self._sent(method, asked, headers, stream, sent)
             if answer.status_code not in _REDIRECTS or "Location" not in answer.headers:
-                return _checked(answer, url)
-            answer.close()
+                return self._right(_checked(answer, url))
+            self._right(answer).close()
             asked = urljoin(asked, answer.headers["Location"])
         raise DownloadError(url, f"it was redirected more than {_MOST_REDIRECTS} times.")
 
-    def _sent(self, method: str, url: str, headers: Mapping[str, str], stream: bool) -> Response:
+    def _right(self, answer: Response) -> Response:
+        try:
+            self.check(answer.headers)
+        except BaseException:
+            answer.close()
+            raise
+        return answer
+
+    def _sent(self, method: str, url: str, headers: Mapping[str, str], stream: bool, sent: Any) -> Response:
         if config.HF_HUB_OFFLINE:
             raise OfflineError(without_secrets(url))
         client = _client()
         everything = {"Accept-Encoding": "identity", **self.headers(url), **headers}
-        request = client.build_request(method, url, headers=everything, timeout=self.silence)
+        request = client.build_request(method, url, headers=everything, timeout=self.silence, json=sent)
         try:
             return client.send(request, stream=stream, follow_redirects=False)
         except _accidents() as error:
@@ -175,7 +197,8 @@ def _checked(answer: Response, url: str) -> Response:
     answer.close()
     if status in _PASSING:
         raise _PassingError(f"the server answered {status} {reason}", wait)
-    raise DownloadError(url, f"the server answered {status} {reason}.", status, code)
+    kind = AccessDeniedError if status in {401, 403} else DownloadError
+    raise kind(url, f"the server answered {status} {reason}.", status, code)
 
 
 def _asked_pause(stated: str | None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 
@@ -13,6 +14,7 @@ from crucible_datasets.formats.arrow import batches, whole
 from crucible_datasets.tables.table import ArrowTable, Identities, identities
 
 _valid: set[tuple[int, ...]] = set()  # files that this process has validated
+_travelled: WeakValueDictionary[tuple[Any, ...], ArrowTable] = WeakValueDictionary()
 
 
 def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: bool = False) -> pa.Table:
@@ -42,13 +44,24 @@ def read_ipc(source: Any) -> pa.Table:
     return pa.Table.from_batches(batches(reader, "Arrow data"))
 
 
+def reference(table: ArrowTable) -> tuple[Any, ...]:
+    """How a table of mapped files travels to another process: as their names."""
+    facts = table.files, table.physical, tuple(table.table.column_names), table.mapped_from
+    _travelled[facts] = table
+    return mapped, facts
+
+
 def mapped(
     paths: tuple[str, ...], physical: tuple[str, ...], names: tuple[str, ...], mapped_from: Identities
 ) -> ArrowTable:
-    """Some columns of memory-mapped files, under other names: how a mapped table travels to another process."""
-    # The process that it comes from has validated the files.
-    table = pa.concat_tables([open_table(path, trusted=True).replace_schema_metadata(None) for path in paths])
-    held = ArrowTable.of(table.select(list(physical)), paths)
+    """Some columns of memory-mapped files, under other names; the same table as long as somebody here uses it."""
+    facts = paths, physical, names, mapped_from
+    found = _travelled.get(facts)
+    if found is None:
+        # The process that it comes from has validated the files.
+        table = pa.concat_tables([open_table(path, trusted=True).replace_schema_metadata(None) for path in paths])
+        held = ArrowTable.of(table.select(list(physical)), paths)
+        found = ArrowTable(held.table.rename_columns(list(names)), paths, physical, mapped_from)
     if identities(paths) != mapped_from:
         raise ArrowFileError(", ".join(paths), "other data has taken the place of what was there.")
-    return ArrowTable(held.table.rename_columns(list(names)), paths, physical, mapped_from)
+    return _travelled.setdefault(facts, found)

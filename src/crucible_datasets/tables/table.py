@@ -164,9 +164,9 @@ class ArrowTable:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.physical is None or identities(self.files) != self.mapped_from:
             return ArrowTable, (self.table, self.files)
-        from crucible_datasets.tables.files import mapped
+        from crucible_datasets.tables.files import reference
 
-        return mapped, (self.files, self.physical, tuple(self.table.column_names), self.mapped_from)
+        return reference(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from crucible_datasets.exceptions import CastError, SchemaConflictError
 from crucible_datasets.features import Features, Json, Value
 from crucible_datasets.features.cast import any_leaf, cast_column
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.encode import is_plain
 from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.unite import unite
@@ -43,20 +44,25 @@ class TypedWriter:
         self.prefix, self.on_mixed_types = prefix, on_mixed_types
         self.segments: list[Segment] = []
         self._writer: Any = None
+        self._formatter = ArrowFormatter()
 
     def write(self, table: pa.Table, features: Features, origin: object = None) -> None:
         """Write the rows of a batch of storage types."""
         known = self.segments[-1] if self.segments else Segment("", Features(), origin)
+        if self._writer is not None and _are_alike(features, known.features):
+            self._append(table, known)
+            return
         grown = united(known, Segment("", features, origin), self.on_mixed_types)
         if self._writer is None or grown != known.features:
             self.close()
             known = Segment(f"{self.prefix}-{len(self.segments)}.segment", grown, origin)
             self.segments.append(known)
             self._writer = pa.ipc.new_stream(known.path, grown.arrow_schema)
-        self._writer.write_table(
-            ArrowFormatter().batch(as_features(table, features, grown, self.on_mixed_types), grown)
-        )
-        known.num_rows += table.num_rows
+        self._append(as_features(table, features, grown, self.on_mixed_types), known)
+
+    def _append(self, table: pa.Table, segment: Segment) -> None:
+        self._writer.write_table(self._formatter.batch(table, segment.features))
+        segment.num_rows += table.num_rows
 
     def close(self) -> list[Segment]:
         """Finish the last segment; all that were written."""
@@ -64,6 +70,11 @@ class TypedWriter:
             self._writer.close()
             self._writer = None
         return self.segments
+
+
+def _are_alike(found: Features, wanted: Features) -> bool:
+    """Whether a table of the one is a table of the other as it is; plain values need no second look."""
+    return list(found.items()) == list(wanted.items()) and all(map(is_plain, found.values()))
 
 
 def settle(
@@ -136,7 +147,7 @@ def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: 
         os.rename(segment.path, target)
         return
     with pa.ipc.new_stream(target, final.arrow_schema) as writer:
-        for batch in open_table(segment.path).to_batches():
+        for batch in open_table(segment.path, trusted=True).to_batches():
             table = as_features(pa.Table.from_batches([batch]), segment.features, final, on_mixed_types)
             writer.write_table(ArrowFormatter().batch(table, final))
     os.unlink(segment.path)

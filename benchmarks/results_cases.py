@@ -1,0 +1,93 @@
+"""Results kept: ten samples for every row of the data, so a million by default, appended, finished, asked for.
+
+`datasets` keeps none, so its side does what is usual instead: every sample in a list, written as JSON lines at the end,
+and read back whole for any question. Ours are on the disk a thousand at a time before the next thousand is taken, and
+memory must not grow with them: `most_peak` is what a million may take.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases import State, case
+from benchmarks.data import read_table
+
+KEY = "exact_match@1"
+AT_ONCE = 1_000
+MOST_PEAK = 400e6
+
+
+def sample(number: int) -> dict[str, Any]:
+    """What a run says of one sample, about half a kilobyte."""
+    return {
+        "id": str(number),
+        "prediction": "Let me think. " * 15 + str(number),
+        "target": str(number % 7),
+        "outcomes": {KEY: {"value": float(number % 3 == 0), "extracted": str(number)}},
+        "input": "What is the sum? " * 8 + str(number),
+        "metadata": {"subject": str(number % 57)},
+    }
+
+
+def counted(module: Any, path: Path) -> State:
+    """How many samples there are, and an empty folder."""
+    return State(module, None, (10 * len(read_table(path)), Path(tempfile.mkdtemp(prefix="results-"))))
+
+
+def finished(module: Any, path: Path) -> State:
+    """The same after a run."""
+    state = counted(module, path)
+    append(state)
+    return state
+
+
+def ours(number: int) -> Iterator[list[Any]]:
+    from crucible_datasets.evaluation import Outcome, SampleResult
+
+    for start in range(0, number, AT_ONCE):
+        rows = map(sample, range(start, min(start + AT_ONCE, number)))
+        yield [SampleResult(**{**row, "outcomes": {KEY: Outcome(**row["outcomes"][KEY])}}) for row in rows]
+
+
+@case("results: append and finish", setup=counted, most_peak=MOST_PEAK, flat=0.25)
+def append(state: State) -> int:
+    number, folder = state.given
+    if state.module.__name__ == "crucible_datasets":
+        from crucible_datasets.evaluation import ResultStore
+
+        with ResultStore(folder).open_run(run_id="run", model="m", dataset="d", metrics=[KEY]) as run:
+            for batch in ours(number):
+                run.extend(batch)
+            return run.finish().info.num_samples
+    rows = [sample(place) for place in range(number)]
+    with open(folder / "samples.jsonl", "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    return len(rows)
+
+
+@case("results: the values of a metric", setup=finished, most_peak=MOST_PEAK, flat=20)
+def values(state: State) -> float:
+    number, folder = state.given
+    if state.module.__name__ == "crucible_datasets":
+        from crucible_datasets.evaluation import ResultStore
+
+        return round(float(ResultStore(folder).load("run").samples.values(KEY).mean()), 6)
+    with open(folder / "samples.jsonl") as file:
+        rows = [json.loads(line) for line in file]
+    return round(sum(row["outcomes"][KEY]["value"] for row in rows) / number, 6)
+
+
+@case("results: one sample of all", setup=finished, most_peak=MOST_PEAK, flat=20)
+def one_of_all(state: State) -> str:
+    number, folder = state.given
+    if state.module.__name__ == "crucible_datasets":
+        from crucible_datasets.evaluation import ResultStore
+
+        return str(ResultStore(folder).load("run").samples[number - 7].prediction)
+    with open(folder / "samples.jsonl") as file:
+        rows = [json.loads(line) for line in file]
+    return str(rows[number - 7]["prediction"])

@@ -1,0 +1,48 @@
+"""Pairs of rows, of which each row of the test side keeps the first few."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crucible_datasets.benchmarks.contamination.words import Places
+
+
+def first_of_each(groups: Places, members: Places, most: Places | int) -> tuple[Places, Places]:
+    """The lowest members of each group, every one once: at most so many for each, or as each group has room for."""
+    order = np.lexsort((members, groups))
+    groups, members = groups[order], members[order]
+    new = np.ones(len(groups), bool)
+    new[1:] = (groups[1:] != groups[:-1]) | (members[1:] != members[:-1])
+    groups, members = groups[new], members[new]
+    begins = np.ones(len(groups), bool)
+    begins[1:] = groups[1:] != groups[:-1]
+    starts = np.flatnonzero(begins)
+    rank = np.arange(len(groups)) - np.repeat(starts, np.diff(starts, append=len(groups)))
+    kept = rank < (most if isinstance(most, int) else most[groups])
+    return groups[kept], members[kept]
+
+
+class Matches:
+    """For each test row the first train rows that match it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._test, self._train = most, [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        self._room = np.empty(0, np.int64)
+
+    def room(self, rows: int) -> Places:
+        """How many more matches each of the first test rows can take."""
+        missing = max(0, rows - len(self._room))
+        self._room = np.append(self._room, np.full(missing, self._most))
+        return self._room
+
+    def add(self, test: Places, train: Places) -> None:
+        """Pairs whose train rows come after, or among, those that were added before."""
+        if len(test):
+            test, train = first_of_each(test, train, self.room(int(test.max()) + 1))
+            self._room -= np.bincount(test, minlength=len(self._room))
+            self._test.append(test)
+            self._train.append(train)
+
+    def sorted(self) -> tuple[Places, Places]:
+        """All pairs, by test row and train row."""
+        return first_of_each(np.concatenate(self._test), np.concatenate(self._train), self._most)

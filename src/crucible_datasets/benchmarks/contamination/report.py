@@ -1,0 +1,159 @@
+"""`OverlapReport`: what two datasets have in common, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.contamination.scan import Found
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True)
+class OverlapExample:
+    """A test row, the first train row that matches it, and the longest passage that both have."""
+
+    test_row: int
+    train_row: int
+    share: float
+    passage: str
+
+
+@dataclass(frozen=True)
+class How:
+    """By what texts were compared."""
+
+    method: str
+    n: int | None
+    threshold: float
+    train_columns: Sequence[str]
+    test_columns: Sequence[str]
+    max_matches: int
+
+    def __str__(self) -> str:
+        if self.method == "exact":
+            return "equal texts"
+        kind = f"runs of {self.n} words"
+        return kind if self.method == "ngrams" else f"texts whose {kind} are the same to {self.threshold:.0%}"
+
+
+@dataclass(frozen=True, repr=False)
+class OverlapReport:
+    """How much of the test rows is in the train rows, and where.
+
+    `shares` has for each test row the share of its runs of words that some train row has (of its text with "exact",
+    the similarity with "minhash"). A row is contaminated if its share is not 0 and not below the threshold.
+    """
+
+    how: How
+    found: Found
+    short_rows: int = 0  # test rows with fewer words than a run: they match only a text that is the same
+    examples: Sequence[OverlapExample] = ()
+
+    @property
+    def num_test(self) -> int:
+        """How many test rows there are."""
+        return len(self.found.share)
+
+    @property
+    def num_train(self) -> int:
+        """How many train rows there are."""
+        return len(self.found.train_matched)
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """For each test row how much of it is in the train rows."""
+        return self.found.share
+
+    @cached_property
+    def contaminated(self) -> list[int]:
+        """The numbers of the contaminated test rows."""
+        return np.flatnonzero((self.shares > 0) & (self.shares >= self.how.threshold)).tolist()
+
+    @property
+    def rate(self) -> float:
+        """The share of test rows that are contaminated."""
+        return len(self.contaminated) / self.num_test if self.num_test else 0.0
+
+    @cached_property
+    def train_rows(self) -> list[int]:
+        """The numbers of the train rows that have anything of a test row."""
+        return np.flatnonzero(self.found.train_matched).tolist()
+
+    def matches(self, test_row: int) -> list[int]:
+        """The first train rows that have something of this test row, as many as `max_matches` allows."""
+        first, last = np.searchsorted(self.found.test_rows, [test_row, test_row + 1])
+        return self.found.train_rows[first:last].tolist()
+
+    @cached_property
+    def rows(self) -> Dataset:
+        """A row for each test row: its number, share, whether it is contaminated, and train rows that match."""
+        import pyarrow as pa
+
+        offsets = np.searchsorted(self.found.test_rows, np.arange(self.num_test + 1)).astype(np.int64)
+        marked = np.zeros(self.num_test, bool)
+        marked[self.contaminated] = True
+        columns = {
+            "row": np.arange(self.num_test),
+            "share": self.shares,
+            "contaminated": marked,
+            "train_rows": pa.LargeListArray.from_arrays(offsets, self.found.train_rows),
+        }
+        return Dataset(pa.table(columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary, the contaminated rows with their matches, and the examples."""
+        rows = {row: {"share": float(self.shares[row]), "train_rows": self.matches(row)} for row in self.contaminated}
+        how = {name: list(value) if isinstance(value, list) else value for name, value in vars(self.how).items()}
+        return {**how, **self._summary(), "rows": rows, "examples": [asdict(each) for each in self.examples]}
+
+    def _summary(self) -> dict[str, Any]:
+        return {
+            "test_rows": self.num_test,
+            "contaminated": len(self.contaminated),
+            "rate": self.rate,
+            "mean_share": float(self.shares.mean()) if self.num_test else 0.0,
+            "short_rows": self.short_rows,
+            "train_rows": self.num_train,
+            "matching_train_rows": len(self.train_rows),
+        }
+
+    def to_markdown(self) -> str:
+        """The summary and the examples as tables."""
+        facts = [f"| {name.replace('_', ' ')} | {_shown(value)} |" for name, value in self._summary().items()]
+        lines = ["| overlap | " + str(self.how) + " |", "|---|---|", *facts]
+        if self.examples:
+            lines += ["", "| test row | share | train row | passage |", "|---|---|---|---|"]
+            lines += [
+                f"| {e.test_row} | {e.share:.0%} | {e.train_row} | {_clipped(e.passage)} |" for e in self.examples
+            ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        where = f"{len(self.train_rows):,} of {self.num_train:,} train rows match"
+        line = (
+            f"{len(self.contaminated):,} of {self.num_test:,} test rows ({self.rate:.1%}) are contaminated; "
+            f"{where} ({self.how})"
+        )
+        shown = [
+            f"  test {e.test_row} ({e.share:.0%}) in train {e.train_row}: {_clipped(e.passage)}" for e in self.examples
+        ]
+        return "\n".join([line, *shown])
+
+    def __repr__(self) -> str:
+        return f"<OverlapReport: {str(self).partition(chr(10))[0]}>"
+
+
+def _shown(value: float) -> str:
+    return f"{value:.2%}" if isinstance(value, float) else f"{value:,}"
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,148 @@
+"""Texts → a number of 64 bits for each word, without an object of Python for any of them.
+
+A word is a run of letters and digits, in lower case. Languages that write no blanks give a word for each character.
+Numbers are equal where words are equal; that two words share one has a chance of about 2⁻⁵⁴.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+
+Numbers = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int64]
+
+# Temporary arrays are 8 times as large as the bytes that they are of; these fit the processor's cache.
+_BYTES_AT_ONCE = 1 << 18
+_ALPHABETS_WITHOUT_BLANKS = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*)"
+_BETWEEN_WORDS = r"[^\p{L}\p{M}\p{N}]+"
+
+
+class Words(NamedTuple):
+    """The words of several texts, one text after the other, and how many each text has."""
+
+    numbers: Numbers
+    per_text: Places
+
+
+def words_of(texts: pa.Array) -> Words:
+    """The words of every text; a null has none."""
+    plain = _plain(texts)
+    offsets = np.frombuffer(plain.buffers()[1], np.int64, len(plain) + 1, plain.offset * 8)
+    data = plain.buffers()[2]
+    held = np.frombuffer(data, np.uint8)[: offsets[-1]] if data is not None else np.empty(0, np.uint8)
+    parts, starts = [], []
+    for first, last in _slices(held, offsets):
+        numbers, places = _hashed(held[first:last], offsets, first)
+        parts.append(numbers)
+        starts.append(places)
+    numbers = np.concatenate(parts) if parts else np.empty(0, np.uint64)
+    before = np.searchsorted(np.concatenate(starts), offsets) if starts else np.zeros(len(offsets), np.int64)
+    return Words(numbers, np.diff(before))
+
+
+def spelled(text: str) -> list[str]:
+    """The words of one text, to be shown."""
+    lowered = _LOWERED[np.frombuffer(_plain(pa.array([text]))[0].as_py().encode(), np.uint8)]
+    return [word.decode() for word in lowered.tobytes().split(b"\0") if word]
+
+
+def _plain(texts: pa.Array) -> pa.Array:
+    """The texts, those that are not ASCII in the one form of several that mean the same, in lower case."""
+    texts = pc.fill_null(texts.cast(pa.large_string()), "")
+    ascii_only = pc.string_is_ascii(texts)
+    if pc.all(ascii_only).as_py() is not False:
+        return texts
+    other = pc.utf8_lower(pc.utf8_normalize(texts.filter(pc.invert(ascii_only)), form="NFKC"))
+    other = pc.replace_substring_regex(other, _BETWEEN_WORDS, " ")
+    other = pc.replace_substring_regex(other, _ALPHABETS_WITHOUT_BLANKS, r" \1 ")
+    return pc.replace_with_mask(texts, pc.invert(ascii_only), other)
+
+
+def _slices(held: npt.NDArray[np.uint8], offsets: Places) -> Any:
+    """Pieces of the bytes that begin where a text begins or between two words."""
+    first, end = int(offsets[0]), int(offsets[-1])
+    while first < end:
+        last = min(first + _BYTES_AT_ONCE, end)
+        while last < end and not _is_cut(held, offsets, last):
+            last += _next_cut(held, offsets, last)
+        yield first, last
+        first = last
+
+
+def _is_cut(held: npt.NDArray[np.uint8], offsets: Places, place: int) -> bool:
+    at = int(np.searchsorted(offsets, place))
+    return not _LOWERED[held[place]] or bool(offsets[at] == place)
+
+
+def _next_cut(held: npt.NDArray[np.uint8], offsets: Places, place: int) -> int:
+    """How far it is to the next place between words, at least one byte, and no further than the text goes."""
+    ends = int(offsets[np.searchsorted(offsets, place, side="right")])
+    ahead = held[place : min(ends, place + 4096)]
+    blanks = np.flatnonzero(_LOWERED[ahead] == 0)
+    return int(blanks[0]) if len(blanks) and blanks[0] else len(ahead)
+
+
+def _hashed(piece: npt.NDArray[np.uint8], offsets: Places, first: int) -> tuple[Numbers, Places]:
+    """The numbers of the words in a piece, and where each begins among all bytes."""
+    lowered = _LOWERED[piece]
+    inside = lowered != 0
+    begins = inside.copy()
+    begins[1:] &= ~inside[:-1]
+    # Texts lie side by side without a blank between them: each begins a word of its own.
+    own = offsets[np.searchsorted(offsets, first) : np.searchsorted(offsets, first + len(piece))] - first
+    begins[own] = inside[own]
+    starts = np.flatnonzero(begins)
+    if not len(starts):
+        return np.empty(0, np.uint64), starts
+    power, inverse = powers(len(piece))
+    # What is between words counts 0, so a word's sum may run to where the next begins.
+    sums = np.add.reduceat(_VALUES[lowered] * power[: len(piece)], starts)
+    return mixed(sums * inverse[starts]), starts + first
+
+
+def mixed(numbers: Numbers) -> Numbers:
+    """The numbers with every bit depending on every other: sums of them say nothing of each other."""
+    numbers = numbers ^ (numbers >> np.uint64(32))
+    numbers *= np.uint64(0xD6E8FEB86659FD93)
+    numbers ^= numbers >> np.uint64(32)
+    numbers *= np.uint64(0xD6E8FEB86659FD93)
+    numbers ^= numbers >> np.uint64(32)
+    return numbers
+
+
+def powers(count: int) -> tuple[Numbers, Numbers]:
+    """The first powers of an odd number, and of the one it gives 1 with, modulo 2⁶⁴."""
+    return _powers(1 << max(count - 1, 1 << 18).bit_length())
+
+
+@cache
+def _powers(count: int) -> tuple[Numbers, Numbers]:
+    def of(base: int) -> Numbers:
+        factors = np.full(count, base, np.uint64)
+        factors[0] = 1
+        return np.multiply.accumulate(factors)
+
+    return of(_BASE), of(pow(_BASE, -1, 1 << 64))
+
+
+def _lowered() -> npt.NDArray[np.uint8]:
+    """For every byte its lower case, or 0 where it is no part of a word; bytes beyond ASCII are parts of letters."""
+    table = np.zeros(256, np.uint8)
+    for byte in range(256):
+        if byte >= 128 or chr(byte).isalnum():
+            table[byte] = ord(chr(byte).lower()) if byte < 128 else byte
+    return table
+
+
+_BASE = 0x9E3779B97F4A7C15
+_LOWERED = _lowered()
+# Drawn once: reports of different days can be compared.
+_DRAWN = np.random.Generator(np.random.PCG64(20_261_116)).integers(1, 1 << 64, 256, np.uint64)
+_VALUES = np.where(_LOWERED > 0, _DRAWN, np.uint64(0))

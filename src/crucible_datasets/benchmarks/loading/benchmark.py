@@ -1,0 +1,55 @@
+"""`Benchmark`: samples that know which benchmark they are of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
+from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.samples.stream import StreamedSamples
+from crucible_datasets.benchmarks.samples.table import Samples
+
+
+class Benchmark(Samples):
+    """The samples of a benchmark, with its entry in the registry and the rows that they were made of."""
+
+    def __init__(
+        self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, bad_rows: Any = None
+    ) -> None:
+        super().__init__(dataset, entry.name, provenance, bad_rows)
+        self.entry, self.raw = entry, raw
+
+    @property
+    def config(self) -> str | None:
+        """The configuration that was loaded."""
+        return self._provenance.config
+
+    @property
+    def split(self) -> str | None:
+        """The split that was loaded."""
+        return self._provenance.split
+
+
+class StreamedBenchmark(StreamedSamples):
+    """The samples of a benchmark as a stream: `raw` and `dataset` are streams too."""
+
+    def __init__(
+        self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, left_out: set[str]
+    ) -> None:
+        super().__init__(dataset, entry.name, provenance)
+        self.entry, self.raw, self._left_out = entry, raw, left_out
+
+    @property
+    def config(self) -> str | None:
+        """The configuration that is read."""
+        return self._provenance.config
+
+    @property
+    def split(self) -> str | None:
+        """The split that is read."""
+        return self._provenance.split
+
+    @property
+    def skipped(self) -> int:
+        """How many rows did not fit and were left out, among those that were read until now."""
+        return len(self._left_out)

@@ -1,0 +1,171 @@
+"""Rows of a benchmark → rows of samples: what an entry and its rules say, as one function of a batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
+from crucible_datasets.benchmarks.rules.base import RULES, Fields, Rule, Unfit
+from crucible_datasets.exceptions import BadRowError, BenchmarkFileError, MissingFieldError
+from crucible_datasets.features import ClassLabel, Features
+from crucible_datasets.fingerprint import Hasher
+
+ROW = "__row__"  # the number of a row in its split
+REASON = "__reason__"  # why a row is no sample
+_UNFIT: Fields = {"input": None, "target": None, "choices": None, "metadata": None}
+
+
+@dataclass(frozen=True)
+class Converter:
+    """Makes samples of the rows of one split."""
+
+    entry: BenchmarkEntry
+    prefix: str
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of the classes of columns of ClassLabel
+    on_bad_rows: Literal["error", "skip"] = "error"
+    as_json: bool = False  # what is kept of a stream that does not know its types
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The rule that makes fields of columns."""
+        return named(self.entry, self.entry.rule, "row")
+
+    @cached_property
+    def target_rule(self) -> Rule | None:
+        """The rule that makes the target of what the dataset has for it."""
+        return named(self.entry, self.entry.target_rule, "value") if self.entry.target_rule else None
+
+    @property
+    def key(self) -> str:
+        """What identifies the results: the functions as they are written, and all that the entry says of them."""
+        functions = [rule.function for rule in (self.rule, self.target_rule) if rule]
+        stated = (self.entry.columns, self.entry.metadata, self.entry.id, self.entry.rules, self.entry.name)
+        return Hasher.hash((functions, stated, self.prefix, dict(self.names), self.on_bad_rows, self.as_json))
+
+    def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+        """The samples of a batch; a row that does not fit is an error, or a row with a reason."""
+        refuse_missing(self.entry, self.rule, list(batch))
+        numbers = batch[ROW]
+        played = {role: self._played(batch, column) for role, column in self.entry.columns.items()}
+        given = {role: values for role, values in played.items() if values is not None}
+        checked = self.rule.fitting_columns(given)
+        rows = _rows(given if checked is None else checked, len(numbers))
+        ids = batch[self.entry.id] if self.entry.id else [None] * len(numbers)
+        kept = _rows({column: self._kept(batch[column]) for column in self.entry.metadata}, len(numbers))
+        made = [self._sample(*row, checked is not None) for row in zip(numbers, ids, rows, kept, strict=True)]
+        return {name: [sample[name] for sample in made] for name in (ROW, "id", *_UNFIT, REASON)}
+
+    def _sample(self, number: int, id: Any, values: Fields, kept: Fields, is_checked: bool) -> dict[str, Any]:
+        place = f"{self.prefix}/{number}"
+        try:
+            fields = self._fields(self._told(values) if is_checked else self.rule.fitting(values), kept)
+            return {ROW: number, "id": self._id(id, place), **_UNFIT, **fields, REASON: None}
+        except Unfit as unfit:
+            column = self._column(unfit.role)
+            if self.on_bad_rows == "error":
+                raise BadRowError(self.prefix, number, column, unfit.reason) from unfit
+            reason = f"column {column!r}: {unfit.reason}" if column else unfit.reason
+            return {ROW: number, "id": place, **_UNFIT, REASON: reason}
+
+    def _id(self, value: Any, place: str) -> str:
+        if not self.entry.id:
+            return place
+        if value is None or value == "":
+            raise Unfit(self.entry.id, "a row without an id")
+        return str(value)
+
+    def _told(self, values: Fields) -> Fields:
+        """The values without those that are left to defaults."""
+        if None not in values.values():
+            return values
+        return {role: value for role, value in values.items() if value is not None}
+
+    def _fields(self, values: Fields, kept: Fields) -> Fields:
+        fields: Fields = self.rule.function(**values)
+        if self.target_rule:
+            fields["target"] = self._target(fields["target"])
+        return {**fields, "metadata": {**kept, **fields.get("metadata", {})} or None}
+
+    def _kept(self, values: Sequence[Any]) -> Sequence[Any]:
+        if not self.as_json:
+            return values
+        return [None if value is None else json.dumps(value, default=str) for value in values]
+
+    def _target(self, raw: str) -> str:
+        try:
+            return str(self.target_rule.function(raw))  # type: ignore[union-attr]
+        except Unfit as unfit:
+            raise Unfit(unfit.role or _target_role(self.entry), unfit.reason) from unfit
+
+    def _played(self, batch: Mapping[str, Sequence[Any]], column: str | list[str]) -> list[Any] | None:
+        """The values of a role; None where its column, which may be missing, is not there."""
+        if isinstance(column, list):
+            return [list(row) for row in zip(*(self._named(one, batch[one]) for one in column), strict=True)]
+        return self._named(column, batch[column]) if column in batch else None
+
+    def _named(self, column: str, values: Sequence[Any]) -> list[Any]:
+        """Classes by their names; ClassLabel has -1 where a class is not told."""
+        names = self.names.get(column)
+        if not names:
+            return list(values)
+        return [names[one] if isinstance(one, int) and 0 <= one < len(names) else one for one in values]
+
+    def _column(self, role: str | None) -> str | None:
+        column = self.entry.columns.get(role or "", role)
+        return ", ".join(column) if isinstance(column, list) else column
+
+
+def _rows(columns: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, Any]]:
+    if not columns:
+        return [{}] * count
+    names = list(columns)
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _target_role(entry: BenchmarkEntry) -> str | None:
+    return next((role for role in ("answer", "solution", "reasoning") if role in entry.columns), None)
+
+
+def named(entry: BenchmarkEntry, name: str, kind: str) -> Rule:
+    """A rule of an entry; one that does not exist, or is of another kind, is an error that names the file."""
+    try:
+        rule = RULES[name]
+    except ValueError as error:
+        raise BenchmarkFileError(entry.place, str(error)) from error
+    if rule.kind != kind:
+        raise BenchmarkFileError(entry.place, f"{name} is a rule of a {rule.kind}, and a rule of a {kind} is needed")
+    return rule
+
+
+def needs(entry: BenchmarkEntry) -> list[str]:
+    """The columns that an entry reads, each once."""
+    stated = [column if isinstance(column, list) else [column] for column in entry.columns.values()]
+    id = [entry.id] if entry.id else []
+    return list(dict.fromkeys([*(column for columns in stated for column in columns), *id, *entry.metadata]))
+
+
+def refuse_missing(entry: BenchmarkEntry, rule: Rule, available: Sequence[str]) -> None:
+    """An error if a column is not there that a rule needs, or roles that the rule does not have."""
+    unknown, unplayed = set(entry.columns) - set(rule.roles), set(rule.required) - set(entry.columns)
+    if unknown or unplayed:
+        asked = f"{rule.key} has the columns {', '.join(rule.roles)}"
+        raise BenchmarkFileError(entry.place, f"{asked}; given are {', '.join(entry.columns)}")
+    shown = [column for column in available if column != ROW]
+    stated = {**{role: entry.columns[role] for role in rule.required}, "metadata": entry.metadata}
+    for role, columns in {**stated, **({"id": entry.id} if entry.id else {})}.items():
+        for column in columns if isinstance(columns, list) else [columns]:
+            if column not in available:
+                raise MissingFieldError(f"{entry.name} ({entry.source})", role, column, shown)
+
+
+def class_names(entry: BenchmarkEntry, features: Features | None) -> dict[str, list[str]]:
+    """The names of the classes of the columns that are read."""
+    return {
+        column: list(features[column].names)
+        for column in needs(entry)
+        if features and isinstance(features.get(column), ClassLabel)
+    }

@@ -1,0 +1,182 @@
+"""`load_benchmark`: a benchmark by its name, as typed samples."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Any, Literal
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
+from crucible_datasets.benchmarks.catalog.registry import Folders, get_benchmark
+from crucible_datasets.benchmarks.loading.benchmark import Benchmark, StreamedBenchmark
+from crucible_datasets.benchmarks.loading.converting import (
+    REASON,
+    ROW,
+    Converter,
+    class_names,
+    refuse_missing,
+)
+from crucible_datasets.benchmarks.loading.origins import Origin, origin_of
+from crucible_datasets.benchmarks.loading.pieces import Piece, limited, pieces_of, within
+from crucible_datasets.benchmarks.loading.shapes import features_of
+from crucible_datasets.benchmarks.locks.guard import LockGiven, benchmark_under, lock_of
+from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.exceptions import ArgumentError
+
+BadRows = Literal["error", "skip"]
+
+
+def load_benchmark(
+    name: str | os.PathLike[str],
+    split: str | None = None,
+    *,
+    config: str | None = None,
+    synthetic: bool = False,
+    streaming: bool = False,
+    revision: str | None = None,
+    on_bad_rows: BadRows = "error",
+    limit: int | None = None,
+    token: bool | str | None = None,
+    source: str | os.PathLike[str] | None = None,
+    folders: Folders = None,
+    lock: LockGiven = None,
+    **load_options: Any,
+) -> Any:
+    """The samples of a benchmark, by its short name, its repository or its TOML file.
+
+    They come from the Hub; from `source`, a folder or another repository; or, with `synthetic=True`, from a miniature
+    that needs no network. `limit` is how many rows are read. A row that does not fit is an error that names it, or is
+    left out and counted with `on_bad_rows="skip"`. `revision="latest"` goes past the pin of an entry and past a
+    lock. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none; without it,
+    CRUCIBLE_LOCK counts. Further arguments are those of `load_dataset_builder`.
+    """
+    if on_bad_rows not in ("error", "skip"):
+        raise ArgumentError("on_bad_rows", on_bad_rows, "choose 'error' or 'skip'.")
+    entry = get_benchmark(name, folders=folders).of(config)
+    there = {"source": None if source is None else os.fspath(source), "token": token}
+    where = {"synthetic": synthetic, **there, **load_options}
+    load = partial(_loaded, entry, {**where, "folders": folders}, on_bad_rows)
+    spec, held = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
+    if held is None:
+        return load(spec, revision, limit, streaming)
+    asked = {"revision": revision, "limit": limit, "streaming": streaming, **where}
+    return benchmark_under(held, entry, spec, load, **asked)
+
+
+def _loaded(
+    entry: BenchmarkEntry,
+    where: dict[str, Any],
+    on_bad_rows: BadRows,
+    spec: str,
+    revision: str | None,
+    limit: int | None,
+    streaming: bool,
+) -> Any:
+    excluded = _inputs(entry, where)
+    origins = _origins(entry, revision, {name: value for name, value in where.items() if name != "folders"})
+    pieces = [piece for one, origin in origins.items() for piece in pieces_of(entry, one, spec, origin, streaming)]
+    chosen = limited([_chosen(entry, piece, excluded) for piece in pieces], limit)
+    provenance = Provenance(
+        source=where["source"] or entry.source,
+        revision=next(iter(origins.values())).revision,
+        config=entry.config or None,
+        split=spec,
+        rules=entry.rules,
+    )
+    made = _streamed if streaming else _table
+    return made(entry, list(chosen), provenance, on_bad_rows, limit)
+
+
+def _origins(entry: BenchmarkEntry, revision: str | None, where: dict[str, Any]) -> dict[str, Origin]:
+    """The configurations to load: those of a group, or the one in which a column tells the groups apart.
+
+    All are of one commit, also when somebody pushes another in between.
+    """
+    members = entry.group_names.get(entry.config)
+    configs = [entry.config] if members is None else [next(iter(entry.configs))] if entry.group_column else members
+    origins: dict[str, Origin] = {}
+    for one in configs:
+        origins[one] = origin_of(entry, one, revision=revision, **where)
+        revision = revision if len(configs) == 1 or where["synthetic"] else origins[one].revision
+    return origins
+
+
+def _inputs(entry: BenchmarkEntry, where: dict[str, Any]) -> set[Any]:
+    """What the benchmark asks that an entry excludes; what is said of one repository does not hold for another."""
+    if not entry.exclude:
+        return set()
+    known = {name: value for name, value in where.items() if name in ("synthetic", "folders", "token", "cache_dir")}
+    # What is left is compared with the lock, so this need not be in it.
+    return {sample.input for sample in load_benchmark(entry.exclude, lock=False, **known)}
+
+
+def _chosen(entry: BenchmarkEntry, piece: Piece, excluded: set[Any]) -> Piece:
+    """Without the rows of other groups, and those that another benchmark has."""
+    members = entry.group_names.get(entry.config)
+    if members and entry.group_column:
+        piece = within(piece, entry.group_column, frozenset(members))
+    return within(piece, str(entry.columns["question"]), excluded, keep=False) if excluded else piece
+
+
+def _table(
+    entry: BenchmarkEntry, pieces: list[Piece], provenance: Provenance, on_bad_rows: BadRows, limit: int | None
+) -> Benchmark:
+    from crucible_datasets.combine import concatenate_datasets
+
+    made = concatenate_datasets([_converted(entry, piece, on_bad_rows) for piece in pieces])
+    reasons = made[REASON][:]
+    bad = [place for place, reason in enumerate(reasons) if reason is not None]
+    if bad:
+        left_out = made.select(bad).select_columns([ROW, "id", REASON])
+        left_out = left_out.rename_columns({ROW: "index", REASON: "exception"})
+        made = made.select([place for place, reason in enumerate(reasons) if reason is None])
+    raw = concatenate_datasets([piece.rows.remove_columns(ROW) for piece in pieces])
+    known = provenance.replace(skipped=len(bad))
+    return Benchmark(made.remove_columns([ROW, REASON]), entry, raw, known, left_out if bad else None)
+
+
+def _converted(entry: BenchmarkEntry, piece: Piece, on_bad_rows: BadRows) -> Any:
+    """The samples of a piece, with a column that says why some are none."""
+    rows = _undecoded(entry, piece.rows)
+    names, untyped = class_names(entry, rows.features), rows.features is None
+    convert = Converter(entry, piece.prefix, names, on_bad_rows, untyped)
+    if rows.column_names is not None:
+        refuse_missing(entry, convert.rule, rows.column_names)
+    options = {
+        "batched": True,
+        "batch_size": convert.rule.at_once,
+        "remove_columns": rows.column_names,
+        "features": features_of(entry, convert.rule, rows.features),
+    }
+    return rows.map(convert, **options, **({"cache_key": convert.key} if isinstance(rows, Dataset) else {}))
+
+
+def _undecoded(entry: BenchmarkEntry, rows: Any) -> Any:
+    """The rows with pictures as bytes: nobody needs to decode them here."""
+    from crucible_datasets.features import Image
+
+    for column in entry.columns.values():
+        if rows.features and isinstance(column, str) and isinstance(rows.features.get(column), Image):
+            rows = rows.cast_column(column, Image(decode=False))
+    return rows
+
+
+def _streamed(
+    entry: BenchmarkEntry, pieces: list[Piece], provenance: Provenance, on_bad_rows: BadRows, limit: int | None
+) -> StreamedBenchmark:
+    from crucible_datasets.combine import concatenate_datasets
+
+    left_out: set[str] = set()
+
+    def fits(id: str, reason: str | None) -> bool:
+        if reason is not None:
+            left_out.add(id)
+        return reason is None
+
+    made = concatenate_datasets([_converted(entry, piece, on_bad_rows) for piece in pieces])
+    raw = concatenate_datasets([piece.rows.remove_columns(ROW) for piece in pieces])
+    if limit is not None:
+        made, raw = made.take(limit), raw.take(limit)
+    fitting = made.filter(fits, input_columns=["id", REASON]).remove_columns([ROW, REASON])
+    return StreamedBenchmark(fitting, entry, raw, provenance, left_out)

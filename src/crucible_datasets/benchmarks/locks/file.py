@@ -1,0 +1,117 @@
+"""crucible.lock: TOML that people read, always in the same order, so that a difference is a difference of the data."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.benchmarks.locks.entries import Kind, LockedDataset
+from crucible_datasets.exceptions import InvalidRecordError, LockFileError
+
+FILE = "crucible.lock"
+_VERSION = 1
+_HEAD = "# Written by `crucible lock`. Loading under this file is an error where something moved.\n"
+
+
+class Lock:
+    """The datasets that a project uses, each as it was when it was locked.
+
+    >>> lock = Lock([LockedDataset(name="gsm8k", config="main", split="test", rows=2, sha256="ab")])
+    >>> [entry.title for entry in lock]
+    ['gsm8k:main:test']
+    """
+
+    def __init__(self, entries: Iterable[LockedDataset] = (), path: str | os.PathLike[str] = FILE) -> None:
+        self.path = os.path.abspath(path)
+        self._entries = {entry.key: entry for entry in sorted(entries, key=lambda entry: entry.key)}
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str] = FILE) -> Lock:
+        """The lock that a file holds."""
+        try:
+            with open(path, "rb") as file:
+                stated = tomllib.load(file)
+        except FileNotFoundError as error:
+            raise LockFileError(path, "there is no such file; `crucible lock NAME …` writes one") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise LockFileError(path, f"it is no TOML: {error}") from error
+        return cls(_entries(stated, path), path)
+
+    def __iter__(self) -> Iterator[LockedDataset]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"Lock({self.path!r}, {len(self)} datasets)"
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file: names of local files are relative to it."""
+        return os.path.dirname(self.path)
+
+    def replaced(self, entries: Iterable[LockedDataset]) -> Lock:
+        """With these entries too, in place of older ones of the same names."""
+        return Lock([*self, *entries], self.path)
+
+    def named(
+        self, name: str, config: str | None, split: str | None, kind: Kind, synthetic: bool
+    ) -> list[LockedDataset]:
+        """The entries of a name; what is None may be anything."""
+        return [
+            entry
+            for entry in self
+            if (entry.name, entry.kind, entry.synthetic) == (name, kind, synthetic)
+            and config in (None, entry.config or "")
+            and split in (None, entry.split)
+        ]
+
+    def name_of(self, source: str) -> str:
+        """What a dataset is called in this file: a local one by its path from here, in the same way on all systems."""
+        if not os.path.exists(source):
+            return source
+        return os.path.relpath(source, self.folder).replace(os.sep, "/")
+
+    def place_of(self, name: str) -> str:
+        """Where a dataset of this file is to be loaded from."""
+        local = os.path.join(self.folder, name)
+        return local if os.path.exists(local) else name
+
+    def to_toml(self) -> str:
+        """The text of the file."""
+        return "\n".join([f"{_HEAD}version = {_VERSION}\n", *map(_table, self)])
+
+    def write(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Put the file in its place, whole."""
+        with written_whole(path or self.path) as beside, open(beside, "w", encoding="utf-8", newline="\n") as file:
+            file.write(self.to_toml())
+
+
+def _entries(stated: dict[str, Any], path: str | os.PathLike[str]) -> Iterator[LockedDataset]:
+    if stated.pop("version", None) != _VERSION:
+        raise LockFileError(path, f"it is not of version {_VERSION}, the only one that this library knows")
+    for kind, tables in stated.items():
+        for table in tables if isinstance(tables, list) else [tables]:
+            try:
+                yield LockedDataset.from_dict({**table, "kind": kind})
+            except (InvalidRecordError, TypeError) as error:
+                raise LockFileError(path, f"[[{kind}]]: {error}") from error
+
+
+def _table(entry: LockedDataset) -> str:
+    stated = {
+        name: value
+        for name, value in entry.to_dict().items()
+        if value is not None and value is not False and value != []
+    }
+    return "\n".join([f"[[{stated.pop('kind')}]]", *(f"{name} = {_value(each)}" for name, each in stated.items()), ""])
+
+
+def _value(value: Any) -> str:
+    """A text, number, truth or list as TOML, whose strings are those of JSON but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

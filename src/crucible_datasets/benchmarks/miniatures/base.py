@@ -1,0 +1,112 @@
+"""What a miniature is: rows of the raw columns of a dataset on the Hub, made from seeded templates.
+
+Nothing in them is taken from the datasets that they stand for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
+from crucible_datasets.benchmarks.loading.shapes import declared
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.features import Features
+
+if TYPE_CHECKING:
+    from crucible_datasets.arrow_dataset import Dataset
+
+VERSION = 1  # of all rows: they change with it, and only with it
+T = TypeVar("T")
+Row = dict[str, Any]
+Kinds = Mapping[str, Any]
+
+
+class Draw:
+    """Choices that depend on nothing but a name.
+
+    Only `random()` is used: of all methods of `random.Random` it alone is promised to give the same numbers for ever.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._random = random.Random(name).random
+
+    def number(self, low: int, high: int) -> int:
+        """A whole number, both ends included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def one(self, options: Sequence[T]) -> T:
+        """One of several."""
+        return options[self.number(0, len(options) - 1)]
+
+    def some(self, options: Sequence[T], count: int) -> list[T]:
+        """Several different ones."""
+        left = list(options)
+        return [left.pop(self.number(0, len(left) - 1)) for _ in range(count)]
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How the rows of one dataset of the Hub are made, and in which files they lie there."""
+
+    source: str
+    kinds: Callable[[str], Kinds]
+    row: Callable[[Draw, str, str, int], Row]
+    rows: int = 16
+    file: str = "parquet"  # or jsonl, jsonl.gz, json
+
+    def features(self, config: str) -> Features:
+        """The types of the columns of a configuration."""
+        return Features({name: declared(kind) for name, kind in self.kinds(config).items()})
+
+    def made(self, config: str, split: str) -> list[Row]:
+        """The rows of a split."""
+        names = [f"{self.source}/{config}/{split}/{number}" for number in range(self.rows)]
+        return [self.row(Draw(name), config, split, number) for number, name in enumerate(names)]
+
+
+_MAKERS: dict[str, Maker] = {}
+
+
+def maker(
+    source: str, kinds: Kinds | Callable[[str], Kinds], *, rows: int = 16, file: str = "parquet"
+) -> Callable[[Callable[..., Row]], Callable[..., Row]]:
+    """Register a function that makes one row: from a `Draw`, the configuration, the split and the row's number."""
+    given = kinds if callable(kinds) else lambda config: kinds
+
+    def registered(function: Callable[..., Row]) -> Callable[..., Row]:
+        _MAKERS[source] = Maker(source, given, function, rows, file)
+        return function
+
+    return registered
+
+
+@cache
+def makers() -> Mapping[str, Maker]:
+    """Every maker, by the repository whose columns it makes."""
+    folder = importlib.import_module("crucible_datasets.benchmarks.miniatures")
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"{folder.__name__}.{module.name}")
+    return _MAKERS
+
+
+def miniature(entry: BenchmarkEntry, config: str, split: str) -> Dataset:
+    """The rows of a split that a maker makes, or that the file beside an entry of a user has."""
+    from crucible_datasets.arrow_dataset import Dataset
+    from crucible_datasets.load import load_dataset
+
+    if entry.miniature:
+        path = os.path.join(os.path.dirname(entry.place), entry.miniature)
+        return load_dataset(path, split="train")
+    found = makers().get(entry.source)
+    if found is None:
+        raise ArgumentError(
+            "synthetic", True, f"{entry.name} has no miniature. Name a file of rows in {entry.place}: miniature = …"
+        )
+    return Dataset.from_list(found.made(config, split), features=found.features(config))

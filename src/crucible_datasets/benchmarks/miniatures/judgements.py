@@ -1,0 +1,157 @@
+"""Pairs of responses, and which of them people like better."""
+
+from __future__ import annotations
+
+from crucible_datasets.benchmarks.miniatures.base import Draw, Row, maker
+from crucible_datasets.benchmarks.miniatures.talks import MESSAGES
+from crucible_datasets.benchmarks.miniatures.words import KINDS, MODELS, TOPICS, chat, reply, request, statement
+
+ASPECTS = ("helpfulness", "correctness", "coherence", "complexity", "verbosity")
+
+
+@maker("Anthropic/hh-rlhf", {"chosen": "string", "rejected": "string"}, file="jsonl.gz")
+def hh_rlhf(draw: Draw, config: str, split: str, number: int) -> Row:
+    said = chat(draw, draw.number(1, 2))[:-1]
+    shown = "".join(f"\n\n{'Human' if role == 'user' else 'Assistant'}: {text}" for role, text in said)
+    return {
+        "chosen": f"{shown}\n\nAssistant: {reply(draw)} Is that good?",
+        "rejected": f"{shown}\n\nAssistant: {reply(draw)}",
+    }
+
+
+@maker(
+    "nvidia/HelpSteer2",
+    {"prompt": "string", "response": "string", **dict.fromkeys(ASPECTS, "int64")},
+    file="jsonl.gz",
+)
+def helpsteer2(draw: Draw, config: str, split: str, number: int) -> Row:
+    # As in the original, two rows after each other answer one prompt.
+    prompt = request(Draw(f"nvidia/HelpSteer2/{split}/{number // 2}"))
+    return {"prompt": prompt, "response": reply(draw), **{aspect: draw.number(0, 4) for aspect in ASPECTS}}
+
+
+@maker(
+    "nvidia/HelpSteer3",
+    {
+        "domain": "string",
+        "language": "string",
+        "context": [{"role": "string", "content": "string"}],
+        "response1": "string",
+        "response2": "string",
+        "overall_preference": "int64",
+        "individual_preference": [
+            {"score": "int64", "reasoning": "string", "feedback1": "string", "feedback2": "string"}
+        ],
+    },
+    file="jsonl.gz",
+)
+def helpsteer3(draw: Draw, config: str, split: str, number: int) -> Row:
+    said = chat(draw, draw.number(1, 2))[:-1]
+    score = number % 7 - 3
+    judged = {"reasoning": statement(draw), "feedback1": statement(draw), "feedback2": statement(draw)}
+    return {
+        "domain": draw.one(["general", "stem", "code", "multilingual"]),
+        "language": "english",
+        "context": [{"role": role, "content": text} for role, text in said],
+        "response1": reply(draw),
+        "response2": reply(draw),
+        "overall_preference": score,
+        "individual_preference": [{"score": score, **judged}],
+    }
+
+
+@maker(
+    "argilla/ultrafeedback-binarized-preferences",
+    {
+        "source": "string",
+        "instruction": "string",
+        "chosen_response": "string",
+        "rejected_response": "string",
+        "chosen_avg_rating": "float64",
+        "rejected_avg_rating": "float64",
+        "chosen_model": "string",
+    },
+)
+def ultrafeedback(draw: Draw, config: str, split: str, number: int) -> Row:
+    low = draw.number(4, 15) / 4
+    return {
+        "source": f"made_{draw.one(TOPICS)}",
+        "instruction": request(draw),
+        "chosen_response": reply(draw),
+        "rejected_response": reply(draw),
+        "chosen_avg_rating": low + draw.number(1, 4) / 4,
+        "rejected_avg_rating": low,
+        "chosen_model": draw.one(MODELS),
+    }
+
+
+@maker(
+    "allenai/llama-3.1-tulu-3-8b-preference-mixture",
+    {"id": "string", "prompt": "string", "chosen": MESSAGES, "rejected": MESSAGES, "source": "string"},
+)
+def tulu3_preference(draw: Draw, config: str, split: str, number: int) -> Row:
+    asked = {"content": request(draw), "role": "user"}
+    good, bad = ({"content": f"{reply(draw)} {draw.one(KINDS)}.", "role": "assistant"} for _ in range(2))
+    return {
+        "id": f"made_{number}",
+        "prompt": asked["content"],
+        "chosen": [asked, good],
+        "rejected": [asked, bad],
+        "source": "made/preferences",
+    }
+
+
+_PARTS = [{"type": "string", "text": "string", "image": "string", "mimeType": "string"}]
+_SAID = [{"role": "string", "content": _PARTS}]
+_WON = ("model_a", "model_b", "tie", "both_bad")
+_TOLD = [{"role": "string", "content": _PARTS}]
+
+
+@maker(
+    "lmarena-ai/arena-human-preference-140k",
+    {
+        "id": "string",
+        "model_a": "string",
+        "model_b": "string",
+        "winner": "string",
+        "evaluation_session_id": "string",
+        "evaluation_order": "int32",
+        "conversation_a": _SAID,
+        "conversation_b": _SAID,
+        "full_conversation": [
+            {"user": _TOLD[0], "model_side_a": _TOLD[0], "model_side_b": _TOLD[0]},
+        ],
+        "conv_metadata": {"turns": "int64", "sum_user_tokens": "int64"},
+        "category_tag": {"creative_writing": "bool", "math": "bool"},
+        "language": "string",
+        "is_code": "bool",
+    },
+)
+def arena_140k(draw: Draw, config: str, split: str, number: int) -> Row:
+    turns = draw.number(1, 2)
+    asked = [_turn("user", request(draw)) for _ in range(turns)]
+    told = [[_turn("assistant", reply(draw)) for _ in range(turns)] for _ in range(2)]
+    first, second = ([one for pair in zip(asked, answers, strict=True) for one in pair] for answers in told)
+    models = draw.some(MODELS, 2)
+    whole = [
+        {"user": user, "model_side_a": a, "model_side_b": b} for user, a, b in zip(asked, told[0], told[1], strict=True)
+    ]
+    return {
+        "id": f"made-{number:04d}",
+        "model_a": models[0],
+        "model_b": models[1],
+        "winner": _WON[number % len(_WON)],
+        "evaluation_session_id": f"session-{number:04d}",
+        "evaluation_order": 1,
+        "conversation_a": first,
+        "conversation_b": second,
+        "full_conversation": whole,
+        "conv_metadata": {"turns": turns, "sum_user_tokens": 20 * turns},
+        "category_tag": {"creative_writing": True, "math": False},
+        "language": "en",
+        "is_code": False,
+    }
+
+
+def _turn(role: str, text: str) -> Row:
+    return {"role": role, "content": [{"type": "text", "text": text, "image": None, "mimeType": None}]}

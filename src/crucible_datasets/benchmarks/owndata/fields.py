@@ -1,0 +1,185 @@
+"""`FieldMapping`: which columns of a dataset of your own become which fields of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from crucible_datasets.benchmarks.owndata.paths import PathError, feature_at, getter, root_of
+from crucible_datasets.benchmarks.owndata.values import (
+    as_choices,
+    as_id,
+    as_input,
+    as_metadata,
+    as_target,
+    without_gaps,
+)
+from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.exceptions import ArgumentError, DatasetsError, MissingFieldError
+from crucible_datasets.features import ClassLabel
+
+Row = dict[str, Any]
+Source = str | Callable[[Row], Any]
+
+GUESSES = {
+    "input": ("input", "question", "prompt", "problem", "text", "messages", "conversations"),
+    "target": ("target", "answer", "expected", "label"),
+    "choices": ("choices",),
+    "id": ("id",),
+    "metadata": ("metadata",),
+}
+
+
+@dataclass(frozen=True)
+class FieldMapping:
+    """Where the fields of a sample come from.
+
+    A source is a column, a path into one (`"answers.text.0"`), or a function of the row. `choices` may be several
+    columns; `metadata` is columns, names with their sources, or `"*"` for all columns that are left. What is not given
+    is found by its usual names. `transforms` are functions of the value, by the name of a field or of metadata.
+    """
+
+    input: Source | None = None
+    target: Source | None = None
+    choices: Source | Sequence[str] | None = None
+    id: Source | None = None
+    metadata: str | Sequence[str] | Mapping[str, Source] | None = None
+    transforms: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    def texts(self) -> list[str]:
+        """The columns whose values are texts, also where a file does not tell texts from numbers."""
+        open_ones = [field for field in ("input", "target", "id") if getattr(self, field) is None]
+        guessed = [name for field in open_ones for name in GUESSES[field]]
+        return [*_used(self), *guessed]
+
+
+def _several(source: Any) -> list[str] | None:
+    return list(source) if isinstance(source, Sequence) and not isinstance(source, str) else None
+
+
+def found(mapping: FieldMapping, columns: Sequence[str], dataset: str) -> FieldMapping:
+    """The mapping with usual names where nothing was given, and None where there is no such column."""
+    guess: dict[str, Any] = {
+        name: next((column for column in names if column in columns), None)
+        for name, names in GUESSES.items()
+        if getattr(mapping, name) is None
+    }
+    if guess.get("input", "") is None:
+        raise MissingFieldError(dataset, "input", "input", columns)
+    return replace(mapping, **guess)
+
+
+def reader(
+    mapping: FieldMapping,
+    columns: Sequence[str],
+    dataset: str,
+    auto_id: bool = False,
+    features: Mapping[str, Any] | None = None,
+) -> Callable[[Row, int], Sample]:
+    """The function that makes a sample of a row and its number. `mapping` is as `found` gives it."""
+    mapping = _with_class_names(mapping, features or {})
+    at = partial(_source, columns=columns, dataset=dataset, transforms=mapping.transforms)
+    read_input, read_target = at("input", mapping.input), at("target", mapping.target)
+    read_choices, read_metadata = at("choices", mapping.choices), _metadata_reader(mapping, columns, dataset)
+    read_id = None if auto_id or mapping.id is None else at("id", mapping.id)
+
+    def sample_of(row: Row, record: int) -> Sample:
+        target = _as("target", as_target, read_target, row, mapping.target)
+        choices = _as("choices", as_choices, read_choices, row, mapping.choices)
+        if choices is not None and not all(choices):
+            choices = _as("choices", partial(without_gaps, target=target), lambda row: choices, row, mapping.choices)
+        return Sample(
+            record + 1 if read_id is None else _as("id", as_id, read_id, row, mapping.id),
+            _as("input", as_input, read_input, row, mapping.input),
+            target,
+            choices,
+            read_metadata(row),
+        )
+
+    return sample_of
+
+
+def _with_class_names(mapping: FieldMapping, features: Mapping[str, Any]) -> FieldMapping:
+    """The mapping with targets that are the names of classes instead of their numbers."""
+    kind = feature_at(mapping.target, features) if isinstance(mapping.target, str) else None
+    if not isinstance(kind, ClassLabel) or "target" in mapping.transforms:
+        return mapping
+    return replace(mapping, transforms={**mapping.transforms, "target": partial(_class_name, kind)})
+
+
+def _class_name(kind: ClassLabel, value: Any) -> Any:
+    return value if value is None else kind.int2str(value)
+
+
+class FieldError(ValueError):
+    """A value that cannot become a field, with the column that it came from."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(reason)
+        self.column = column
+
+
+def _as(name: str, make: Callable[[Any], Any], read: Callable[[Row], Any], row: Row, source: Any) -> Any:
+    try:
+        return make(read(row))
+    except Exception as error:  # noqa: BLE001  it is raised again with its column
+        column = getattr(error, "column", None) or (source if isinstance(source, str) else name)
+        own = isinstance(error, (DatasetsError, FieldError, PathError))
+        reason = getattr(error, "reason", None) or (str(error) if own else f"{type(error).__name__}: {error}")
+        raise FieldError(column, reason) from error.__cause__ if isinstance(error, FieldError) else error
+
+
+def _source(
+    name: str, source: Any, columns: Sequence[str], dataset: str, transforms: Mapping[str, Callable[[Any], Any]]
+) -> Callable[[Row], Any]:
+    read = _plain_source(name, source, columns, dataset)
+    change = transforms.get(name)
+    return read if change is None else lambda row: _as(name, change, read, row, source)
+
+
+def _plain_source(name: str, source: Any, columns: Sequence[str], dataset: str) -> Callable[[Row], Any]:
+    if source is None:
+        return lambda row: None
+    if callable(source):
+        return source
+    if isinstance(source, str):
+        return getter(source, columns, dataset, name)
+    read = [getter(column, columns, dataset, name) for column in source]
+    return lambda row: [one(row) for one in read]
+
+
+def _metadata_reader(mapping: FieldMapping, columns: Sequence[str], dataset: str) -> Callable[[Row], Row]:
+    named = metadata_sources(mapping, columns)
+    change = mapping.transforms.get("metadata", _same)
+    if named is None:
+        read = _plain_source("metadata", mapping.metadata, columns, dataset)
+        return lambda row: _as("metadata", lambda value: as_metadata(change(value)), read, row, mapping.metadata)
+    reads = {key: _source(key, source, columns, dataset, mapping.transforms) for key, source in named.items()}
+    return lambda row: change({key: _as(key, _same, read, row, named[key]) for key, read in reads.items()})
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def metadata_sources(mapping: FieldMapping, columns: Sequence[str]) -> dict[str, Source] | None:
+    """The names of metadata and their sources; None where one column has all of it."""
+    if mapping.metadata == "*":
+        used = {root_of(path, columns) for path in _used(mapping)}
+        return {column: column for column in columns if column not in used}
+    if mapping.metadata is None or isinstance(mapping.metadata, str):
+        return None
+    if isinstance(mapping.metadata, Mapping):
+        return dict(mapping.metadata)
+    named = {path if path in columns else path.rsplit(".", 1)[-1]: path for path in mapping.metadata}
+    if len(named) != len(mapping.metadata):
+        raise ArgumentError("metadata", list(mapping.metadata), "two paths end in the same name; give names, as a dict")
+    return dict(named)
+
+
+def _used(mapping: FieldMapping) -> list[str]:
+    sources: list[Any] = [mapping.input, mapping.target, mapping.id, mapping.choices]
+    sources += _several(mapping.choices) or []
+    return [source for source in sources if isinstance(source, str)]

@@ -1,0 +1,153 @@
+"""`load_samples`: data of your own as samples, from files anywhere, from the Hub, from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.adapters.inspect_ai import from_inspect, is_inspect_sample
+from crucible_datasets.benchmarks.locks.guard import LockGiven, options_under
+from crucible_datasets.benchmarks.owndata.columns import features_known, undecoded
+from crucible_datasets.benchmarks.owndata.fields import FieldMapping, found, reader
+from crucible_datasets.benchmarks.owndata.sources import opened, title
+from crucible_datasets.benchmarks.samples.making import RECORD, BadRows, samples_from, samples_of
+from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.exceptions import BadRowError
+from crucible_datasets.iterable_dataset import IterableDataset
+
+Convert = Callable[[dict[str, Any]], Any]
+Fields = FieldMapping | Mapping[str, Any] | Convert
+
+
+def load_samples(
+    source: Any,
+    fields: Fields | None = None,
+    *,
+    split: str | None = None,
+    config: str | None = None,
+    name: str | None = None,
+    auto_id: bool = False,
+    shuffle: bool = False,
+    seed: int | None = None,
+    shuffle_choices: bool | int | None = None,
+    limit: int | None = None,
+    streaming: bool = False,
+    on_bad_rows: BadRows = "error",
+    lock: LockGiven = None,
+    **load_options: Any,
+) -> Any:
+    """Samples of a file or folder anywhere, of a dataset of the Hub, of a `Dataset`, of rows or samples in memory.
+
+    `fields` says which columns are what, or is a function that makes a sample, or several, of a row. `auto_id` numbers
+    samples from 1 in the order of the records. Rows are shuffled first and limited then. `shuffle_choices` is True, or
+    a seed of its own. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none;
+    without it, CRUCIBLE_LOCK counts for data with a name. Other options are those of `load_dataset`.
+    """
+    given = FieldMapping(**fields) if isinstance(fields, Mapping) else fields or FieldMapping()
+    texts = given.texts() if isinstance(given, FieldMapping) else []
+    options = load_options if config is None else {"name": config, **load_options}
+    options = options_under(lock, source, split, streaming, options)
+    rows, provenance = opened(source, texts, split, streaming, options)
+    how = Reading(name or title(source), provenance, auto_id, on_bad_rows, Order(shuffle, seed, limit))
+    made = _converted(rows, given, how) if callable(given) else _mapped(rows, given, how)
+    if shuffle_choices is None or shuffle_choices is False:
+        return made
+    return made.shuffle_choices(seed if shuffle_choices is True else shuffle_choices)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which rows, and in which order."""
+
+    shuffle: bool
+    seed: int | None
+    limit: int | None
+
+    def of(self, rows: Any) -> Any:
+        """The rows, or samples, in this order."""
+        rows = rows.shuffle(seed=self.seed) if self.shuffle else rows
+        return rows if self.limit is None else rows.take(self.limit)
+
+    def of_records(self, rows: Dataset) -> Dataset:
+        """The rows in this order, with a column of their numbers before it."""
+        return self.of(rows.add_column(RECORD, range(len(rows))) if self.shuffle else rows)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How rows become samples."""
+
+    name: str
+    provenance: Provenance
+    auto_id: bool
+    on_bad_rows: BadRows
+    order: Order
+
+
+def _mapped(rows: Any, mapping: FieldMapping, how: Reading) -> Any:
+    """Samples of rows by the mapping of their columns."""
+    if isinstance(rows, list):
+        samples = list(_samples_among(rows, how.auto_id))
+        if len(samples) == len(rows):
+            return how.order.of(_named(samples, how))
+        rows = Dataset.from_list(rows, on_mixed_types="use_json")
+    columns = rows.column_names or list(next(iter(rows.take(1)), {}))
+    mapping = found(mapping, columns, how.name)
+    features = features_known(mapping, rows.features, how.auto_id)
+    read = reader(mapping, columns, how.name, how.auto_id, rows.features)
+    # Rows that are left out do not count towards the limit, so that all must be read to know which those are.
+    early = isinstance(rows, Dataset) and how.on_bad_rows == "error"
+    rows = how.order.of_records(rows) if early else rows
+    made = samples_of(
+        undecoded(rows),
+        read,
+        features,
+        name=how.name,
+        provenance=how.provenance,
+        on_bad_rows=how.on_bad_rows,
+        with_indices=True,
+    )
+    return made if early else how.order.of(made)
+
+
+def _samples_among(rows: list[Any], auto_id: bool) -> Iterator[Sample]:
+    for number, row in enumerate(rows, 1):
+        if is_inspect_sample(row):
+            yield from_inspect(row, number).replace(**({"id": number} if auto_id else {}))
+        elif isinstance(row, Sample):
+            yield row.replace(id=number) if auto_id else row
+
+
+def _named(samples: Iterable[Sample], how: Reading, skipped: int = 0) -> Any:
+    made = samples_from(samples, how.name)
+    made._provenance = how.provenance.replace(skipped=skipped)
+    return made
+
+
+def _converted(rows: Any, convert: Convert, how: Reading) -> Any:
+    """Samples of rows by a function, which may make several of one row; those of a table are then in memory."""
+    if isinstance(rows, IterableDataset):
+        made = samples_of(rows, convert, name=how.name, provenance=how.provenance, on_bad_rows=how.on_bad_rows)
+        return how.order.of(made)
+    samples: list[Sample] = []
+    skipped = 0
+    for number, row in enumerate(rows):
+        try:
+            samples.extend(_several(convert(row)))
+        except Exception as error:
+            if how.on_bad_rows == "error":
+                raise BadRowError(how.name, number, getattr(error, "column", None), str(error)) from error
+            skipped += 1
+    numbered = [one.replace(id=place) for place, one in enumerate(samples, 1)] if how.auto_id else samples
+    return how.order.of(_named(numbered, how, skipped))
+
+
+def _several(made: Any) -> list[Sample]:
+    several = made if isinstance(made, list) else [made]
+    return [
+        one if isinstance(one, Sample) else from_inspect(one) if is_inspect_sample(one) else Sample.from_dict(one)
+        for one in several
+    ]

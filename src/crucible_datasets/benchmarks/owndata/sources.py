@@ -1,0 +1,69 @@
+"""What `load_samples` is given → rows: files anywhere, a dataset of the Hub, a dataset, a list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.iterable_dataset import IterableDataset
+from crucible_datasets.load import load_dataset_builder, load_from_disk
+
+
+def opened(source: Any, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any]) -> Any:
+    """The rows, as a dataset, a stream or a list, and where they come from. `texts` are columns without numbers."""
+    if isinstance(source, (str, os.PathLike)):
+        return _named(os.fspath(source), texts, split, streaming, options)
+    if isinstance(source, Mapping):
+        return _streamed(_only_split(source, split), streaming), Provenance(split=split)
+    if isinstance(source, (Dataset, IterableDataset)):
+        return _streamed(source, streaming), Provenance(split=str(source.split) if source.split else None)
+    if isinstance(source, Iterable):
+        return list(source), Provenance()
+    raise ArgumentTypeError("source", source, "give a file, a folder, a name of the Hub, a dataset, or a list of rows")
+
+
+def _named(source: str, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any]) -> Any:
+    if os.path.isdir(source) and is_saved(source):
+        return _streamed(_only_split(load_from_disk(source), split), streaming), Provenance(source=source, split=split)
+    builder = load_dataset_builder(source, **options)
+    if builder.name == "csv" and not {"dtype", "converters", "features"} & set(options):
+        # A file of CSV does not say that 007 and 1.50 are texts; as numbers they would be 7 and 1.5.
+        builder = load_dataset_builder(source, **options, converters=dict.fromkeys(texts, str))
+    chosen = split or _only(list(builder.config.data_files), source)
+    rows = builder.as_streaming_dataset(chosen) if streaming else builder.as_dataset(chosen)
+    config = options.get("name") or (builder.config.name if builder.revision else None)
+    return rows, Provenance(source=source, revision=builder.revision, config=config, split=chosen)
+
+
+def is_saved(folder: str) -> bool:
+    """Whether `save_to_disk` wrote what is in a folder."""
+    return any(os.path.exists(os.path.join(folder, name)) for name in ("state.json", "dataset_dict.json"))
+
+
+def _streamed(rows: Any, streaming: bool) -> Any:
+    return rows.to_iterable_dataset() if streaming and isinstance(rows, Dataset) else rows
+
+
+def _only_split(splits: Any, split: str | None) -> Any:
+    if not isinstance(splits, Mapping):
+        return splits
+    return splits[split or _only(list(splits), "the dataset")]
+
+
+def _only(names: list[str], source: str) -> str:
+    if len(names) != 1:
+        raise ArgumentError("split", None, f"{source} has several splits; choose one of {', '.join(map(str, names))}")
+    return names[0]
+
+
+def title(source: Any) -> str:
+    """A name for the samples, after what they come from."""
+    if isinstance(source, str) and not os.path.splitext(source)[1] and "://" not in source:
+        return source
+    named = isinstance(source, (str, os.PathLike))
+    return PurePath(os.fspath(source)).name.split(".")[0] if named else "samples"

@@ -1,0 +1,85 @@
+"""Values of any column → fields of a sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from crucible_datasets.benchmarks.adapters.chat import conversation
+from crucible_datasets.benchmarks.adapters.parts import picture
+from crucible_datasets.benchmarks.samples.shuffling import position
+from crucible_datasets.benchmarks.types.messages import Message, Part
+from crucible_datasets.exceptions import InvalidRecordError
+
+
+def as_input(value: Any) -> str | list[Message]:
+    """A text as it is, a number as text, a chat of any usual shape as messages, a picture as a message with it."""
+    if isinstance(value, (int, float)) and value == value:
+        return str(value)
+    if value is None or value != value or not value:
+        raise InvalidRecordError("Sample", "the input is empty")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) and {"bytes", "path"} == set(value):
+        return [Message("user", [Part("image", image=picture(value))])]
+    return conversation(value).messages
+
+
+def as_target(value: Any) -> str | list[str]:
+    """Text; a list gives texts; None and NaN give the empty text."""
+    if isinstance(value, (list, tuple)):
+        return [str(item) for item in value]
+    return "" if value is None or value != value else str(value)
+
+
+def as_choices(value: Any) -> list[str] | None:
+    """Texts: of a list, of a text with commas or else blanks between, of a dict with the list under `text`."""
+    if value is None or value != value:
+        return None
+    if type(value) is list:
+        return ["" if item is None else str(item) for item in value]
+    if isinstance(value, Mapping) and "text" in value:  # as in ai2_arc, beside the labels
+        value = value["text"]
+    if isinstance(value, (list, tuple)):
+        return as_choices(list(value))
+    if isinstance(value, str):
+        pieces = value.split(",") if "," in value else value.split()
+        return [piece.strip() for piece in pieces if piece.strip()]
+    return [str(value)]
+
+
+def without_gaps(choices: list[str] | None, target: str | list[str]) -> list[str] | None:
+    """The choices without empty ones, which must not change what the target names."""
+    if choices is None or all(choices):
+        return choices
+    kept = [choice for choice in choices if choice]
+    if kept == choices[: len(kept)] or not _is_positional(target, choices):
+        return kept
+    empty = choices.index("")
+    raise InvalidRecordError("Sample", f"choice {empty} is empty, and without it the target would name another choice")
+
+
+def _is_positional(target: str | list[str], choices: list[str]) -> bool:
+    targets = [target] if isinstance(target, str) else target
+    return any(position(one, choices) is not None for one in targets)
+
+
+def as_id(value: Any) -> str | int:
+    """A text or a whole number."""
+    if value is None or value != value or value == "":
+        raise InvalidRecordError("Sample", "the id is empty")
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # a column of whole numbers that was read with a gap
+    return value if isinstance(value, (str, int)) and not isinstance(value, bool) else str(value)
+
+
+def as_metadata(value: Any) -> dict[str, Any]:
+    """A dict; a text is read as JSON."""
+    if isinstance(value, str):
+        value = json.loads(value) if value.strip() else None
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidRecordError("Sample", f"the metadata is a dict or JSON of one, not {type(value).__name__}")
+    return {str(key): item for key, item in value.items()}

@@ -1,0 +1,101 @@
+"""Questions with several options. The target is the letter of the right one."""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from typing import Annotated
+
+import msgspec
+
+from crucible_datasets.benchmarks.rules.base import Fields, Unfit, rule
+
+LETTERS = string.ascii_uppercase
+Options = Annotated[list[str], msgspec.Meta(min_length=2, max_length=len(LETTERS))]
+
+
+class Labelled(msgspec.Struct):
+    """Options with a label each, as ARC has them."""
+
+    text: Options
+    label: list[str]
+
+
+class Judged(msgspec.Struct):
+    """Options of which those with a 1 are right, as TruthfulQA has them."""
+
+    choices: Options
+    labels: list[int]
+
+
+@rule("choices/answer")
+def answer(question: str, choices: Options, answer: int | str, context: str = "") -> Fields:
+    """A question, its options, and the right one as number, letter or digit; a context stands before the question.
+
+    >>> answer("2 + 2 = ?", ["3", "4"], 1)
+    {'input': '2 + 2 = ?', 'target': 'B', 'choices': ['3', '4']}
+    """
+    asked = f"{context}\n\n{question}" if context else question
+    return {"input": asked, "target": _letter(answer, len(choices)), "choices": choices}
+
+
+def _letter(answer: int | str, number: int) -> str:
+    if isinstance(answer, str):
+        shown = answer.strip().upper()
+        place = (
+            LETTERS.index(shown) if len(shown) == 1 and shown in LETTERS else int(shown) if shown.isdecimal() else -1
+        )
+    else:
+        place = answer
+    if not 0 <= place < number:
+        raise Unfit("answer", f"{answer!r} is none of {number} options")
+    return LETTERS[place]
+
+
+@rule("choices/labelled")
+def labelled(question: str, choices: Labelled, answer: str) -> Fields:
+    """Options with labels of their own, and the label of the right one: ARC labels some questions with 1 to 4."""
+    if len(choices.label) != len(choices.text):
+        raise Unfit("choices", f"{len(choices.text)} options have {len(choices.label)} labels")
+    if answer not in choices.label:
+        raise Unfit("answer", f"{answer!r} is none of the labels {', '.join(choices.label)}")
+    return {"input": question, "target": LETTERS[choices.label.index(answer)], "choices": choices.text}
+
+
+@rule("choices/blank")
+def blank(sentence: str, option1: str, option2: str, answer: str) -> Fields:
+    """A sentence with a gap, two words for it, and "1" or "2", as WinoGrande has them."""
+    if answer not in ("1", "2"):
+        raise Unfit("answer", f"it is '1' or '2', not {answer!r}")
+    return {"input": sentence, "target": LETTERS[int(answer) - 1], "choices": [option1, option2]}
+
+
+@rule("choices/judged")
+def judged(question: str, targets: Judged) -> Fields:
+    """Options of which exactly one is right, in an order of their own: in the data the right one stands first."""
+    if len(targets.labels) != len(targets.choices) or sum(targets.labels) != 1:
+        raise Unfit("targets", "exactly one option must be marked as right")
+    return in_own_order(question, targets.choices, targets.labels.index(1))
+
+
+@rule("choices/right_and_wrong")
+def right_and_wrong(question: str, right: str, wrong: list[str]) -> Fields:
+    """The right option and the wrong ones, in an order of their own: the data has none, or it would tell."""
+    if not wrong:
+        raise Unfit("wrong", "there is no wrong option")
+    return in_own_order(question, [right, *wrong], 0)
+
+
+def in_own_order(question: str, options: list[str], right: int) -> Fields:
+    """Options in the order of their digests: the same in every run, and no place is right more often than another."""
+    order = sorted(range(len(options)), key=lambda place: digest(question, options[place], str(place)))
+    return {
+        "input": question,
+        "target": LETTERS[order.index(right)],
+        "choices": [options[place] for place in order],
+    }
+
+
+def digest(*texts: str) -> bytes:
+    """A number for texts that is the same on every machine."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,126 @@
+"""Two responses to one prompt: the target is A, B or tie.
+
+Where a dataset says which response was chosen and has no order of the two, they stand in the order of their digests:
+otherwise a judge that always says A would be right everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.benchmarks.rules.base import Fields, Unfit, rule
+from crucible_datasets.benchmarks.rules.chats import Turn, asked, message, spoken
+from crucible_datasets.benchmarks.rules.choices import digest
+
+_WINNERS = {"model_a": "A", "model_b": "B", "tie": "tie", "both_bad": "tie", "tie (bothbad)": "tie"}
+_MESSAGES = [{"role": "string", "content": "string"}]
+_PAIR: dict[str, Any] = {"margin": "float64"}
+_TALKS: dict[str, Any] = {"conversation_a": _MESSAGES, "conversation_b": _MESSAGES, "margin": "float64"}
+
+Said = list[dict[str, Any]]
+
+
+class Piece(msgspec.Struct):
+    """A part of a message of the arena; pictures are named by it, and are not in the data."""
+
+    type: str
+    text: str | None = None
+
+
+class Parts(msgspec.Struct):
+    """A message of the arena."""
+
+    role: str
+    content: list[Piece]
+
+
+@rule("preference/transcripts", input="messages", metadata=_TALKS)
+def transcripts(chosen: str, rejected: str) -> Fields:
+    """Two transcripts with `Human:` and `Assistant:`, of which the first was chosen."""
+    return _chosen(spoken("chosen", chosen), spoken("rejected", rejected))
+
+
+@rule("preference/conversations", input="messages", metadata=_TALKS)
+def conversations(chosen: list[Turn], rejected: list[Turn]) -> Fields:
+    """Two conversations, of which the first was chosen."""
+    return _chosen(_said(chosen), _said(rejected))
+
+
+@rule("preference/chosen", input="messages", metadata=_PAIR)
+def chosen(
+    prompt: str,
+    chosen: str,
+    rejected: str,
+    chosen_score: float | None = None,
+    rejected_score: float | None = None,
+) -> Fields:
+    """A prompt and two responses, of which the first was chosen; equal scores are a tie."""
+    scored = chosen_score is not None and rejected_score is not None
+    margin = chosen_score - rejected_score if scored else None  # type: ignore[operator]
+    if margin is not None and margin < 0:
+        raise Unfit("chosen_score", f"the chosen response has the lower score: {chosen_score} < {rejected_score}")
+    responses, target = _in_own_order(prompt, chosen, rejected)
+    return _compared(asked("prompt", prompt), responses, "tie" if margin == 0 else target, margin)
+
+
+@rule("preference/scaled", input="messages", metadata=_PAIR)
+def scaled(context: list[Turn], response1: str, response2: str, preference: int) -> Fields:
+    """Two responses to a context, and a number: below 0 the first is better, above 0 the second, at 0 none."""
+    target = "A" if preference < 0 else "B" if preference > 0 else "tie"
+    return _compared(_said(context), [response1, response2], target, float(abs(preference)))
+
+
+@rule("preference/winner", input="messages", metadata={**_TALKS, "images": "int64"})
+def winner(conversation_a: list[Parts], conversation_b: list[Parts], winner: str) -> Fields:
+    """Two conversations with two models, and which of them won."""
+    if winner not in _WINNERS:
+        raise Unfit("winner", f"{winner!r} is none of {', '.join(_WINNERS)}")
+    first, second = ([message(one.role, _words(one)) for one in said] for said in (conversation_a, conversation_b))
+    fields = _diverging(first, second, _WINNERS[winner], ("conversation_a", "conversation_b"))
+    shown = sum(piece.type == "image" for one in conversation_a for piece in one.content)
+    return {**fields, "metadata": {**fields["metadata"], "images": shown}}
+
+
+def _words(one: Parts) -> str:
+    return "\n".join(piece.text for piece in one.content if piece.text)
+
+
+def _said(turns: list[Turn]) -> Said:
+    return [message(turn.role, turn.content) for turn in turns]
+
+
+def _chosen(better: Said, worse: Said) -> Fields:
+    _, target = _in_own_order("", json.dumps(better), json.dumps(worse))
+    if target == "A":
+        return _diverging(better, worse, "A", ("chosen", "rejected"))
+    return _diverging(worse, better, "B", ("rejected", "chosen"))
+
+
+def _in_own_order(prompt: str, chosen: str, rejected: str) -> tuple[list[str], str]:
+    if digest(prompt, chosen) <= digest(prompt, rejected):
+        return [chosen, rejected], "A"
+    return [rejected, chosen], "B"
+
+
+def _diverging(first: Said, second: Said, target: str, roles: tuple[str, str]) -> Fields:
+    """Conversations that begin alike: that is the prompt, and the last words of each are the responses."""
+    for role, said in zip(roles, (first, second), strict=True):
+        if len(said) < 2 or said[-1]["role"] != "assistant":
+            raise Unfit(role, "a conversation ends with what the assistant answers")
+    shared = next(
+        (place for place, (one, other) in enumerate(zip(first, second, strict=False)) if one != other),
+        min(len(first), len(second)),
+    )
+    shared = min(shared, len(first) - 1, len(second) - 1)
+    if shared == 0:
+        raise Unfit(min(roles), "the two conversations do not begin alike")
+    fields = _compared(first[:shared], [first[-1]["content"], second[-1]["content"]], target, None)
+    talks = {"conversation_a": first, "conversation_b": second}
+    return {**fields, "metadata": {**talks, "margin": 0.0 if target == "tie" else None}}
+
+
+def _compared(prompt: Said, responses: list[str], target: str, margin: float | None) -> Fields:
+    return {"input": prompt, "target": target, "choices": responses, "metadata": {"margin": margin}}

@@ -1,0 +1,83 @@
+"""What samples of a table and of a stream share."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any, Self, TypeVar
+
+from crucible_datasets.benchmarks.samples.decoding import FIELDS
+from crucible_datasets.benchmarks.samples.judged import comparison_of, conversation_of
+from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.types import Conversation, LabeledComparison, Sample
+from crucible_datasets.exceptions import MissingFieldError
+
+Predicate = Callable[[Sample], Any]
+Seen = TypeVar("Seen", bound="Viewed")
+
+
+class Viewed:
+    """What samples of a table and of a stream share."""
+
+    dataset: Any
+
+    def __init__(self, dataset: Any, name: str = "samples", provenance: Provenance | None = None) -> None:
+        self.dataset, self.name = dataset.with_format(None), name
+        self._provenance = provenance or Provenance()
+        refuse_other_columns(dataset.column_names, name)
+
+    def _with(self, dataset: Any) -> Self:
+        """The same with other rows."""
+        other = copy.copy(self)
+        other.dataset = dataset
+        for made in ("content_hash", "_arrow", "_rows"):
+            other.__dict__.pop(made, None)
+        return other
+
+    def seen_as(self, kind: type[Seen], **attributes: Any) -> Seen:
+        """The same as a class of yours that inherits this one, with attributes of its own."""
+        other = kind.__new__(kind)
+        other.__dict__.update(self.__dict__, **attributes)
+        return other
+
+    def __iter__(self) -> Iterator[Sample]:
+        raise NotImplementedError
+
+    def take(self, n: int) -> Self:
+        """The first `n` samples."""
+        return self._with(self.dataset.take(n))
+
+    def skip(self, n: int) -> Self:
+        """The samples after the first `n`."""
+        return self._with(self.dataset.skip(n))
+
+    def conversations(self) -> Iterator[Conversation]:
+        """Each sample as a conversation: the messages of its input, and its target as the answer."""
+        return map(conversation_of, self)
+
+    def comparisons(self) -> Iterator[LabeledComparison]:
+        """Each sample of a preference set as a comparison: two choices, and which is better."""
+        return (comparison_of(sample, self.name) for sample in self)
+
+
+def key_of(key: str | Predicate | None) -> Predicate:
+    """The function that gives what samples are sorted by."""
+    if key is None:
+        return lambda sample: len(sample.input_text)
+    if callable(key):
+        return key
+    first, *rest = key.split(".")
+    return lambda sample: _reached(getattr(sample, first), rest)
+
+
+def _reached(value: Any, names: list[str]) -> Any:
+    for name in names:
+        value = value[name]
+    return value
+
+
+def refuse_other_columns(names: list[str] | None, dataset: str) -> None:
+    """An error unless every field of a sample has its column; a stream may not know its columns yet."""
+    for field in FIELDS:
+        if names is not None and field not in names:
+            raise MissingFieldError(dataset, field, field, names)

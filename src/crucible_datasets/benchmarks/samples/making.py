@@ -1,0 +1,185 @@
+"""Datasets and lists → `Samples`. Every row becomes a sample, or an error that says which row and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.samples.decoding import FIELDS
+from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.samples.stream import Count, StreamedSamples
+from crucible_datasets.benchmarks.samples.table import Samples
+from crucible_datasets.benchmarks.types import Message, Part, Sample
+from crucible_datasets.benchmarks.types.schemas import message_features, row_of, sample_features, stored
+from crucible_datasets.exceptions import ArgumentError, BadRowError, DatasetsError
+from crucible_datasets.features import Features, Json, List, Value
+from crucible_datasets.iterable_dataset import IterableDataset
+
+Row = dict[str, Any]
+Convert = Callable[..., Any]
+Kinds = Mapping[str, Any]  # the types of the columns
+BadRows = Literal["error", "skip"]
+_BATCH = 256
+RECORD = "__record__"  # the number of a row before rows were shuffled
+
+
+def samples_of(
+    dataset: Any,
+    convert: Convert,
+    features: Features | None = None,
+    *,
+    name: str = "samples",
+    provenance: Provenance | None = None,
+    on_bad_rows: BadRows = "error",
+    with_indices: bool = False,
+) -> Any:
+    """What a function makes of every row: a sample, or its fields as a dict.
+
+    A `Dataset` gives `Samples`, an `IterableDataset` gives `StreamedSamples`. A row that does not fit is a
+    `BadRowError`; with `on_bad_rows="skip"` it is left out and counted. With `with_indices` the function gets the
+    number of the row, too.
+    """
+    if on_bad_rows not in ("error", "skip"):
+        raise ArgumentError("on_bad_rows", on_bad_rows, "choose 'error' or 'skip'")
+    convert = convert if with_indices else partial(_without_index, convert)
+    make = _stream if isinstance(dataset, IterableDataset) else _table
+    return make(dataset, convert, features, name, provenance or Provenance(), on_bad_rows)
+
+
+def samples_from(samples: Iterable[Sample | Mapping[str, Any]], name: str = "samples") -> Samples:
+    """Samples that are already in memory."""
+    typed = [sample if isinstance(sample, Sample) else Sample.from_dict(sample) for sample in samples]
+    if any(message.images for sample in typed for message in sample.messages):
+        return Samples(_pictured(typed), name)
+    rows = list(map(row_of, typed))
+    return Samples(_tidy(Dataset.from_list(rows, on_mixed_types="use_json")) if rows else _empty(None), name)
+
+
+def _pictured(samples: list[Sample]) -> Dataset:
+    """Samples of which some have pictures: all are stored as messages in parts, since bytes have no place in JSON."""
+    rows = [row_of(sample.replace(input=list(map(_in_parts, sample.messages)))) for sample in samples]
+    made = _tidy(Dataset.from_list(rows, on_mixed_types="use_json"))
+    known = {name for row in rows for said in row["input"] for name in said} == {"role", "content"}
+    return made.cast_column("input", List(message_features(parts=True))) if known else made
+
+
+def _in_parts(message: Message) -> Message:
+    return message.replace(content=[Part("text", message.content)]) if isinstance(message.content, str) else message
+
+
+def _table(
+    dataset: Dataset, convert: Convert, features: Features | None, name: str, provenance: Provenance, bad: BadRows
+) -> Samples:
+    if not len(dataset):
+        return Samples(_empty(features), name, provenance)
+    made = _mapped(dataset, partial(_row, convert, name, features), features, bad)
+    skipped = len(made.errors) if made.errors is not None else 0
+    tidy = _tidy(made) if len(made) else _empty(features)
+    return Samples(tidy, name, provenance.replace(skipped=skipped), made.errors)
+
+
+def _mapped(dataset: Dataset, make: Convert, features: Features | None, bad: BadRows) -> Dataset:
+    on_error: Literal["raise", "collect"] = "raise" if bad == "error" else "collect"
+    names = dataset.column_names
+    try:
+        return dataset.map(make, with_indices=True, remove_columns=names, features=features, on_error=on_error)
+    except BadRowError as error:
+        error.__notes__ = []  # `map` notes the place of the row, which is another one where rows were shuffled
+        raise
+
+
+def _stream(
+    stream: IterableDataset,
+    convert: Convert,
+    features: Features | None,
+    name: str,
+    provenance: Provenance,
+    bad: BadRows,
+) -> StreamedSamples:
+    skipped = Count()
+    names = stream.column_names or list(next(iter(stream.take(1)), {}))
+    how: dict[str, Any] = {"with_indices": True, "remove_columns": names, "features": features}
+    # Rows of a stream are what the function returns: nothing becomes JSON text on the way.
+    kinds = None if features is None else {field: kind for field, kind in features.items() if kind != Json()}
+    if bad == "error":
+        made = stream.map(partial(_row, convert, name, kinds), **how)
+    else:
+        made = stream.map(partial(_rows, convert, name, kinds, skipped), batched=True, batch_size=_BATCH, **how)
+    return StreamedSamples(made, name, provenance, skipped)
+
+
+def _without_index(convert: Callable[[Row], Any], row: Row, index: int) -> Any:
+    return convert(row)
+
+
+def _row(convert: Convert, name: str, kinds: Kinds | None, row: Row, index: int) -> Row:
+    """The fields of the sample that a row becomes."""
+    record = row.get(RECORD, index)
+    try:
+        made = convert(row, record)
+        sample = made if isinstance(made, Sample) else msgspec.convert(dict(made), Sample, str_keys=True)
+        return row_of(sample) if kinds is None else _fitting(row_of(sample), kinds)
+    except BadRowError:
+        raise
+    except Exception as error:  # noqa: BLE001  it is raised again, and says which row it came from
+        raise BadRowError(name, record, _column(error), _reason(error)) from _cause(error)
+
+
+def _rows(
+    convert: Convert,
+    name: str,
+    kinds: Kinds | None,
+    skipped: Count,
+    batch: dict[str, list[Any]],
+    indices: list[int],
+) -> Any:
+    made: list[Row] = []
+    for index, *values in zip(indices, *batch.values(), strict=True):
+        try:
+            made.append(_row(convert, name, kinds, dict(zip(batch, values, strict=True)), index))
+        except BadRowError:
+            skipped.add(index)
+    return {field: [row[field] for row in made] for field in FIELDS}
+
+
+def _fitting(row: Row, kinds: Kinds) -> Row:
+    """The row as columns of these types take it."""
+    if isinstance(kinds.get("target"), List) and isinstance(row["target"], str):
+        row["target"] = [row["target"]] if row["target"] else None  # null is read as the empty text
+    for field in ("id", "input", "target"):
+        (row[field],) = stored([row[field]], kinds.get(field))
+    return row
+
+
+def _column(error: Exception) -> str | None:
+    """The column that an error is about, if it says so."""
+    told = getattr(error, "column", None)
+    place = re.search(r"at `\$\.(\w+)", str(error)) if isinstance(error, msgspec.ValidationError) else None
+    return told if told is not None else place[1] if place else None
+
+
+def _cause(error: Exception) -> BaseException | None:
+    """The error of a user's function; our own say nothing that is not in the reason."""
+    first = error.__cause__ or error
+    return None if isinstance(first, (DatasetsError, msgspec.ValidationError)) or hasattr(first, "column") else first
+
+
+def _reason(error: Exception) -> str:
+    known = isinstance(error, (DatasetsError, msgspec.ValidationError)) or hasattr(error, "column")
+    return str(error) if known else f"{type(error).__name__}: {error}"
+
+
+def _tidy(dataset: Dataset) -> Dataset:
+    """Columns in one order; choices are texts also where no sample has any."""
+    if dataset.features["choices"] == Value("null"):
+        dataset = dataset.cast_column("choices", List(Value("string")))
+    return dataset.select_columns(list(FIELDS))
+
+
+def _empty(features: Features | None) -> Dataset:
+    return Dataset.from_dict({name: [] for name in FIELDS}, features=features or sample_features())

@@ -1,0 +1,103 @@
+"""`Samples`: a dataset whose rows are typed samples. Arrow underneath, `Sample`s on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Self, overload
+
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.samples import shuffling
+from crucible_datasets.benchmarks.samples.base import Predicate, Viewed, key_of
+from crucible_datasets.benchmarks.samples.decoding import samples_in
+from crucible_datasets.benchmarks.samples.provenance import Provenance, content_hash
+from crucible_datasets.benchmarks.types import Sample
+
+_DECODED = 256  # decoding is fastest while its rows fit the processor's cache
+_GATHERED = 2048  # rows in any order are collected faster in larger blocks
+
+
+class Samples(Viewed, Sequence[Sample]):
+    """Samples of a table: as many as it has rows, in any order.
+
+    >>> from crucible_datasets.benchmarks import Sample, samples_from
+    >>> samples_from([Sample(id=1, input="1 + 1", target="2")])[0].target
+    '2'
+    """
+
+    dataset: Dataset
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        name: str = "samples",
+        provenance: Provenance | None = None,
+        bad_rows: Dataset | None = None,
+    ) -> None:
+        super().__init__(dataset, name, provenance)
+        self.bad_rows = bad_rows  # those that were left out: index, exception, traceback
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    @overload
+    def __getitem__(self, key: int) -> Sample: ...
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+    def __getitem__(self, key: int | slice) -> Sample | Self:
+        if isinstance(key, slice):
+            return self.select(range(*key.indices(len(self))))
+        return samples_in(self._arrow[key])[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {len(self)} samples)"
+
+    def __iter__(self) -> Iterator[Sample]:
+        for block in self._blocks():
+            yield from block
+
+    @cached_property
+    def _arrow(self) -> Dataset:
+        return self.dataset.with_format("arrow")
+
+    def _blocks(self) -> Iterator[list[Sample]]:
+        in_a_row = isinstance(self.dataset._view.rows, range)
+        for table in self._arrow.iter(_DECODED if in_a_row else _GATHERED):
+            for start in range(0, table.num_rows, _DECODED):
+                yield samples_in(table.slice(start, _DECODED))
+
+    @cached_property
+    def content_hash(self) -> str:
+        """The SHA-256 of all samples in their order, however they are stored."""
+        return content_hash(self._blocks())
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the samples come from, how many they are, and the hash of their content."""
+        return self._provenance.replace(num_rows=len(self), content_hash=self.content_hash)
+
+    @property
+    def skipped(self) -> int:
+        """How many rows did not fit and were left out."""
+        return self._provenance.skipped
+
+    def select(self, indices: Iterable[int]) -> Self:
+        """The samples with these numbers."""
+        return self._with(self.dataset.select(indices))
+
+    def filter(self, predicate: Predicate) -> Self:
+        """The samples for which a function of the sample is true."""
+        return self.select([place for place, sample in enumerate(self) if predicate(sample)])
+
+    def sort(self, key: str | Predicate | None = None, reverse: bool = False) -> Self:
+        """In the order of a field (`"metadata.level"`) or of a function of samples; else by the length of the input."""
+        keys = list(map(key_of(key), self))
+        return self.select(sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse))
+
+    def shuffle(self, seed: int | None = None) -> Self:
+        """In an order drawn at random: the order of `Dataset.shuffle` with the same seed."""
+        return self._with(self.dataset.shuffle(seed=seed))
+
+    def shuffle_choices(self, seed: int | None = None) -> Self:
+        """Every sample's choices in another order, its target following. The order depends on seed and id alone."""
+        return self._with(shuffling.dataset_with_shuffled_choices(self.dataset, seed))

@@ -1,0 +1,133 @@
+"""Messages and conversations: who said what, in words or in parts with pictures."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.benchmarks.types.records import Record
+
+_Bytes = bytes  # the field of the same name hides it
+# The first bytes of the picture formats that chat models take.
+_KINDS = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+    b"BM": "image/bmp",
+    b"II*\x00": "image/tiff",
+    b"MM\x00*": "image/tiff",
+}
+
+
+class Picture(Record, frozen=True, gc=False, omit_defaults=True):
+    """A picture: its encoded bytes, or where it is. Nothing is opened before `decoded` is called."""
+
+    bytes: _Bytes | None = None
+    path: str | None = None
+
+    @property
+    def mime_type(self) -> str:
+        """The kind of picture, by its first bytes."""
+        known = (kind for start, kind in _KINDS.items() if (self.bytes or b"").startswith(start))
+        return next(known, "application/octet-stream")
+
+    @property
+    def base64(self) -> str:
+        """The bytes as text."""
+        return base64.b64encode(self.bytes or b"").decode()
+
+    @property
+    def url(self) -> str:
+        """Where the picture is; one that has only bytes is in a `data:` URL itself."""
+        return f"data:{self.mime_type};base64,{self.base64}" if self.bytes is not None else self.path or ""
+
+    def decoded(self) -> Any:
+        """The picture as a Pillow image."""
+        from crucible_datasets.features import Image
+
+        return Image().decode_example({"bytes": self.bytes, "path": self.path})
+
+
+class Part(Record, frozen=True, gc=False, omit_defaults=True):
+    """A piece of a message: a text or a picture."""
+
+    type: str
+    text: str | None = None
+    image: Picture | None = None
+
+    def __post_init__(self) -> None:
+        if self.type == "text" and self.text is None:
+            self._refuse("a part of type 'text' needs `text`")
+        if self.type == "image" and self.image is None:
+            self._refuse("a part of type 'image' needs `image`")
+
+
+class Message(Record, frozen=True, gc=False, omit_defaults=True):
+    """What one speaker says in one turn."""
+
+    role: str
+    content: str | list[Part]
+    name: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.role or self.content is None:
+            self._refuse("`role` must be a word and `content` a text or parts")
+
+    @property
+    def text(self) -> str:
+        """The words; those of parts stand on lines of their own."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content if part.text is not None)
+
+    @property
+    def images(self) -> list[Picture]:
+        """The pictures in it."""
+        return [] if isinstance(self.content, str) else [part.image for part in self.content if part.image]
+
+
+class Conversation(Record, frozen=True):
+    """Messages in the order they were said."""
+
+    messages: list[Message]
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @property
+    def turn_count(self) -> int:
+        """How often somebody asked and was answered: the messages of user and assistant by two."""
+        return sum(message.role in ("user", "assistant") for message in self.messages) // 2
+
+    @property
+    def last_message(self) -> Message | None:
+        """The message that was said last."""
+        return self.messages[-1] if self.messages else None
+
+    @property
+    def system_prompt(self) -> str | None:
+        """What the system says first, if it says something."""
+        return next((message.text for message in self.messages if message.role == "system"), None)
+
+    @property
+    def prompt(self) -> list[Message]:
+        """The messages before the last one of the assistant; all of them if it says nothing."""
+        place = self._last_answer
+        return self.messages if place is None else self.messages[:place]
+
+    @property
+    def response(self) -> str | None:
+        """The words of the assistant's last message."""
+        place = self._last_answer
+        return None if place is None else self.messages[place].text
+
+    @property
+    def _last_answer(self) -> int | None:
+        places = range(len(self.messages) - 1, -1, -1)
+        return next((place for place in places if self.messages[place].role == "assistant"), None)

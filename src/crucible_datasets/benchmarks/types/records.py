@@ -1,0 +1,54 @@
+"""What all typed values share: immutable, checked, the same as a dict, as JSON and as columns."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import msgspec
+
+from crucible_datasets.exceptions import InvalidRecordError
+
+_canonical = msgspec.json.Encoder(order="sorted")
+
+
+class Record(msgspec.Struct, frozen=True):
+    """An immutable value with named, typed fields."""
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """The value that a dict stands for; anything that does not fit is an error that says where."""
+        try:
+            return msgspec.convert(value, cls, str_keys=True)
+        except msgspec.ValidationError as error:
+            raise InvalidRecordError(cls.__name__, str(error)) from error
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """The value that a JSON text stands for."""
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.DecodeError as error:
+            raise InvalidRecordError(cls.__name__, str(error)) from error
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema of such values."""
+        return msgspec.json.schema(cls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Dicts, lists and plain values; bytes stay bytes."""
+        made: dict[str, Any] = msgspec.to_builtins(self, builtin_types=(bytes,), str_keys=True)
+        return made
+
+    def to_json(self) -> str:
+        """JSON text in its one canonical form: names in order, no blanks."""
+        # Keys that are numbers become texts first: otherwise they cannot be put in order.
+        return _canonical.encode(msgspec.to_builtins(self, str_keys=True)).decode()
+
+    def replace(self, **changes: Any) -> Self:
+        """The same with some fields changed."""
+        return msgspec.structs.replace(self, **changes)
+
+    def _refuse(self, reason: str) -> None:
+        # ValidationError keeps its place in what is decoded; made by hand, the value is all there is to tell.
+        raise InvalidRecordError(type(self).__name__, reason)

@@ -1,0 +1,58 @@
+"""One question of a dataset, and the rubric that an answer to it is judged by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.benchmarks.types.messages import Message
+from crucible_datasets.benchmarks.types.records import Record
+
+
+class Rubric(Record, frozen=True):
+    """What a response is judged by, and what each score means."""
+
+    criteria: str
+    scores: dict[int, str] = msgspec.field(default_factory=dict)
+    reference_answer: str | None = None
+
+    @property
+    def range(self) -> tuple[int, int] | None:
+        """The lowest and the highest score."""
+        return (min(self.scores), max(self.scores)) if self.scores else None
+
+
+class Sample(Record, frozen=True):
+    """One question of a benchmark: what is asked, what is right, and whatever else is known."""
+
+    id: str | int
+    input: str | list[Message]
+    target: str | list[str] = ""
+    choices: list[str] | None = None
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.input or self.id is None:
+            self._refuse("the input is empty" if not self.input else "`id` is a text or a number")
+
+    @property
+    def input_text(self) -> str:
+        """The words of the input; those of several messages with an empty line between."""
+        return self.input if isinstance(self.input, str) else "\n\n".join(message.text for message in self.input)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The input as messages; a text is what the user says."""
+        return [Message("user", self.input)] if isinstance(self.input, str) else self.input
+
+    @property
+    def rubric(self) -> Rubric | None:
+        """What answers are judged by, where the metadata has it."""
+        found = self.metadata.get("rubric")
+        return found if found is None or isinstance(found, Rubric) else Rubric.from_dict(found)
+
+    @property
+    def targets(self) -> list[str]:
+        """The right answers as a list."""
+        return [self.target] if isinstance(self.target, str) else self.target

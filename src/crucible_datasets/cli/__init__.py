@@ -1,0 +1,115 @@
+"""The `crucible` command.
+
+A command yields notes and one answer (`pieces`), and may return an exit code (`exits`). `main` shows the answer as
+text or as JSON. Everything that is printed is inert (`inert`). Commands stand in one file for each group, and import
+what is heavy when they run.
+
+    looking profile         load, head, describe
+    files opening writing   formats, convert, sample, split; how data is opened and written
+    catalogue locking       benchmarks; lock, overlap
+    measures                metrics
+    evaluating scores       eval, compare, report
+    results moves exchange  results: list, show, diff, rescore; delete, mirror; export, import
+    cache hub about showing cache, hub, env, demo, completion
+    command pieces layout inert exits   what commands are made of
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from inspect import signature
+
+from crucible_datasets import __version__
+from crucible_datasets.cli import (
+    about,
+    cache,
+    catalogue,
+    evaluating,
+    exits,
+    files,
+    hub,
+    locking,
+    looking,
+    measures,
+    results,
+    showing,
+)
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.inert import inert, inert_json, inert_streams
+from crucible_datasets.cli.pieces import Piece, Pieces, json_text
+
+__all__ = ["COMMANDS", "inert", "main", "parser"]
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for module in (looking, files, catalogue, locking, measures, evaluating, results, cache, hub, about, showing)
+    for command in module.COMMANDS
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    with inert_streams():
+        options = vars(parser().parse_args(arguments))
+        called, as_json = options.pop("called"), options.pop("json")
+        # A command with a default action also knows the options of that one.
+        taken = {name: options[name] for name in signature(called).parameters if name in options}
+        try:
+            return _shown(called(**taken), as_json)
+        except BrokenPipeError:
+            # The reader has gone, as in `crucible head data.csv | head`: nothing is left to say, also not at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return exits.OK
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - also a defect is told without control characters
+            _tell(error, as_json)
+            return exits.code_of(error)
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command line may say."""
+    top = argparse.ArgumentParser(
+        prog="crucible",
+        description="Datasets for language models: load, look, convert, evaluate, compare.",
+        epilog="`crucible COMMAND --help` tells more about a command.",
+    )
+    top.add_argument("--version", action="version", version=f"crucible-datasets {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS.values():
+        command.add_to(commands)
+    return top
+
+
+def _shown(pieces: Pieces, as_json: bool) -> int:
+    while True:
+        try:
+            piece = next(pieces)
+        except StopIteration as end:
+            return end.value or exits.OK
+        if isinstance(piece, str):
+            # A program reads one document; what is said beside it goes elsewhere.
+            print(piece, file=sys.stderr if as_json else sys.stdout, flush=True)
+        else:
+            _print(piece, as_json)
+
+
+def _print(piece: Piece, as_json: bool) -> None:
+    if as_json:
+        print(inert_json(json_text(piece.value)), flush=True)
+        return
+    for line in piece.lines():
+        print(line)
+    sys.stdout.flush()
+
+
+def _tell(error: BaseException, as_json: bool) -> None:
+    if not exits.is_known(error):
+        import traceback
+
+        traceback.print_exception(error)
+    if as_json:
+        print(inert_json(json_text(exits.facts_of(error)), sys.stderr.encoding), file=sys.stderr)
+    elif exits.is_known(error):
+        print("interrupted" if isinstance(error, KeyboardInterrupt) else str(error), file=sys.stderr)

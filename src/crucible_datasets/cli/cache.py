@@ -1,0 +1,129 @@
+"""`crucible cache`: what is kept for later runs."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from crucible_datasets.cli import exits
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
+
+if TYPE_CHECKING:
+    from crucible_datasets.cache import Cache
+    from crucible_datasets.cache.manifest import Entry
+
+
+def ls() -> Pieces:
+    """List the entries, the last used first."""
+    from crucible_datasets.cache.amounts import shown_age, shown_size
+
+    now = time.time()
+    rows = [
+        {
+            "key": entry.key,
+            "kind": _kind(entry),
+            "rows": entry.facts.get("rows"),
+            "size": entry.size,
+            "age": now - entry.created,
+            "last_use": now - entry.last_used,
+        }
+        for entry in sorted(_cache().entries(), key=lambda entry: -entry.last_used)
+    ]
+    columns = (
+        Column("key", keep=True),
+        Column("kind"),
+        amount("rows", spare=True),
+        amount("size", shown=shown_size),
+        amount("age", shown=shown_age),
+        amount("last_use", shown=shown_age),
+    )
+    yield Table(columns, rows, "the cache is empty")
+    return None
+
+
+def du() -> Pieces:
+    """Show how much room they take, by kind, and how much they may take."""
+    from crucible_datasets import config
+    from crucible_datasets.cache.amounts import byte_count, shown_size
+
+    cache = _cache()
+    sizes: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for entry in cache.entries():
+        sizes[_kind(entry)] += entry.size
+        counts[_kind(entry)] += 1
+    rows = [{"kind": kind, "entries": counts[kind], "size": size} for kind, size in sizes.most_common()]
+    rows.append({"kind": "total", "entries": counts.total(), "size": sizes.total()})
+    allowed = byte_count(config.CRUCIBLE_CACHE_LIMIT, cache.root)
+    limit = Said(f"limit: {config.CRUCIBLE_CACHE_LIMIT}, {shown_size(allowed)}", allowed)
+    columns = (Column("kind"), amount("entries"), amount("size", shown=shown_size))
+    yield Several({"kinds": Table(columns, rows), "limit": limit})
+    return None
+
+
+def clean(limit: str | None = None, older_than: str | None = None, all: bool = False) -> Pieces:
+    """Remove the entries not used for the longest time."""
+    from crucible_datasets.cache.amounts import seconds
+
+    cache = _cache()
+    age = None if older_than is None else seconds(older_than)
+    removed = cache.clean(0 if all else limit, age)
+    rest = list(cache.entries())
+    in_use = ", which running processes use" if all and rest else ""
+    yield Said(
+        f"removed {_amount(removed)}\nkept    {_amount(rest)}{in_use}",
+        {"removed": [entry.key for entry in removed], "kept": [entry.key for entry in rest]},
+    )
+    return None
+
+
+def verify() -> Pieces:
+    """Read every byte and name damaged files; exit code 1 if there are any."""
+    cache = _cache()
+    found = cache.verify()
+    whole = [entry for entry in cache.entries() if entry.is_whole]
+    damaged = [{"path": str(damage.path), "reason": damage.reason} for damage in found]
+    lines = [f"{damage['path']}: {damage['reason']}".replace("\n", "\\n") for damage in damaged]
+    lines.append(f"{_amount(whole)} read, {len(found)} damaged {'file' if len(found) == 1 else 'files'}")
+    yield Said("\n".join(lines), {"entries": len(whole), "damaged": damaged})
+    return exits.NO if found else exits.OK
+
+
+def _cache() -> Cache:
+    from crucible_datasets.cache import default_cache
+
+    return default_cache()
+
+
+def _kind(entry: Entry) -> str:
+    kind = str(entry.facts.get("kind", "other"))
+    return kind if entry.is_whole else f"{kind}, unfinished"
+
+
+def _amount(entries: Sequence[Entry]) -> str:
+    from crucible_datasets.cache.amounts import shown_size
+
+    size = shown_size(sum(entry.size for entry in entries))
+    return f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}, {size}"
+
+
+def _clean_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", metavar="SIZE", help="until the rest fits: 10GB, or 5%% of the disk")
+    parser.add_argument("--older-than", metavar="AGE", help="and those not used for so long: 30d, 12h")
+    parser.add_argument("--all", action="store_true", help="all that no running process uses")
+
+
+COMMANDS = (
+    Command.group(
+        "cache",
+        "List, measure, clean up or check what is kept for later runs.",
+        Command.of(ls),
+        Command.of(du),
+        Command.of(clean, _clean_arguments),
+        Command.of(verify),
+    ),
+)

@@ -1,0 +1,126 @@
+"""`crucible benchmarks`: what there is to measure with."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from crucible_datasets.cli.command import Command, benchmark_arguments, file_argument
+from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount
+
+
+def list_(
+    words: list[str],
+    domain: str | None,
+    task: str | None,
+    tag: str | None,
+    licence: str | None,
+    language: str | None,
+) -> Pieces:
+    """List the benchmarks, or those that fit."""
+    from crucible_datasets.benchmarks.catalog.registry import Catalog
+
+    catalog = Catalog()
+    found = catalog.filter(domain, task, tag, licence, language)
+    if words:
+        fitting = {entry.name for entry in catalog.search(" ".join(words))}
+        found = [entry for entry in found if entry.name in fitting]
+    columns = (
+        Column("name", keep=True),
+        Column("title"),
+        Column("task_type", "task"),
+        Column("domain", spare=True),
+        Column("metrics", shown=", ".join),
+        Column("licence", spare=True),
+        Column("source", spare=True),
+    )
+    yield Table(columns, [entry.to_dict() for entry in found], "no benchmark fits")
+    return None
+
+
+def show(name: str) -> Pieces:
+    """Show what is known of a benchmark: source, columns, rules, metrics, licence, citation."""
+    from crucible_datasets.benchmarks.catalog.registry import get_benchmark
+
+    entry = get_benchmark(name)
+    facts = {**entry.to_dict(), "splits": entry.splits, "url": entry.url}
+    yield Facts(facts, {field: _pairs(value) for field, value in facts.items() if isinstance(value, dict)})
+    return None
+
+
+def _pairs(value: dict[str, Any]) -> str:
+    return ", ".join(f"{name}: {each}" for name, each in value.items())
+
+
+def head(benchmark: str, split: str | None, config: str | None, synthetic: bool, rows: int) -> Pieces:
+    """Show the first samples of a benchmark."""
+    from msgspec import to_builtins
+
+    from crucible_datasets.benchmarks.loading.load import load_benchmark
+
+    samples = load_benchmark(benchmark, split, config=config, synthetic=synthetic, streaming=True, limit=max(rows, 0))
+    shown = [to_builtins(sample, enc_hook=str) for sample in samples]
+    yield Records(("id", "input", "target", "choices", "metadata"), shown)
+    return None
+
+
+def summary() -> Pieces:
+    """Count the benchmarks by domain, task and licence."""
+    from crucible_datasets.benchmarks.catalog.registry import Catalog
+
+    counts = Catalog().summary()
+    tables = {
+        field: Table(
+            (Column("name", field.replace("_", " ")), amount("benchmarks")),
+            [{"name": name, "benchmarks": count} for name, count in several.items()],
+        )
+        for field, several in counts.items()
+    }
+    yield Several(tables)
+    return None
+
+
+def miniatures(folder: str, names: list[str]) -> Pieces:
+    """Write miniatures of benchmarks into a folder for `crucible hub serve`."""
+    from crucible_datasets.benchmarks.miniatures.repos import write_miniatures
+
+    written = write_miniatures(folder, names or None)
+    yield Said(f"{len(written)} repositories in {folder}", {"folder": folder, "repositories": written})
+    return None
+
+
+def _miniatures_arguments(parser: ArgumentParser) -> None:
+    file_argument(parser, "folder", metavar="DIR", folder=True, help="where they go")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which benchmarks; all by default")
+
+
+def _list_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="WORD", help="that all are found in name, title, tags …")
+    parser.add_argument("--domain", help="such as math")
+    parser.add_argument("--task", metavar="TYPE", help="such as multiple_choice")
+    parser.add_argument("--tag", help="one of its tags")
+    parser.add_argument("--licence", help="such as mit")
+    parser.add_argument("--language", help="such as en")
+
+
+def _name_argument(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="a short name, a repository, or a TOML file")
+
+
+def _head_arguments(parser: ArgumentParser) -> None:
+    benchmark_arguments(parser)
+    parser.add_argument("-n", "--rows", type=int, default=3, help="how many; %(default)s by default")
+
+
+COMMANDS = (
+    Command.group(
+        "benchmarks",
+        "List benchmarks, show what is known of them, look at their samples, write miniatures.",
+        Command.of(list_, _list_arguments),
+        Command.of(show, _name_argument),
+        Command.of(head, _head_arguments),
+        Command.of(summary),
+        Command.of(miniatures, _miniatures_arguments),
+        default="list",
+    ),
+)

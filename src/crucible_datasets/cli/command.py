@@ -1,0 +1,120 @@
+"""What a command is, and the arguments that many commands share."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crucible_datasets.cli.pieces import Pieces
+
+# What shtab completes an argument with, by shell; this way it need not be imported.
+FILE = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+}
+FOLDER = {
+    "bash": "_shtab_compgen_dirs",
+    "zsh": "_files -/",
+    "tcsh": "d",
+    "fish": "(__fish_complete_directories)",
+}
+
+
+def _nothing(parser: ArgumentParser) -> None:
+    """For commands without arguments."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A function that yields pieces, and its arguments; or several of them below one name."""
+
+    name: str
+    help: str
+    run: Callable[..., Pieces] | None = None
+    arguments: Callable[[ArgumentParser], None] = _nothing
+    actions: Mapping[str, Command] = field(default_factory=dict)
+    default: str | None = None  # the action that is meant when none is named
+
+    @classmethod
+    def of(cls, run: Callable[..., Pieces], arguments: Callable[[ArgumentParser], None] = _nothing) -> Command:
+        """A command that is called as its function; the docstring is its help."""
+        return cls(run.__name__.rstrip("_"), (run.__doc__ or "").strip(), run, arguments)
+
+    @classmethod
+    def group(cls, name: str, help: str, *actions: Command, default: str | None = None) -> Command:
+        """A command that is followed by one of several actions, or means the default one."""
+        return cls(name, help, actions={action.name: action for action in actions}, default=default)
+
+    def add_to(self, parsers: Any, json: Any = False) -> None:
+        """Let a parser know the command."""
+        parser = parsers.add_parser(self.name, help=self.help, description=self.help)
+        if self.actions:
+            self._add_actions(parser)
+            return
+        self.arguments(parser)
+        parser.add_argument("--json", action="store_true", default=json, help="answer with one JSON document")
+        parser.set_defaults(called=self.run)
+
+    def _add_actions(self, parser: ArgumentParser) -> None:
+        below = parser.add_subparsers(dest="action", required=self.default is None, metavar="ACTION")
+        for action in self.actions.values():
+            action.add_to(below, False if self.default is None else SUPPRESS)
+        if self.default is not None:
+            default = self.actions[self.default]
+            default.arguments(alone := ArgumentParser())
+            parser.add_argument("--json", action="store_true", help="answer with one JSON document")
+            parser.set_defaults(called=default.run, **vars(alone.parse_args([])))
+
+
+def file_argument(parser: Any, *names: str, folder: bool = False, **options: Any) -> None:
+    """An argument that shells complete with the names of files."""
+    parser.add_argument(*names, **options).complete = FOLDER if folder else FILE
+
+
+def dataset_arguments(parser: ArgumentParser) -> None:
+    """Which dataset, and what of it."""
+    file_argument(parser, "dataset", metavar="DATASET", help="a file, a folder, a URL, or a name of the Hub")
+    parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
+    parser.add_argument("--split", metavar="SPLIT", help="such as train, test, or train[:10%%]")
+    parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")
+
+
+def output_arguments(parser: ArgumentParser, required: bool = True) -> None:
+    """Where rows are written."""
+    how = "the file to write; its name says the format and compression, as in data.jsonl.gz"
+    file_argument(parser, "-o", "--output", metavar="FILE", required=required, help=how)
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+
+
+def benchmark_arguments(parser: ArgumentParser) -> None:
+    """Which benchmark, and what of it."""
+    what = "a benchmark by its name, or a file or folder with the columns input and target"
+    file_argument(parser, "benchmark", metavar="BENCHMARK", help=what)
+    parser.add_argument("--split", metavar="SPLIT", help="the split; that of the benchmark by default")
+    parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
+    parser.add_argument("--synthetic", action="store_true", help="the miniature that needs no network")
+
+
+def cluster_argument(parser: ArgumentParser) -> None:
+    """Which samples are no independent ones."""
+    what = "a field whose equal values mark samples that belong together"
+    parser.add_argument("--cluster-by", metavar="FIELD", help=what)
+
+
+def store_argument(parser: ArgumentParser) -> None:
+    """Where runs are kept."""
+    where = "the folder of runs; CRUCIBLE_RESULTS_DIR by default"
+    file_argument(parser, "--store", metavar="DIR", folder=True, help=where)
+
+
+def run_argument(parser: ArgumentParser, several: bool = False) -> None:
+    """Which stored run, or which runs."""
+    what = "the name of a run, or its beginning or end"
+    if several:
+        parser.add_argument("runs", nargs="+", metavar="RUN", help=what)
+    else:
+        parser.add_argument("run", metavar="RUN", help=what)

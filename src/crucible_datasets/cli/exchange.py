@@ -1,0 +1,97 @@
+"""`crucible report`, `crucible results export`, `import`, `mirror`: runs as files, in databases, and from files."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+
+from crucible_datasets.cli.command import Command, file_argument, run_argument, store_argument
+from crucible_datasets.cli.opening import open_store
+from crucible_datasets.cli.pieces import Pieces, Said, Several
+from crucible_datasets.cli.scores import result_rows, score_table
+from crucible_datasets.exceptions import ArgumentError
+
+_OF_ROWS = ("csv", "jsonl", "parquet")
+
+
+def report(runs: list[str], store: str | None, output: str, title: str | None, max_samples: int) -> Pieces:
+    """Write runs as one HTML page: charts, comparisons, and every sample."""
+    from crucible_datasets.evaluation.report.page import write_report
+
+    place = open_store(store)
+    path = write_report(output, [place.load(run) for run in runs], title, max_samples=max_samples)
+    size = os.path.getsize(path)
+    yield Said(f"{path}: {len(runs)} runs, {size:,} bytes", {"path": path, "runs": runs, "size": size})
+    return None
+
+
+def export(runs: list[str], store: str | None, output: str, format: str | None, rows: str | None) -> Pieces:
+    """Write runs to a file for other programs, in the form that its name says."""
+    from crucible_datasets.evaluation.exports import export as exported
+
+    place = open_store(store)
+    if rows is not None and (format or os.path.splitext(output)[1].lower()[1:]) not in _OF_ROWS:
+        raise ArgumentError("--rows", rows, f"only {', '.join(_OF_ROWS)} have rows to choose.")
+    options = {} if rows is None else {"rows": rows}
+    path = exported([place.load(run) for run in runs], output, format, **options)
+    size = os.path.getsize(path)
+    yield Said(f"{path}: {len(runs)} runs, {size:,} bytes", {"path": path, "runs": runs, "size": size})
+    return None
+
+
+def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
+    """Keep the logs of other programs as runs: of inspect_ai (.eval) and samples of lm-eval (.jsonl)."""
+    from crucible_datasets.evaluation.imports import read_log
+
+    place = open_store(store)
+    results = [read_log(path, model) for path in files]
+    names = [place.save(result) for result in results]
+    scores = score_table([row for result in results for row in result_rows(result)])
+    yield Several({"scores": scores, "stored": Said(f"kept in {place.path}", {"store": place.path, "runs": names})})
+    return None
+
+
+def mirror(store: str | None, url: str | None, samples: bool) -> Pieces:
+    """Bring a database up to date with the runs: SQLite in the store, or PostgreSQL by its URL."""
+    with open_store(store).mirror(url, samples) as database:
+        runs = [run.info.run_id for run in database.list()]
+    yield Said(f"the database has {len(runs)} runs", {"runs": runs})
+    return None
+
+
+def report_arguments(parser: ArgumentParser) -> None:
+    """The arguments of `crucible report`."""
+    run_argument(parser, several=True)
+    store_argument(parser)
+    file_argument(parser, "-o", "--output", metavar="FILE", default="report.html", help="%(default)s by default")
+    parser.add_argument("--title", help="of the page")
+    most = "how many samples the page holds at most; %(default)s by default"
+    parser.add_argument("--max-samples", type=int, default=2000, metavar="N", help=most)
+
+
+def _export_arguments(parser: ArgumentParser) -> None:
+    run_argument(parser, several=True)
+    store_argument(parser)
+    how = "such as runs.csv, runs.jsonl, runs.parquet, runs.md, runs.html"
+    file_argument(parser, "-o", "--output", metavar="FILE", required=True, help=how)
+    parser.add_argument("--format", metavar="NAME", help="where the name of the file does not say it")
+    parser.add_argument("--rows", choices=("samples", "runs"), help="a row for each sample, or for each run and metric")
+
+
+def _import_arguments(parser: ArgumentParser) -> None:
+    file_argument(parser, "files", nargs="+", metavar="FILE", help="logs of inspect_ai, samples of lm-eval")
+    store_argument(parser)
+    parser.add_argument("--model", metavar="NAME", help="the name of the model, where the log does not say it")
+
+
+def _mirror_arguments(parser: ArgumentParser) -> None:
+    store_argument(parser)
+    parser.add_argument("--url", help="such as postgresql://host/name; a SQLite file in the store by default")
+    parser.add_argument("--samples", action="store_true", help="every sample too")
+
+
+ACTIONS = (
+    Command.of(export, _export_arguments),
+    Command.of(import_, _import_arguments),
+    Command.of(mirror, _mirror_arguments),
+)

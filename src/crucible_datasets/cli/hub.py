@@ -1,0 +1,68 @@
+"""`crucible hub`: a Hub of one's own."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+
+from crucible_datasets.cli.command import Command, file_argument
+from crucible_datasets.cli.pieces import Pieces, Said
+
+
+def serve(folder: str, host: str, port: int) -> Pieces:
+    """Answer clients whose HF_ENDPOINT points here, until interrupted."""
+    from crucible_datasets.exceptions import ArgumentError
+    from crucible_datasets.localhub.server import HubServer
+
+    if not os.path.isdir(folder):
+        raise ArgumentError("DIR", folder, "the folder does not exist.")
+    with HubServer(folder, host, port) as server:
+        names, tokens = server.hub.names(), os.path.join(folder, "tokens.json")
+        lines = (
+            f"{len(names)} datasets of {folder} at {server.endpoint}; ctrl-c ends it",
+            f"Clients find it with HF_ENDPOINT={server.endpoint}",
+            f"To write, they need a token of {tokens} as HF_TOKEN, and HF_HUB_DISABLE_XET=1",
+        )
+        yield Said("\n".join(lines), {"endpoint": server.endpoint, "datasets": sorted(names), "tokens": tokens})
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            yield "ended"
+    return None
+
+
+def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Pieces:
+    """Copy datasets into the folder, with their revisions and verified."""
+    from crucible_datasets.localhub.mirror import mirror as copies
+
+    said = []
+    for line in copies(folder, names, endpoint):
+        said.append(line)
+        yield line
+    yield Said("", {"folder": folder, "copied": said})
+    return None
+
+
+def _serve_arguments(parser: ArgumentParser) -> None:
+    what = "where the datasets are: plain folders DIR/org/name, or mirrored"
+    file_argument(parser, "folder", metavar="DIR", folder=True, help=what)
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen on; %(default)s is this machine only"
+    )
+    parser.add_argument("--port", type=int, default=8080, help="the port to listen on; %(default)s by default")
+
+
+def _mirror_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("names", nargs="+", metavar="NAME", help="org/name, or org/name@revision")
+    file_argument(parser, "folder", metavar="DIR", folder=True, help="the folder that `crucible hub serve` serves")
+    parser.add_argument("--endpoint", help="the hub to copy from; HF_ENDPOINT by default")
+
+
+COMMANDS = (
+    Command.group(
+        "hub",
+        "Serve a folder of datasets as a Hub, or fill it from another Hub.",
+        Command.of(serve, _serve_arguments),
+        Command.of(mirror, _mirror_arguments),
+    ),
+)

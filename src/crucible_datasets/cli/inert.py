@@ -1,0 +1,90 @@
+r"""Text that no terminal acts on.
+
+No character of a data file, a file name or an environment variable can move the cursor, change colours,
+reorder what is shown or reach the clipboard: what is not printable is written out, as `\x1b`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# What a progress bar writes of its own to go up a line.
+_UP = "\x1b[A"
+
+
+def inert(text: str, encoding: str | None = None) -> str:
+    r"""The text with every character that a terminal acts on written out, line ends excepted.
+
+    >>> print(inert("a\tb\x1b[31m"))
+    a\tb\x1b[31m
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    known = encoding or sys.stdout.encoding or "utf-8"
+    printable = (each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    return "".join(printable).encode(known, "backslashreplace").decode(known)
+
+
+def inert_json(text: str, encoding: str | None = None) -> str:
+    r"""The same for JSON, which stays the same JSON: inside of strings, characters may be written as `\u001b`.
+
+    >>> print(inert_json('"a\x7f\u202e"'))
+    "a\u007f\u202e"
+    """
+    known = encoding or sys.stdout.encoding or "utf-8"
+    return "".join(each if each == "\n" or _is_shown(each, known) else _escaped(each) for each in text)
+
+
+def one_line(text: str) -> str:
+    r"""Inert text without line ends, for cells of tables and names.
+
+    >>> print(one_line("a\nb"))
+    a\nb
+    """
+    return inert(text).replace("\n", "\\n")
+
+
+def _is_shown(character: str, encoding: str) -> bool:
+    if not character.isprintable():
+        return False
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _escaped(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+class InertStream:
+    """A text stream that lets only inert text through; where bars are shown, also the moves that they make."""
+
+    def __init__(self, stream: Any, shows_bars: bool = False) -> None:
+        self._stream, self._shows_bars = stream, shows_bars
+
+    def write(self, text: str) -> int:
+        """Write a piece of text, inert."""
+        is_move = self._shows_bars and text and not text.replace(_UP, "")
+        start = "\r" if self._shows_bars and text.startswith("\r") else ""
+        self._stream.write(text if is_move else start + inert(text[len(start) :], self._stream.encoding))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def inert_streams() -> Iterator[None]:
+    """Whatever is printed in this block is inert: answers, errors, warnings, logged messages."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = InertStream(sys.stdout), InertStream(sys.stderr, shows_bars=True)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before

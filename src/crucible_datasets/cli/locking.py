@@ -1,0 +1,97 @@
+"""`crucible lock` and `crucible overlap`: which data is used, to the byte, and what of a test set is in it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from crucible_datasets.cli import exits
+from crucible_datasets.cli.command import Command, file_argument
+from crucible_datasets.cli.pieces import Column, Piece, Pieces, Said, Table, amount
+
+_SHOWN = (
+    Column("dataset", keep=True),
+    amount("rows"),
+    Column("revision", shown=lambda text: text[:12]),
+    Column("sha256", shown=lambda text: text[:12]),
+    Column("rules", shown=", ".join),
+)
+
+
+def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool, on_bad_rows: str) -> Pieces:
+    """Record the commit and hash of datasets in a file that loading checks, show it, check it, or renew it."""
+    from crucible_datasets.benchmarks.locks.file import Lock
+    from crucible_datasets.benchmarks.locks.making import check_lock, chosen, lock_datasets
+
+    if check:
+        checked = check_lock(*names, path=file, latest=update)
+        yield _checked(checked)
+        return exits.NO if any(moves for _, moves in checked) else exits.OK
+    if not names and not update:
+        yield _table(Lock.read(file))
+        return None
+    made = lock_datasets(*names, path=file, update=update, synthetic=synthetic, on_bad_rows=on_bad_rows)
+    yield _table(chosen(made, names))
+    return None
+
+
+def _table(entries: Any) -> Piece:
+    return Table(_SHOWN, [{"dataset": entry.title, **entry.to_dict()} for entry in entries], "nothing is locked")
+
+
+def _checked(checked: Any) -> Piece:
+    rows = [
+        {
+            "dataset": entry.title,
+            "state": "moved" if moves else "same",
+            "moved": [move._asdict() for move in moves],
+        }
+        for entry, moves in checked
+    ]
+    told = Column("moved", "what moved", shown=lambda moves: "; ".join(map(_told, moves)))
+    return Table((Column("dataset", keep=True), Column("state", keep=True), told), rows, "nothing is locked")
+
+
+def _told(move: dict[str, Any]) -> str:
+    from crucible_datasets.benchmarks.locks.entries import Move
+
+    return str(Move(**move))
+
+
+def overlap(
+    train: str, test: str, n: int | None, method: str, columns: list[str] | None, threshold: float | None
+) -> Pieces:
+    """Report which rows of a test set are in a train set, by runs of words, equal or similar texts."""
+    from crucible_datasets.benchmarks.contamination.finding import overlap as compared
+
+    report = compared(train, test, n, method=method, columns=columns, threshold=threshold)  # type: ignore[arg-type]
+    yield Said(str(report), report.to_dict())
+    return exits.NO if report.contaminated else exits.OK
+
+
+def _lock_arguments(parser: ArgumentParser) -> None:
+    what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
+    parser.add_argument("names", nargs="*", metavar="DATASET", help=f"{what}; without any, the file is shown")
+    parser.add_argument(
+        "--check", action="store_true", help="tell what moved; with --update, what an update would change"
+    )
+    parser.add_argument("--update", action="store_true", help="renew these, or all that the file has")
+    file_argument(parser, "--file", metavar="FILE", default="crucible.lock", help="the file; %(default)s by default")
+    parser.add_argument("--synthetic", action="store_true", help="lock the miniatures of benchmarks")
+    bad = "what becomes of rows that do not fit a benchmark; %(default)s by default"
+    parser.add_argument("--on-bad-rows", choices=("error", "skip"), default="error", help=bad)
+
+
+def _overlap_arguments(parser: ArgumentParser) -> None:
+    what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
+    file_argument(parser, "train", metavar="TRAIN", help=what)
+    file_argument(parser, "test", metavar="TEST", help="the same")
+    parser.add_argument("-n", type=int, help="how many words a run has; 13 by default, 5 for minhash")
+    methods = ("ngrams", "exact", "minhash")
+    parser.add_argument("--method", choices=methods, default="ngrams", help="%(default)s by default")
+    parser.add_argument("--columns", nargs="+", metavar="NAME", help="which columns; those with texts by default")
+    share = "the share of a row that must be found; any for ngrams, 0.8 for minhash by default"
+    parser.add_argument("--threshold", type=float, metavar="SHARE", help=share)
+
+
+COMMANDS = (Command.of(lock, _lock_arguments), Command.of(overlap, _overlap_arguments))

@@ -1,0 +1,103 @@
+"""`crucible metrics`: metrics and extraction rules, and a try of one."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.pieces import Column, Facts, Pieces, Table
+
+
+def list_() -> Pieces:
+    """List the metrics in all their versions."""
+    from crucible_datasets.evaluation.metrics import METRICS
+
+    rows = [
+        {
+            "metric": key,
+            "about": METRICS[key].summary,
+            "options": list(METRICS[key].options),
+            "higher_is_better": METRICS[key].higher_is_better,
+            "extra": METRICS[key].extra,
+        }
+        for key in METRICS
+    ]
+    columns = (
+        Column("metric", keep=True),
+        Column("about"),
+        Column("options", shown=", ".join, spare=True),
+        Column("extra"),
+    )
+    yield Table(columns, rows)
+    return None
+
+
+def rules() -> Pieces:
+    """List the rules that read answers out of what models write."""
+    from crucible_datasets.evaluation.rules import RULES
+
+    rows = [{"rule": key, "about": RULES[key].summary} for key in RULES]
+    yield Table((Column("rule", keep=True), Column("about")), rows)
+    return None
+
+
+def show(name: str) -> Pieces:
+    """Show a metric: what it measures, its options and their defaults."""
+    from crucible_datasets.evaluation.metrics import METRICS
+
+    metric = METRICS[name]
+    facts = {
+        "metric": metric.key,
+        "about": metric.summary,
+        "options": metric.options,
+        "higher_is_better": metric.higher_is_better,
+        "values": "0 or 1" if metric.binary else "numbers",
+        "total": "of all samples together" if metric.corpus else "the mean",
+        "extra": metric.extra,
+    }
+    yield Facts(facts, {"options": ", ".join(f"{key}={value!r}" for key, value in metric.options.items())})
+    return None
+
+
+def score(metric: str, prediction: str, target: list[str], extract: str | None) -> Pieces:
+    """Score one prediction against its target, to try a metric or a rule."""
+    from crucible_datasets.evaluation.metrics import METRICS
+    from crucible_datasets.evaluation.rules import rule_of
+
+    rule = None if extract is None else rule_of(extract)
+    outcome = METRICS[metric].score(prediction, target[0] if len(target) == 1 else target, extract=rule)
+    yield Facts(
+        {
+            "value": outcome.value,
+            "status": outcome.status,
+            "extracted": outcome.extracted,
+            "detail": outcome.detail,
+            "metric": METRICS[metric].key,
+            "rule": None if rule is None else rule.key,
+        }
+    )
+    return None
+
+
+def _show_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="METRIC", help="a name, or name@version")
+
+
+def _score_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("metric", metavar="METRIC", help="a name, or name@version")
+    parser.add_argument("prediction", metavar="PREDICTION", help="what a model wrote")
+    parser.add_argument("target", nargs="+", metavar="TARGET", help="the right answer, or several")
+    parser.add_argument("--extract", metavar="RULE", help="the rule that reads the answer, as gsm8k/official")
+
+
+COMMANDS = (
+    Command.group(
+        "metrics",
+        "List metrics and extraction rules, show one, or try it on a pair.",
+        Command.of(list_),
+        Command.of(rules),
+        Command.of(show, _show_arguments),
+        Command.of(score, _score_arguments),
+        default="list",
+    ),
+)

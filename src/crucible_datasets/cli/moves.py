@@ -1,0 +1,70 @@
+"""`crucible results diff`, `crucible results rescore`: samples that are judged differently."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from crucible_datasets.cli.command import Command, run_argument, store_argument
+from crucible_datasets.cli.opening import open_store
+from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
+from crucible_datasets.cli.scores import result_rows, score_table
+
+
+def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None) -> Pieces:
+    """Show which samples were fixed and which broken from one run to another."""
+    found = open_store(store).diff(first, second, metric)
+    counts = Table((Column("kind"), amount("samples")), [{"kind": k, "samples": n} for k, n in found.counts.items()])
+    kinds = ("fixed", "broken") if kind is None else (kind,)
+    rows = [
+        {
+            "kind": row.kind,
+            "id": row.id,
+            "target": (row.first or row.second).target,  # type: ignore[union-attr]
+            "first": None if row.first is None else row.first.prediction,
+            "second": None if row.second is None else row.second.prediction,
+        }
+        for each in kinds
+        for row in found.of(each)
+    ]
+    names = (("id", "id"), ("target", "target"), ("first", found.first.info.model), ("second", found.second.info.model))
+    columns = (Column("kind", keep=True), *(Column(key, heading) for key, heading in names))
+    yield Several({"counts": counts, "samples": Table(columns, rows, "no samples moved")})
+    return None
+
+
+def rescore(run: str, store: str | None, metrics: str | None, extract: str | None, no_store: bool) -> Pieces:
+    """Score the stored predictions of a run again, under another rule or other metrics."""
+    made = open_store(store).rescore(run, metrics.split(",") if metrics else None, extract=extract, save=not no_store)
+    moved = [
+        {"id": move.id, "before": move.before.value, "after": move.after.value, "read": move.after.extracted}
+        for move in made.moved
+    ]
+    columns = (Column("id"), amount("before"), amount("after"), Column("read"))
+    yield Several(
+        {
+            "scores": score_table([*result_rows(made.before), *result_rows(made.result)]),
+            "moved": Table(columns, moved, "no sample moved"),
+            "stored": Said("" if made.run_id is None else f"kept as {made.run_id}", made.run_id),
+        }
+    )
+    return None
+
+
+def _diff_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("first", metavar="RUN", help="the run before")
+    parser.add_argument("second", metavar="RUN", help="the run after")
+    store_argument(parser)
+    parser.add_argument("--metric", metavar="NAME", help="the first of the runs by default")
+    kinds = ("fixed", "broken", "both_right", "both_wrong", "only_first", "only_second")
+    parser.add_argument("--kind", choices=kinds, help="which samples; fixed and broken by default")
+
+
+def _rescore_arguments(parser: ArgumentParser) -> None:
+    run_argument(parser)
+    store_argument(parser)
+    parser.add_argument("--metrics", metavar="A,B", help="those of the run by default")
+    parser.add_argument("--extract", metavar="RULE", help="the rule that reads answers, as gsm8k/lm-eval-flexible")
+    parser.add_argument("--no-store", action="store_true", help="keep nothing")
+
+
+ACTIONS = (Command.of(diff, _diff_arguments), Command.of(rescore, _rescore_arguments))

@@ -1,0 +1,89 @@
+"""Open what a user names, and write rows to files whose names say their format."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from crucible_datasets.exceptions import ArgumentError, FileNotFoundDatasetsError, SplitNotFoundError
+
+if TYPE_CHECKING:
+    from crucible_datasets import Dataset, DatasetDict, IterableDataset
+    from crucible_datasets.evaluation.results.store import ResultStore
+
+
+def splits(dataset: str, config: str | None, split: str | None, revision: str | None) -> DatasetDict:
+    """All splits, or those that are asked for, each under its name."""
+    from crucible_datasets import DatasetDict, load_dataset
+
+    _require_file(dataset)
+    if _is_saved(dataset):
+        return _saved_splits(dataset, split)
+    loaded = load_dataset(dataset, config, split=split, revision=revision)
+    return loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
+
+
+def one_split(dataset: str, config: str | None, split: str | None, revision: str | None) -> Dataset:
+    """The split that is asked for, or the only one there is."""
+    found = splits(dataset, config, split, revision)
+    if len(found) > 1:
+        raise ArgumentError("--split", None, f"choose one of {', '.join(map(str, found))}.")
+    return next(iter(found.values()))
+
+
+def stream(dataset: str, config: str | None, split: str | None, revision: str | None) -> Dataset | IterableDataset:
+    """The split that is asked for, or the first, read only as far as needed."""
+    from crucible_datasets import load_dataset
+
+    _require_file(dataset)
+    if _is_saved(dataset):
+        return next(iter(_saved_splits(dataset, split).values()))
+    if split is not None and "[" in split:
+        # Percentages need the number of rows, which a stream does not know.
+        return next(iter(splits(dataset, config, split, revision).values()))
+    if split is not None:
+        return load_dataset(dataset, config, split=split, revision=revision, streaming=True)
+    return next(iter(load_dataset(dataset, config, revision=revision, streaming=True).values()))
+
+
+def open_store(path: str | None) -> ResultStore:
+    """The store of runs in a folder, or the one of the settings."""
+    from crucible_datasets.evaluation.results.store import ResultStore
+
+    return ResultStore(path)
+
+
+def undecoded(rows: Any) -> Any:
+    """The rows with media as they are stored: nothing is decoded to be shown as text."""
+    from crucible_datasets import Audio, Image
+
+    for name, feature in (rows.features or {}).items():
+        if isinstance(feature, (Image, Audio)):
+            rows = rows.cast_column(name, type(feature)(decode=False))
+    return rows
+
+
+def _require_file(name: str) -> None:
+    """Refuse the name of a file that is not there, instead of asking the Hub for a dataset of that name."""
+    from crucible_datasets.reading.choice import extensions
+    from crucible_datasets.reading.compression import named_compression
+
+    bare = os.path.splitext(named_compression(name)[0])[1]
+    if bare in extensions() and not any(sign in name for sign in ("://", "*")) and not os.path.exists(name):
+        raise FileNotFoundDatasetsError(name, "there is no such file.")
+
+
+def _is_saved(folder: str) -> bool:
+    return any(os.path.isfile(os.path.join(folder, name)) for name in ("dataset_dict.json", "state.json"))
+
+
+def _saved_splits(folder: str, split: str | None) -> DatasetDict:
+    from crucible_datasets import DatasetDict, load_from_disk
+
+    loaded = load_from_disk(folder)
+    found = loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
+    if split is None:
+        return found
+    if split not in found:
+        raise SplitNotFoundError(split, list(found))
+    return DatasetDict({split: found[split]})

@@ -1,0 +1,198 @@
+"""What commands answer with: values that are shown as text on a terminal and as JSON to programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from crucible_datasets.cli.layout import GAP, aligned, below_each_other, cell, fitted, terminal_width, width_of
+
+
+class Piece(Protocol):
+    """An answer: lines of text, and a value for programs."""
+
+    def lines(self) -> Iterator[str]: ...
+    @property
+    def value(self) -> Any: ...
+
+
+# A command yields notes, which are text, and at most one answer; it may return an exit code.
+Pieces = Generator[str | Piece, None, int | None]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: the key of its values, its heading, how a value is shown."""
+
+    key: str
+    heading: str = ""
+    shown: Callable[[Any], str] = str
+    right: bool = False
+    keep: bool = False  # never cut
+    spare: bool = False  # left out where there is no room for all columns
+    of: Callable[[Mapping[str, Any]], Any] | None = None  # the value, where it is not the one of the key
+
+    def text(self, row: Mapping[str, Any]) -> str:
+        value = row.get(self.key) if self.of is None else self.of(row)
+        return "" if value is None else cell(self.shown(value))
+
+
+def amount(key: str, heading: str = "", shown: Callable[[Any], str] = str, spare: bool = False) -> Column:
+    """A column of numbers."""
+    return Column(key, heading, shown, right=True, keep=True, spare=spare)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows below headings; programs get all fields of the rows, also those without a column."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Mapping[str, Any]]
+    empty: str = "none"
+
+    def lines(self) -> Iterator[str]:
+        """The table, as wide as the terminal at most, without columns in which nothing is said or that it can spare."""
+        if not self.rows:
+            yield self.empty
+            return
+        columns = [column for column in self.columns if any(column.text(row) for row in self.rows)]
+        room = terminal_width()
+        while not self._fits(columns, room) and any(column.spare for column in columns):
+            columns.remove([column for column in columns if column.spare][-1])
+        right, keep = [column.right for column in columns], [column.keep for column in columns]
+        yield from aligned(*self._cells(columns), right, keep, room)
+
+    def _cells(self, columns: Sequence[Column]) -> tuple[list[str], list[list[str]]]:
+        heading = [cell(column.heading or column.key.replace("_", " ")) for column in columns]
+        return heading, [[column.text(row) for column in columns] for row in self.rows]
+
+    def _fits(self, columns: Sequence[Column], room: int) -> bool:
+        heading, rows = self._cells(columns)
+        widths = [max(map(width_of, column)) for column in zip(heading, *rows, strict=True)]
+        return fitted(widths, [column.keep for column in columns], room) is not None
+
+    @property
+    def value(self) -> list[Any]:
+        """The rows."""
+        return [dict(row) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and what they are, one to a line; lines of `texts` are shown instead of the values of the same name."""
+
+    facts: Mapping[str, Any]
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """One line for each fact that there is something to say about."""
+        shown = {cell(name): cell(self.texts.get(name, _said(value))) for name, value in self.facts.items()}
+        shown = {name: text for name, text in shown.items() if text}
+        width = max(map(width_of, shown), default=0)
+        for name, text in shown.items():
+            yield f"{name}{' ' * (width - width_of(name))}{GAP}{text}"
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The facts."""
+        return dict(self.facts)
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return ""
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Rows of data: a table where every cell can be read, else one field to a line."""
+
+    names: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+
+    def lines(self) -> Iterator[str]:
+        """The rows, as a table or one below the other."""
+        room = terminal_width()
+        columns = [[name, *(_data(row.get(name)) for row in self.rows)] for name in self.names]
+        widths = [max(width_of(cell(each)) for each in column) for column in columns]
+        if self.rows and sum(widths) + len(GAP) * (len(widths) - 1) <= room:
+            yield from Table([Column(name, name, _data) for name in self.names], self.rows).lines()
+        else:
+            yield from self._below_each_other(room)
+
+    def _below_each_other(self, room: int) -> Iterator[str]:
+        names = [cell(name) for name in self.names]
+        for number, row in enumerate(self.rows):
+            title = f"── {number} "
+            yield title + "─" * max(0, min(room, 60) - len(title))
+            yield from below_each_other(names, [cell(_data(row.get(name)), most=4000) for name in self.names], room)
+
+    @property
+    def value(self) -> list[Any]:
+        """The rows."""
+        return [dict(row) for row in self.rows]
+
+
+def _data(value: object) -> str:
+    """A value of a row: text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Answers below each other, each with its title; programs get them by name."""
+
+    parts: Mapping[str, Piece]
+    silent: Mapping[str, Any] = field(default_factory=dict)  # for programs only
+
+    def lines(self) -> Iterator[str]:
+        """Each part, an empty line between them."""
+        for number, part in enumerate(self.parts.values()):
+            if number:
+                yield ""
+            yield from part.lines()
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The parts by name."""
+        return {name: part.value for name, part in self.parts.items()} | dict(self.silent)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence for people, facts for programs."""
+
+    text: str
+    value: Any
+
+    def lines(self) -> Iterator[str]:
+        """The sentence, if there is one."""
+        yield from self.text.split("\n") if self.text else ()
+
+
+def plain(value: Any) -> Any:
+    """A value of what JSON knows: NaN is null, bytes are Base64, the rest is text."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(each) for each in value]
+    if isinstance(value, bytes):
+        from base64 import b64encode
+
+        return b64encode(value).decode()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON, for people and programs."""
+    return json.dumps(plain(value), ensure_ascii=False, indent=2)

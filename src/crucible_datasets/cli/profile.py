@@ -1,0 +1,123 @@
+"""What the values of a column are like, worked out column by column by Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from crucible_datasets import Dataset
+
+QUANTILES = [0.0, 0.25, 0.5, 0.75, 1.0]
+# As many different values as can be looked through by eye.
+_FEW = 50
+_SHOWN = 3
+
+
+def profile(rows: Dataset, column: str) -> dict[str, Any]:
+    """Type, nulls, distinct values, quantiles of numbers, lengths of texts and lists, the most frequent values."""
+    values = rows[column].to_arrow()
+    feature = rows.features[column]
+    found = {"column": column, "type": type_text(feature), "nulls": values.null_count}
+    return found | _distinct(values) | _quantiles(values, feature) | _length(values) | _most_frequent(values, feature)
+
+
+def type_text(feature: Any) -> str:
+    """The type of a column as people write it.
+
+    >>> from crucible_datasets import ClassLabel, Value
+    >>> type_text([{"role": Value("string")}]), type_text(ClassLabel(names=["no", "yes"]))
+    ('list of {role: string}', 'label: no, yes')
+    """
+    from crucible_datasets import ClassLabel, LargeList, List, Value
+
+    if isinstance(feature, Value):
+        return str(feature.dtype)
+    if isinstance(feature, ClassLabel):
+        return f"label: {', '.join(feature.names)}"
+    if isinstance(feature, dict):
+        return "{" + ", ".join(f"{name}: {type_text(each)}" for name, each in feature.items()) + "}"
+    if isinstance(feature, list):
+        return f"list of {type_text(feature[0])}"
+    if isinstance(feature, (List, LargeList)):
+        return f"list of {type_text(feature.feature)}"
+    return type(feature).__name__.lower()
+
+
+def _is_countable(kind: pa.DataType) -> bool:
+    """Whether Arrow can tell values of this type apart."""
+    import pyarrow.types as types
+
+    return not (types.is_nested(kind) or types.is_null(kind) or types.is_float16(kind))
+
+
+def _distinct(values: pa.ChunkedArray) -> dict[str, Any]:
+    from crucible_datasets import compute as pc
+
+    return {"distinct": pc.count_distinct(values, mode="only_valid").as_py()} if _is_countable(values.type) else {}
+
+
+def _quantiles(values: pa.ChunkedArray, feature: Any) -> dict[str, Any]:
+    import pyarrow.types as types
+
+    from crucible_datasets import ClassLabel
+
+    kind = values.type
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if not is_number or isinstance(feature, ClassLabel):
+        return {}
+    if types.is_float16(kind):
+        values = values.cast("float32")  # Arrow sorts no half floats
+    return {} if (found := _at_quantiles(values)) is None else {"quantiles": found, "mean": _mean(values)}
+
+
+def _at_quantiles(values: pa.ChunkedArray) -> list[float] | None:
+    import pyarrow.types as types
+
+    from crucible_datasets import compute as pc
+
+    if values.null_count == len(values):
+        return None
+    # Halfway between two whole numbers is seldom one: the lower is a value that occurs.
+    found = pc.quantile(values, q=QUANTILES, interpolation="lower").to_pylist()
+    return [int(each) if types.is_integer(values.type) else float(each) for each in found]
+
+
+def _mean(values: pa.ChunkedArray) -> float:
+    from crucible_datasets import compute as pc
+
+    return float(pc.mean(values).as_py())
+
+
+def _length(values: pa.ChunkedArray) -> dict[str, Any]:
+    import pyarrow.types as types
+
+    from crucible_datasets import compute as pc
+
+    kind = values.type
+    if types.is_string(kind) or types.is_large_string(kind):
+        lengths, unit = pc.utf8_length(values), "characters"
+    elif types.is_binary(kind) or types.is_large_binary(kind):
+        lengths, unit = pc.binary_length(values), "bytes"
+    elif types.is_list(kind) or types.is_large_list(kind):
+        lengths, unit = pc.list_value_length(values), "items"
+    else:
+        return {}
+    found = _at_quantiles(lengths)
+    return {} if found is None else {"length": {"quantiles": found, "mean": _mean(lengths), "unit": unit}}
+
+
+def _most_frequent(values: pa.ChunkedArray, feature: Any) -> dict[str, Any]:
+    from crucible_datasets import ClassLabel
+    from crucible_datasets import compute as pc
+
+    if not _is_countable(values.type):
+        return {}
+    counted = pc.value_counts(values.drop_null())
+    if len(counted) > _FEW or len(counted) == len(values):
+        return {}
+    pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
+    named = feature.int2str if isinstance(feature, ClassLabel) else (lambda value: value)
+    most = sorted(pairs, key=lambda pair: -pair[1])[:_SHOWN]
+    return {"top": [{"value": named(value), "count": count} for value, count in most]}

@@ -1,0 +1,110 @@
+"""Tables of scores and of comparisons, as several commands show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from crucible_datasets.cli.pieces import Column, Piece, Said, Several, Table, amount
+
+if TYPE_CHECKING:
+    from crucible_datasets.evaluation.compared import ComparedScore, ComparisonTable
+    from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary, RunInfo
+
+
+def summary_rows(info: RunInfo, summary: dict[str, MetricSummary]) -> list[dict[str, Any]]:
+    """A row for each metric of a run."""
+    from msgspec import to_builtins
+
+    return [
+        {"run": info.run_id, "model": info.model, "benchmark": info.dataset, "metric": key, **to_builtins(one)}
+        for key, one in summary.items()
+    ]
+
+
+def result_rows(result: EvaluationResult) -> list[dict[str, Any]]:
+    """A row for each metric of a run."""
+    return summary_rows(result.info, result.summary)
+
+
+def score_rows(scores: Sequence[ComparedScore]) -> list[dict[str, Any]]:
+    """A row for each score of a comparison."""
+    from msgspec import to_builtins
+
+    return [to_builtins(score) for score in scores]
+
+
+def score_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Scores with their intervals, and how many answers could be read."""
+    return Table(
+        (
+            Column("model"),
+            Column("benchmark", spare=True),
+            Column("metric"),
+            amount("value", "score", number),
+            Column("interval", shown=interval, keep=True),
+            amount("unparsed_rate", "unparsed", percent),
+            amount("value_parsed", "if parsed", number),
+            amount("n", shown=lambda count: f"{count:,}"),
+        ),
+        rows,
+        "no scores",
+    )
+
+
+def comparison_table(table: ComparisonTable) -> Piece:
+    """Differences, second minus first, with intervals and p-values."""
+    told = table.to_dict()
+    about = {key: list(dict.fromkeys(row[key] for row in told["rows"])) for key in ("metric", "benchmark", "test")}
+    where = [Column(key) for key in ("benchmark", "metric") if len(about[key]) > 1] + [Column("group")]
+    rows = Table((*where, *_DIFFERENCE), told["rows"])
+    what = " on ".join(about[key][0] for key in ("metric", "benchmark") if len(about[key]) == 1)
+    notes = [what, f"{100 * table.level:g} % intervals", *about["test"]]
+    notes.append(f"* adjusted p ≤ {1 - table.level:.4g} ({table.correction}, {len(table)} comparisons)")
+    note = Said("; ".join(filter(None, notes)), {"level": table.level, "correction": table.correction})
+    return Several({"rows": rows, "note": note})
+
+
+def number(value: float) -> str:
+    """A score."""
+    return f"{value:.3f}"
+
+
+def signed(value: float) -> str:
+    """A difference."""
+    return f"{value:+.3f}"
+
+
+def percent(value: float) -> str:
+    """A share."""
+    return f"{100 * value:.1f} %"
+
+
+def probability(value: float) -> str:
+    """A p-value."""
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+
+
+def interval(ends: dict[str, Any]) -> str:
+    """Where a score lies."""
+    return f"[{ends['low']:.3f}, {ends['high']:.3f}]"
+
+
+def signed_interval(ends: dict[str, Any]) -> str:
+    """Where a difference lies."""
+    return f"[{ends['low']:+.3f}, {ends['high']:+.3f}]"
+
+
+def _adjusted(row: Mapping[str, Any]) -> str:
+    return probability(row["p_adjusted"]) + (" *" if row["significant"] else "  ")
+
+
+_DIFFERENCE = (
+    Column("second"),
+    Column("first", "minus"),
+    amount("difference", shown=signed),
+    Column("interval", shown=signed_interval, keep=True),
+    amount("p_value", "p", probability),
+    Column("adjusted p", right=True, keep=True, of=_adjusted),
+    amount("n", spare=True),
+)

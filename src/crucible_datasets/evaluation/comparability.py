@@ -1,0 +1,60 @@
+"""Whether runs are about the same thing: only then is the difference of their scores one of the models."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.exceptions import IncomparableRunsError, UnknownEntryError
+
+
+def refuse_unlike(runs: Sequence[tuple[str, EvaluationResult]], metric: str | None) -> str:
+    """The metric that all runs have; an error if anything that decides a score differs between them."""
+    (first, reference), *others = runs
+    key = reference.key(metric)
+    for name, result in others:
+        found = _same_metric(result, key)
+        if found != key:
+            raise IncomparableRunsError("metric", first, key, name, found)
+        for what, fact in _SAME:
+            if fact(reference, key) != fact(result, key):
+                raise IncomparableRunsError(what, first, fact(reference, key), name, fact(result, key))
+        _refuse_other_policy(first, reference, name, result, key)
+    return key
+
+
+def _content(result: EvaluationResult) -> str:
+    """The hash of the data; where it is unknown, one of the ids of the samples."""
+    if result.info.dataset_hash is not None:
+        return result.info.dataset_hash
+    ids = "\0".join(sorted(result.ids))
+    return f"unknown, {len(result.ids)} ids with hash {hashlib.sha256(ids.encode()).hexdigest()[:16]}"
+
+
+# What must be equal: how it is called, and how it is found in a run for a metric.
+_SAME: tuple[tuple[str, Callable[[EvaluationResult, str], Any]], ...] = (
+    ("dataset hash", lambda result, key: _content(result)),
+    ("rules", lambda result, key: sorted(result.info.rules)),
+    ("metric options", lambda result, key: result.info.options.get("metric_options", {}).get(key) or {}),
+)
+
+
+def _same_metric(result: EvaluationResult, key: str) -> str:
+    """What a run has under the name of a metric, in whichever version."""
+    try:
+        return result.key(key)
+    except UnknownEntryError:
+        name = key.rpartition("@")[0]
+        return next((found for found in result.summary if found.rpartition("@")[0] == name), ", ".join(result.summary))
+
+
+def _refuse_other_policy(
+    first: str, reference: EvaluationResult, name: str, result: EvaluationResult, key: str
+) -> None:
+    """Predictions that are missing must count the same in both, if any are."""
+    missing = any(run.summary[key].counts.get("missing") for run in (reference, result))
+    if missing and reference.info.missing != result.info.missing:
+        what = "policy for missing predictions"
+        raise IncomparableRunsError(what, first, reference.info.missing, name, result.info.missing)

@@ -1,0 +1,177 @@
+"""`compare`: which model is better, by how much, and how sure that is.
+
+Runs are put together by benchmark, refused where they are not about the same thing (comparability), paired
+sample by sample, and tested; p-values are corrected for the number of rows in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from crucible_datasets.evaluation.comparability import refuse_unlike
+from crucible_datasets.evaluation.compared import ComparedScore, ComparisonRow, ComparisonTable
+from crucible_datasets.evaluation.matching import clusters_of, is_corpus, matched
+from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.statistics.corrections import adjusted
+from crucible_datasets.evaluation.statistics.means import mean_interval
+from crucible_datasets.evaluation.statistics.pairs import PairedDifference
+from crucible_datasets.evaluation.statistics.student import critical
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, IncomparableRunsError
+
+
+@dataclass(frozen=True)
+class Run:
+    """A result under the names it has in the table."""
+
+    model: str
+    benchmark: str
+    result: EvaluationResult
+
+
+def compare(
+    *results: Any,
+    metric: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    level: float = 0.95,
+    correction: str | None = "holm",
+    cluster_by: str | None = None,
+    by: str | None = None,
+    seed: int = 0,
+) -> ComparisonTable:
+    """Compare runs on the samples that they share, in pairs, on every benchmark that two of them have.
+
+    `results` are EvaluationResults, or mappings of them by model, or by model and benchmark. `metric` names what
+    is compared, by default the first metric of each benchmark. With `baseline`, every model is compared with
+    that one only. `cluster_by` is a field such as "metadata.document" whose equal values mark samples that
+    belong together, and `by` one whose values each get a row of their own. Runs on other data, or scored by
+    another version of a rule or a metric, are refused.
+    """
+    runs = list(_runs(results))
+    critical(level)
+    if baseline is not None and baseline not in {run.model for run in runs}:
+        raise ArgumentError("baseline", baseline, f"the models are {', '.join(dict.fromkeys(r.model for r in runs))}.")
+    rows: list[ComparisonRow] = []
+    scores: list[ComparedScore] = []
+    for together in _by_benchmark(runs):
+        for asked in [metric] if metric is None or isinstance(metric, str) else metric:
+            key = refuse_unlike([(run.model, run.result) for run in together], asked)
+            scores += [_score(run, key, level, cluster_by) for run in together]
+            pairs = _pairs(together, baseline)
+            for first, second in pairs:
+                rows += _rows(first, second, key, level, cluster_by, by, seed)
+    if not rows:
+        raise IncomparableRunsError("benchmark", *_alone(runs))
+    corrected = adjusted([row.p_value for row in rows], correction)
+    final = [msgspec.structs.replace(row, p_adjusted=float(p)) for row, p in zip(rows, corrected, strict=True)]
+    return ComparisonTable(final, scores, level, correction or "none")
+
+
+def _runs(results: Iterable[Any]) -> Iterator[Run]:
+    for given in results:
+        if isinstance(given, EvaluationResult):
+            yield Run(given.info.model, _benchmark(given), given)
+        elif isinstance(given, Mapping):
+            for model, inner in given.items():
+                yield from _named(str(model), inner)
+        else:
+            raise ArgumentTypeError(
+                "results", type(given).__name__, "expected results of `evaluate`, or dicts of them."
+            )
+
+
+def _named(model: str, inner: Any) -> Iterator[Run]:
+    """What a mapping holds for one model: a result, several, or one for each benchmark."""
+    if isinstance(inner, EvaluationResult):
+        yield Run(model, _benchmark(inner), inner)
+        return
+    if not isinstance(inner, (Mapping, list, tuple)):
+        raise ArgumentTypeError("results", type(inner).__name__, f"expected the results of {model!r}.")
+    named = inner.items() if isinstance(inner, Mapping) else [(None, result) for result in inner]
+    for benchmark, result in named:
+        if not isinstance(result, EvaluationResult):
+            raise ArgumentTypeError("results", type(result).__name__, f"expected the results of {model!r}.")
+        yield Run(model, str(benchmark) if benchmark is not None else _benchmark(result), result)
+
+
+def _benchmark(result: EvaluationResult) -> str:
+    info = result.info
+    return "/".join(part for part in (info.dataset, info.config, info.split) if part)
+
+
+def _by_benchmark(runs: list[Run]) -> list[list[Run]]:
+    """The runs on each benchmark. A model that ran twice on one appears under its name and the ids of its runs."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.benchmark, []).append(run)
+    return [_told_apart(group) for group in groups.values()]
+
+
+def _told_apart(group: list[Run]) -> list[Run]:
+    names = [run.model for run in group]
+    return [
+        run
+        if names.count(run.model) == 1
+        else Run(f"{run.model} ({run.result.info.run_id})", run.benchmark, run.result)
+        for run in group
+    ]
+
+
+def _pairs(runs: list[Run], baseline: str | None) -> list[tuple[Run, Run]]:
+    if baseline is None:
+        return list(combinations(runs, 2))
+    base = [run for run in runs if run.model == baseline]
+    return [(base[0], run) for run in runs if run is not base[0]] if base else []
+
+
+def _alone(runs: list[Run]) -> tuple[str, str, str, str]:
+    """Two runs that share no benchmark, for the error that says so."""
+    if len(runs) < 2:
+        raise ArgumentError("results", len(runs), "two runs at least are needed for a comparison.")
+    first, second = runs[0], next((run for run in runs if run.benchmark != runs[0].benchmark), runs[1])
+    return first.model, first.benchmark, second.model, second.benchmark
+
+
+def _score(run: Run, key: str, level: float, cluster_by: str | None) -> ComparedScore:
+    summary = run.result.summary[key]
+    value, interval, stderr, n = summary.value, summary.interval, summary.stderr, summary.n
+    if not is_corpus(key):
+        values, clusters = run.result.values(key), clusters_of(run.result, cluster_by)
+        counting = ~np.isnan(values)
+        chosen = None if clusters is None else [clusters[place] for place in np.flatnonzero(counting)]
+        estimate = mean_interval(values[counting], chosen, level)
+        value, interval, stderr, n = estimate.value, estimate.interval, estimate.stderr, estimate.n
+    return ComparedScore(run.benchmark, run.model, key, value, interval, stderr, n)
+
+
+def _rows(
+    first: Run, second: Run, key: str, level: float, cluster_by: str | None, by: str | None, seed: int
+) -> Iterator[ComparisonRow]:
+    """The row of two runs, or one for each group of their samples."""
+    shared = matched(first.result, second.result, key, cluster_by)
+    if not shared.ids:
+        sizes = [f"{len(run.result.ids)} samples" for run in (first, second)]
+        raise IncomparableRunsError("samples", first.model, sizes[0], second.model, f"{sizes[1]}, none in both")
+    parts = [(None, shared)] if by is None else shared.by(by)
+    for group, part in parts:
+        yield ComparisonRow(
+            benchmark=first.benchmark,
+            group=None if by is None else str(group),
+            metric=key,
+            first=first.model,
+            second=second.model,
+            left_out=part.left_out,
+            higher_is_better=first.result.summary[key].higher_is_better,
+            **_facts(part.difference(level, seed)),
+        )
+
+
+def _facts(difference: PairedDifference) -> dict[str, Any]:
+    facts = msgspec.structs.asdict(difference)
+    names = {"first": "first_value", "second": "second_value"}
+    return {names.get(name, name): value for name, value in facts.items()} | {"p_adjusted": difference.p_value}

@@ -1,0 +1,55 @@
+"""Summaries of samples that go by: nothing of them is held but a few bytes each."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from crucible_datasets.evaluation.metrics.base import Metric
+from crucible_datasets.evaluation.record import MetricSummary, RunInfo, SampleResult, at_path
+from crucible_datasets.evaluation.results.encoding import encode
+from crucible_datasets.evaluation.summaries import Tally
+
+
+class Counting:
+    """Counts the samples of a run, metric by metric."""
+
+    def __init__(self, info: RunInfo, metrics: Mapping[str, Metric] | None = None) -> None:
+        options, known = info.options.get("metric_options") or {}, metrics or {}
+        how = {"level": info.options.get("level", 0.95), "seed": info.options.get("seed", 0)}
+        self._tallies = {key: Tally(key, known.get(key), options.get(key), **how) for key in info.metrics}
+        self._cluster_by = info.cluster_by
+        self._samples, self._clusters = array("Q"), array("Q")
+
+    def add(self, samples: Sequence[SampleResult]) -> None:
+        """Count more samples."""
+        for key, tally in self._tallies.items():
+            tally.add([sample.outcomes[key] for sample in samples])
+        self._samples.extend([digest(sample.id) for sample in samples])
+        if self._cluster_by is not None:
+            self._clusters.extend([digest(at_path(sample, self._cluster_by)) for sample in samples])
+
+    @property
+    def num_samples(self) -> int:
+        """How many there were; several answers to one are one."""
+        return len(np.unique(np.frombuffer(self._samples, dtype=np.uint64)))
+
+    def summary(self) -> dict[str, MetricSummary]:
+        """What is known of them."""
+        alike = together(self._samples) if self._cluster_by is None else together(self._clusters, always=True)
+        return {key: tally.summary(alike) for key, tally in self._tallies.items()}
+
+
+def digest(value: Any) -> int:
+    """A value as eight bytes."""
+    return xxhash.xxh3_64_intdigest(encode(value))
+
+
+def together(digests: array[int], always: bool = False) -> np.ndarray | None:
+    """The cluster of every row; None when every row stands for itself, unless that is asked for."""
+    found, codes = np.unique(np.frombuffer(digests, dtype=np.uint64), return_inverse=True)
+    return codes if always or len(found) < len(codes) else None

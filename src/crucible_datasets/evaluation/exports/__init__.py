@@ -1,0 +1,12 @@
+"""Runs as files for other programs and people, one form per file of this folder."""
+
+from crucible_datasets.later import names as _names
+
+_HOMES: dict[str, tuple[str, ...]] = {"base": ("EXPORTS", "Export"), "exporting": ("export",)}
+
+__all__ = sorted(name for home in _HOMES.values() for name in home)
+__getattr__ = _names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,46 @@
+"""`export`: runs into a file of any form, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.evaluation.exports.base import EXPORTS, Export
+from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.exceptions import ArgumentError
+
+
+def export(
+    results: EvaluationResult | Iterable[EvaluationResult] | Mapping[str, EvaluationResult],
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    **options: Any,
+) -> str:
+    """Write one run or several to a file, in the form that its name says: .csv, .jsonl, .parquet, .md, .html …
+
+    `rows="samples"` gives a row for each sample, `rows="runs"` one for each run and metric. Gives the path.
+    """
+    target = os.fspath(path)
+    form = EXPORTS[format] if format else _form_of(target)
+    told = {"target": target} if form.companions else {}
+    with written_whole(target) as beside:
+        form.write(listed(results), beside, **told, **options)
+    return target
+
+
+def listed(results: Any) -> list[EvaluationResult]:
+    """Results as a list, however they were given."""
+    if isinstance(results, EvaluationResult):
+        return [results]
+    return list(results.values() if isinstance(results, Mapping) else results)
+
+
+def _form_of(path: str) -> Export:
+    name = path.lower()
+    for form in (EXPORTS[each] for each in EXPORTS):
+        if name.endswith(form.extensions):
+            return form
+    known = ", ".join(ending for each in EXPORTS for ending in EXPORTS[each].extensions)
+    raise ArgumentError("path", path, f"its ending names no export: {known}. Or pass `format`.")

@@ -1,0 +1,55 @@
+"""What runs of other programs have in common: they are given, and summed up here."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.evaluation.counting import Counting
+from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.evaluation.results.encoding import encode
+from crucible_datasets.evaluation.results.filters import moment_of
+from crucible_datasets.evaluation.results.places import new_run_id, now
+
+_WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+
+
+def imported(samples: Iterable[SampleResult], **facts: Any) -> EvaluationResult:
+    """Samples of another program as a result, with summaries of our own."""
+    rows = SampleList(samples)
+    from crucible_datasets import __version__
+
+    made = {"run_id": new_run_id(facts["model"], facts["dataset"]), "created_at": now(), "library_version": __version__}
+    facts["created_at"] = moment_of(facts.get("created_at") or None) or made["created_at"]
+    info = RunInfo(**{**made, **facts, "metrics": list(dict.fromkeys(key for one in rows for key in one.outcomes))})
+    counting = Counting(info)
+    counting.add(rows)
+    info = msgspec.structs.replace(info, num_samples=counting.num_samples)
+    return EvaluationResult(info, rows, counting.summary())
+
+
+def content_hash(questions: Iterable[Any]) -> str:
+    """What tells whether two imported runs are about the same samples."""
+    digest = hashlib.sha256()
+    for line in sorted(encode(question) for question in questions):
+        digest.update(line + b"\n")
+    return digest.hexdigest()
+
+
+def number(value: Any) -> float | None:
+    """A score as a number: as it is, of the letters that inspect_ai gives, or of a text; None where there is none."""
+    if isinstance(value, (bool, int, float)):
+        return float(value) if math.isfinite(value) else None
+    if not isinstance(value, str):
+        return None
+    if value in _WORDS or value.lower() in _WORDS:
+        return _WORDS.get(value, _WORDS.get(value.lower()))
+    try:
+        found = float(value)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None

@@ -1,0 +1,155 @@
+"""Logs of inspect_ai, `.eval` or `.json`: every sample with its scores, under the names of the scorers."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
+from crucible_datasets.exceptions import FileFormatError, LimitExceededError
+from crucible_datasets.formats.eval_members import content
+from crucible_datasets.formats.json_mixed import loads
+
+_SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
+_ATTACHMENT = re.compile(r"attachment://([0-9a-f]{32})")
+_OF_FILES = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+_OF_CONTENT = (ValueError, KeyError, TypeError, AttributeError)
+
+
+def from_inspect_log(path: str | os.PathLike[str], model: str | None = None) -> EvaluationResult:
+    """A log of inspect_ai as a result. A scorer `match` is the metric `inspect/match@<version of inspect_ai>`."""
+    name = os.fspath(path)
+    try:
+        header, samples = _read_json(name) if name.lower().endswith(".json") else _read_zip(name)
+        return _result(header["eval"], samples, model, name)
+    except FileNotFoundError:
+        raise
+    except (*_OF_FILES, *_OF_CONTENT) as error:
+        if isinstance(error, (FileFormatError, LimitExceededError)):
+            raise
+        raise FileFormatError(name, f"not a readable log of inspect_ai: {error!r}") from error
+
+
+def _read_zip(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    with zipfile.ZipFile(path) as log:
+        members = {member.filename: member for member in log.infolist()}
+        # A run that was interrupted has no header yet.
+        first = members.get("header.json") or members["_journal/start.json"]
+        header = loads(content(log, first, path))
+        chosen = [member for member in log.infolist() if _SAMPLE.fullmatch(member.filename)]
+        return header, [loads(content(log, member, path)) for member in chosen]
+
+
+def _read_json(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    with open(path, "rb") as file:
+        log = loads(file.read())
+    return log, log.get("samples") or []
+
+
+def _result(task: dict[str, Any], samples: list[dict[str, Any]], model: str | None, path: str) -> EvaluationResult:
+    version = (task.get("packages") or {}).get("inspect_ai", "0")
+    dataset = task.get("dataset") or {}
+    rows = sorted((_sample(one, version) for one in samples), key=_place)
+    if not rows:
+        raise FileFormatError(path, "the log has no samples")
+    questions = {one.id: (one.id, one.input, one.target, one.choices) for one in rows}
+    return imported(
+        _with_all(rows),
+        model=model or task.get("model") or "unknown",
+        dataset=task.get("task") or dataset.get("name") or "unknown",
+        created_at=task.get("created") or "",
+        tags=list(task.get("tags") or []),
+        dataset_hash=content_hash(questions.values()),
+        options={
+            "imported_from": os.path.basename(path),
+            "inspect_run_id": task.get("run_id"),
+            "dataset": dataset.get("name"),
+        },
+    )
+
+
+def _place(sample: SampleResult) -> tuple[Any, ...]:
+    digits = sample.id.isdecimal()
+    return not digits, int(sample.id) if digits else 0, sample.id, sample.epoch
+
+
+def _with_all(rows: list[SampleResult]) -> Iterator[SampleResult]:
+    """Samples that have an outcome under every metric: what failed before it was scored has no scores."""
+    keys = dict.fromkeys(key for row in rows for key in row.outcomes)
+    for row in rows:
+        failed = row.metadata.get("inspect_error")
+        absent = Outcome(None, status="error" if failed else "missing", detail={"error": failed} if failed else None)
+        outcomes = {key: row.outcomes.get(key, absent) for key in keys}
+        yield SampleResult(
+            row.id, row.prediction, row.target, outcomes, row.input, row.choices, row.metadata, row.epoch
+        )
+
+
+def _sample(sample: dict[str, Any], version: str) -> SampleResult:
+    attached = sample.get("attachments") or {}
+    metadata = dict(sample.get("metadata") or {})
+    if sample.get("error"):
+        metadata["inspect_error"] = str(sample["error"].get("message", sample["error"]))
+    return SampleResult(
+        id=str(sample["id"]),
+        prediction=_filled(_completion(sample.get("output") or {}), attached),
+        target=sample.get("target"),
+        outcomes=dict(_outcomes(sample.get("scores") or {}, version)),
+        input=_filled(_spoken(sample.get("input")), attached),
+        choices=sample.get("choices"),
+        metadata=metadata,
+        epoch=int(sample.get("epoch", 1)) - 1,
+    )
+
+
+def _completion(output: dict[str, Any]) -> str | None:
+    if isinstance(output.get("completion"), str):
+        return output["completion"] or None if not output.get("choices") else output["completion"]
+    said = [_words((choice.get("message") or {}).get("content")) for choice in output.get("choices") or []]
+    return said[0] if said else None
+
+
+def _spoken(given: Any) -> Any:
+    """The input: a text, or messages with their roles and words."""
+    if not isinstance(given, list):
+        return given
+    return [{"role": one.get("role"), "content": _words(one.get("content"))} for one in given]
+
+
+def _words(given: Any) -> str:
+    if isinstance(given, list):
+        return "".join(part.get("text") or "" for part in given if isinstance(part, dict))
+    return given or ""
+
+
+def _filled(given: Any, attached: dict[str, str]) -> Any:
+    """Texts with what inspect_ai stores once and refers to by its digest."""
+    if isinstance(given, str):
+        return _ATTACHMENT.sub(lambda found: str(attached.get(found[1], found[0])), given)
+    if isinstance(given, list):
+        return [{**one, "content": _filled(one["content"], attached)} for one in given]
+    return given
+
+
+def _outcomes(scores: dict[str, Any], version: str) -> Iterator[tuple[str, Outcome]]:
+    for scorer, score in scores.items():
+        value = score.get("value")
+        if isinstance(value, dict):
+            for part, one in value.items():
+                yield f"inspect/{scorer}/{part}@{version}", _outcome(score, one)
+        else:
+            yield f"inspect/{scorer}@{version}", _outcome(score, value)
+
+
+def _outcome(score: dict[str, Any], value: Any) -> Outcome:
+    answer = score.get("answer")
+    detail = {"explanation": score["explanation"]} if score.get("explanation") else None
+    found = number(value)
+    status = "unparsed" if value == "N" else "ok" if found is not None else "error"
+    return Outcome(found, None if answer is None else str(answer), status, detail)

@@ -1,0 +1,111 @@
+"""Samples that lm-evaluation-harness logs: one line per document and filter.
+
+    {"doc_id": 0, "doc": {…}, "target": "18", "arguments": …, "resps": [["…"]], "filtered_resps": ["18"],
+     "filter": "strict-match", "metrics": ["exact_match"], "exact_match": 1.0}
+
+The file of results that is written beside it says which model and which version of the task it was.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.prediction_files import read_json, read_lines
+from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
+from crucible_datasets.exceptions import FileFormatError
+
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.jsonl")
+_INVALID = "[invalid]"
+_FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "doc_hash", "prompt_hash"}
+_FIELDS |= {"target_hash", "metrics"}
+
+
+def from_lm_eval_samples(
+    path: str | os.PathLike[str], model: str | None = None, task: str | None = None
+) -> EvaluationResult:
+    """A file `samples_<task>_<time>.jsonl` as a result. `exact_match` of the filter `strict-match` is the metric
+    `lm-eval/exact_match,strict-match@<version of the task>`.
+    """
+    name = os.fspath(path)
+    rows = read_lines(name)
+    named = _NAME.fullmatch(os.path.basename(name))
+    results = _results_beside(name, named["time"]) if named else {}
+    title = task or (named["task"] if named else os.path.splitext(os.path.basename(name))[0])
+    version = str((results.get("versions") or {}).get(title, "0"))
+    try:
+        samples = list(_samples(rows, version))
+        questions = {row["doc_id"]: (row["doc_id"], row.get("doc"), row.get("target")) for row in rows}
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise FileFormatError(name, f"not a line of lm-eval's samples: {error!r}") from error
+    if not samples:
+        raise FileFormatError(name, "there are no samples")
+    return imported(
+        samples,
+        model=model or results.get("model_name") or (results.get("config") or {}).get("model") or "unknown",
+        dataset=title,
+        dataset_hash=content_hash(questions.values()),
+        rules=[f"lm-eval/{one}@{version}" for one in dict.fromkeys(str(row.get("filter", "none")) for row in rows)],
+        options={"imported_from": os.path.basename(name), "lm_eval_commit": results.get("git_hash")},
+    )
+
+
+def _results_beside(path: str, time: str) -> dict[str, Any]:
+    found = glob.glob(os.path.join(glob.escape(os.path.dirname(path)), f"results_{glob.escape(time)}.json"))
+    read = read_json(found[0]) if found else {}
+    return read if isinstance(read, dict) else {}
+
+
+def _samples(rows: list[dict[str, Any]], version: str) -> Iterator[SampleResult]:
+    """Lines of one document under several filters are one sample with several outcomes."""
+    by_document: dict[Any, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_document.setdefault(row["doc_id"], []).append(row)
+    for document, lines in by_document.items():
+        first = lines[0]
+        said = _texts(first.get("resps"))
+        yield SampleResult(
+            id=str(document),
+            prediction=said[0] if len(said) == 1 else said or None,
+            target=first.get("target"),
+            outcomes=dict(one for line in lines for one in _outcomes(line, version)),
+            input=_prompt(first.get("arguments")),
+            metadata={"doc": first.get("doc")},
+        )
+
+
+def _outcomes(line: dict[str, Any], version: str) -> Iterator[tuple[str, Outcome]]:
+    chosen = str(line.get("filter", "none"))
+    answers = _texts(line.get("filtered_resps"))
+    extracted = answers[0] if len(answers) == 1 else None
+    for name in line.get("metrics") or _metrics_in(line):
+        value = number(line.get(name))
+        status = "unparsed" if extracted == _INVALID else "ok" if value is not None else "error"
+        yield f"lm-eval/{name},{chosen}@{version}", Outcome(value, extracted, status)
+
+
+def _metrics_in(line: dict[str, Any]) -> list[str]:
+    """The metrics of a line of older versions, which do not list them."""
+    return [name for name, value in line.items() if name not in _FIELDS and number(value) is not None]
+
+
+def _texts(given: Any) -> list[str]:
+    """The texts in lists of lists, as they come for each request and each repetition; of log-likelihoods, as JSON."""
+    if isinstance(given, list):
+        return [text for one in given for text in _texts(one)]
+    return [] if given is None else [given if isinstance(given, str) else str(given)]
+
+
+def _prompt(arguments: Any) -> str | None:
+    """The text that the model was given."""
+    if isinstance(arguments, dict):
+        first = next(iter(arguments.values()), None)
+        return _prompt(list(first.values()) if isinstance(first, dict) else first)
+    if isinstance(arguments, list) and arguments:
+        return _prompt(arguments[0]) if isinstance(arguments[0], (list, dict)) else str(arguments[0])
+    return arguments if isinstance(arguments, str) else None

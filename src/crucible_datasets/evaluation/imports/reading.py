@@ -1,0 +1,18 @@
+"""`read_log`: a log of another program, whichever it is."""
+
+from __future__ import annotations
+
+import os
+
+from crucible_datasets.evaluation.record import EvaluationResult
+
+
+def read_log(path: str | os.PathLike[str], model: str | None = None) -> EvaluationResult:
+    """A log of inspect_ai (`.eval`, `.json`) or the samples of lm-eval (`.jsonl`) as a result."""
+    if os.fspath(path).lower().endswith(".jsonl"):
+        from crucible_datasets.evaluation.imports.lm_eval import from_lm_eval_samples
+
+        return from_lm_eval_samples(path, model)
+    from crucible_datasets.evaluation.imports.inspect_logs import from_inspect_log
+
+    return from_inspect_log(path, model)

@@ -1,0 +1,135 @@
+"""How answers are judged: which metrics, by which rule, with which options; the same for new and for stored answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crucible_datasets.evaluation.metrics.base import Metric, metric_of
+from crucible_datasets.evaluation.outcome import MISSING, Outcome
+from crucible_datasets.evaluation.rules.base import Rule, rule_of
+from crucible_datasets.exceptions import ArgumentError
+
+POLICIES = ("error", "wrong", "ignore")
+LEAVE = "allow_code_execution"
+DEFAULT_METRICS = ("exact_match",)
+AsMetric = str | Metric | Callable[..., Any]
+AsMetrics = AsMetric | Sequence[AsMetric] | Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Metrics with their options, the rule that reads answers, and what a missing answer counts."""
+
+    metrics: dict[str, Metric]
+    options: dict[str, dict[str, Any]]
+    rule: Rule | None
+    missing: str
+
+    @property
+    def rules(self) -> list[str]:
+        """The rule as runs record it."""
+        return [] if self.rule is None else [self.rule.key]
+
+    @property
+    def together(self) -> bool:
+        """Whether all answers to a question are judged as one, as pass@k does."""
+        return any(getattr(metric, "several", False) for metric in self.metrics.values())
+
+    def outcomes(
+        self, predictions: Sequence[Any], targets: Sequence[Any], samples: Sequence[Any]
+    ) -> list[dict[str, Outcome]]:
+        """What every metric says of every prediction."""
+        columns = [self._column(key, predictions, targets, samples) for key in self.metrics]
+        return [dict(zip(self.metrics, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    @property
+    def recorded(self) -> dict[str, dict[str, Any]]:
+        """The options as runs record them."""
+        return without_leave(self.options)
+
+    def _column(
+        self, key: str, predictions: Sequence[Any], targets: Sequence[Any], samples: Sequence[Any]
+    ) -> list[Outcome]:
+        metric = self.metrics[key]
+        found = [MISSING] * len(predictions)
+        there = [place for place, given in enumerate(predictions) if given is not None]
+        self._judge(metric, there, predictions, targets, samples, found)
+        if self.missing == "wrong" and len(there) < len(predictions):
+            absent = sorted(set(range(len(predictions))) - set(there))
+            if metric.corpus or not metric.higher_is_better:
+                # What nothing counts there, the metric says of an empty answer.
+                self._judge(metric, absent, dict.fromkeys(absent, ""), targets, samples, found)
+            for place in absent:
+                found[place] = _wrong(metric, found[place])
+        return found
+
+    def _judge(
+        self, metric: Metric, places: list[int], predictions: Any, targets: Any, samples: Any, found: list[Outcome]
+    ) -> None:
+        if places:
+            columns = [[column[place] for place in places] for column in (predictions, targets, samples)]
+            options = self.options.get(metric.key, {})
+            outcomes = metric.score_many(*columns[:2], extract=self.rule, samples=columns[2], **options)
+            for place, outcome in zip(places, outcomes, strict=True):
+                found[place] = outcome
+
+
+def without_leave(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Options of metrics without the leave to run code: nothing that is stored, or was, can give it."""
+    kept = {key: {name: one for name, one in each.items() if name != LEAVE} for key, each in options.items()}
+    return {key: each for key, each in kept.items() if each}
+
+
+def _wrong(metric: Metric, of_nothing: Outcome) -> Outcome:
+    value = 0.0 if metric.higher_is_better else of_nothing.value
+    return Outcome(value, status="missing", detail=of_nothing.detail)
+
+
+def judging(
+    metrics: AsMetrics | None,
+    extract: Any,
+    options: Mapping[str, Mapping[str, Any]] | None,
+    missing: str,
+    shared: Mapping[str, Any] | None = None,
+) -> Judging:
+    """What a call asks for. Options of `shared` go to the metrics that have them."""
+    if missing not in POLICIES:
+        raise ArgumentError("missing", missing, f"expected one of {', '.join(map(repr, POLICIES))}.")
+    chosen, given = _listed(metrics), dict(options or {})
+    if isinstance(metrics, Mapping):
+        given = {**metrics, **given}
+    found = {metric.key: metric for metric in map(metric_of, chosen)}
+    _refuse_strangers(found, given)
+    by_key = {key: _options(metric, given, shared or {}) for key, metric in found.items()}
+    kinds = {getattr(metric, "several", False) for metric in found.values()}
+    if len(kinds) > 1:
+        reason = "some judge all answers to a question together, others each one: evaluate them in calls of their own."
+        raise ArgumentError("metrics", list(found), reason)
+    rule = None if extract in (None, False, "") else rule_of(extract)
+    return Judging(found, {key: one for key, one in by_key.items() if one}, rule, missing)
+
+
+def _listed(metrics: AsMetrics | None) -> list[AsMetric]:
+    if metrics is None:
+        return list(DEFAULT_METRICS)
+    if isinstance(metrics, (str, Metric)) or callable(metrics):
+        return [metrics]
+    if not metrics:
+        raise ArgumentError("metrics", metrics, "name at least one metric.")
+    return list(metrics)
+
+
+def _refuse_strangers(metrics: Mapping[str, Metric], given: Mapping[str, Any]) -> None:
+    for name in given:
+        if not any(name in (key, metric.name, *metric.aliases) for key, metric in metrics.items()):
+            raise ArgumentError("metric_options", name, f"no such metric is evaluated: {', '.join(metrics)}.")
+
+
+def _options(metric: Metric, given: Mapping[str, Mapping[str, Any]], shared: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name: value for name, value in shared.items() if name in metric.options}
+    for name in (*metric.aliases, metric.name, metric.key):
+        own |= given.get(name, {})
+    metric.check(own)
+    return own

@@ -1,0 +1,35 @@
+r"""In what form math-verify gets a text: as it is where a formula is marked in it, between dollars where it is bare."""
+
+from __future__ import annotations
+
+import re
+
+from crucible_datasets.evaluation.rules.boxed import last_boxed
+
+_MARKS = ("\\boxed", "\\fbox", "$", "\\(", "\\[")
+_COMMAND = re.compile(r"\\(?:text|mathrm|mbox|textbf|begin|end)\{[^{}]*\}|\\[A-Za-z]+")
+# A lone capital is the letter of a choice: read as a formula it would be the unknown a, and words a product.
+_WORDS = re.compile(r"[A-Z]|[A-Za-z]{2,}(?: [A-Za-z]+)+")
+_PROSE = re.compile(r"[A-Za-z]{3,}")
+
+
+def answer_in(text: str) -> str:
+    r"""The answer alone: what is boxed, else the text without the dollars around it and a full stop."""
+    boxed = last_boxed(text)
+    answer = (text if boxed.text is None else boxed.text).strip()
+    if len(answer) > 2 and answer[0] == answer[-1] == "$" and "$" not in answer[1:-1]:
+        answer = answer[1:-1].strip()
+    return answer[:-1].rstrip() if answer.endswith(".") else answer
+
+
+def for_math_verify(text: str) -> str:
+    r"""`\frac12` becomes `$\frac12$`; sentences, and texts with marked formulas, stay as they are.
+
+    >>> for_math_verify("x + 1"), for_math_verify("The sum is 12.")
+    ('$x + 1$', 'The sum is 12.')
+    """
+    if any(mark in text for mark in _MARKS):
+        return text
+    words = _PROSE.findall(_COMMAND.sub(" ", text[:2000]))
+    prose = "\n" in text.strip() or len(words) > 1 or _WORDS.fullmatch(text.strip())
+    return text if prose else f"${text.strip()}$"

@@ -1,0 +1,200 @@
+"""The process in which math-verify works: a keeper that has imported it, and copies of the keeper that judge.
+
+    python -I -c … → keeper ─fork→ worker, one per socket that the keeper is sent
+
+A worker judges one pair after the other. Before each it sets two clocks whose signals end the process, whatever it is
+at; it has an upper limit of memory, may write no file and start nothing. The keeper notices the end of a worker, tells
+the caller which pair it was at, and puts a new copy in its place within milliseconds.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import mmap
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+from typing import Any, NoReturn
+
+MEMORY = 512 << 20
+_SECONDS_OF_WAITING = 0.3
+_REFUSED_EVENTS = (
+    "os.",
+    "subprocess.",
+    "socket.",
+    "shutil.",
+    "ctypes.",
+    "pty.",
+    "webbrowser.",
+    "tempfile.",
+    "pickle.",
+    "marshal.",
+)
+_HARMLESS_EVENTS = ("os.listdir", "os.scandir", "os.putenv", "marshal.loads", "marshal.load")  # of imports
+_READERS = ("sympy.parsing", "math_verify", "latex2sympy")  # modules that make code of the text
+_NAMES_IN_CODE = (b"__", b"import", b"eval", b"exec", b"open", b"getattr", b"lambda")
+_SYMPY_ITSELF = b"from sympy import *"
+
+
+def main(number: int) -> NoReturn:
+    """Import math-verify, then copy this process for every socket that comes."""
+    control = socket.socket(fileno=number)
+    _warm_up()
+    gc.collect()
+    gc.freeze()
+    control.send(b"ready")
+    Keeper(control).run()
+    os._exit(0)
+
+
+def _warm_up() -> None:
+    """Judge one pair, which imports what math-verify imports late."""
+    import logging
+
+    logging.disable(logging.CRITICAL)
+    judged("$x^2+2x+1$", "$(x+1)^2$", "verify")
+
+
+class Keeper:
+    """Keeps one worker per socket alive."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.workers: dict[int, tuple[socket.socket, mmap.mmap]] = {}
+        self.woken, waking = os.pipe()
+        os.set_blocking(waking, False)
+        signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def run(self) -> None:
+        """Until the control socket is closed."""
+        while True:
+            ready, _, _ = select.select([self.control.fileno(), self.woken], [], [])
+            if self.woken in ready:
+                os.read(self.woken, 1024)
+                self._replace_the_dead()
+            if self.control.fileno() in ready:
+                message, files, _, _ = socket.recv_fds(self.control, 16, 1)
+                if not message:
+                    return
+                for file in files:
+                    self._start(socket.socket(fileno=file), mmap.mmap(-1, 8))
+
+    def _start(self, link: socket.socket, at: mmap.mmap) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self.control.close()
+            for other, _ in self.workers.values():
+                other.close()
+            _work(link, at)
+        self.workers[pid] = link, at
+
+    def _replace_the_dead(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            link, at = self.workers.pop(pid)
+            if os.waitstatus_to_exitcode(status) == 0:
+                link.close()  # the caller has closed it
+                continue
+            self._tell_the_end(link, at, status)
+            self._start(link, at)
+
+    def _tell_the_end(self, link: socket.socket, at: mmap.mmap, status: int) -> None:
+        (number,) = struct.unpack("q", at[:])
+        at[:] = struct.pack("q", 0)
+        clock = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU)
+        end = os.waitstatus_to_exitcode(status)
+        said = ("timeout", "it took too long") if clock else ("error", f"the worker ended with {end}")
+        answer = [number, False, said[0], None, said[1]]
+        if number:
+            link.sendall(json.dumps(answer).encode() + b"\n")
+
+
+def _work(link: socket.socket, at: mmap.mmap) -> NoReturn:
+    """Judge pairs until the caller closes the socket."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    _limit()
+    sys.addaudithook(_refuse)
+    with link.makefile("rb") as lines:
+        for line in lines:
+            number, seconds, target, answer, kind = json.loads(line)
+            at[:] = struct.pack("q", number)
+            # Time on the processor is the limit, so that a busy machine says what an idle one says; the clock on the
+            # wall keeps the promise to the caller.
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            signal.setitimer(signal.ITIMER_REAL, seconds + _SECONDS_OF_WAITING)
+            said = _judged_or_error(target, answer, kind)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            at[:] = struct.pack("q", 0)
+            link.sendall(json.dumps([number, *said]).encode() + b"\n")
+    os._exit(0)
+
+
+def _judged_or_error(target: str, answer: str, kind: str) -> tuple[bool, str, str | None, str | None]:
+    try:
+        return judged(target, answer, kind)
+    except MemoryError:
+        return False, "error", None, "more memory than allowed"
+    except Exception as error:  # noqa: BLE001 – sympy may raise anything on such texts
+        return False, "error", None, f"{type(error).__name__}: {str(error)[:200]}"
+
+
+def judged(target: str, answer: str, kind: str) -> tuple[bool, str, str | None, str | None]:
+    """Whether both are equal, the status, what was read, and a remark."""
+    from math_verify import parse, verify  # type: ignore[import-untyped]
+
+    # Its own clocks are signals of the main thread and seconds too long; ours end the process instead.
+    gold, found = parse(target, parsing_timeout=None), parse(answer, parsing_timeout=None)
+    if not found:
+        return False, "unparsed", None, None
+    read = str(found[-1])[:1000]
+    if not gold:
+        return False, "ok", read, "the target is no formula"
+    same = _no_difference(gold[0], found[0]) if kind == "minerva" else verify(gold, found, timeout_seconds=None)
+    return bool(same), "ok", read, None
+
+
+def _no_difference(first: Any, second: Any) -> bool:
+    """Minerva's test: the difference simplifies to nothing."""
+    from sympy import simplify  # type: ignore[import-untyped]
+
+    return not isinstance(first, str) and not isinstance(second, str) and bool(simplify(first - second) == 0)
+
+
+def _limit() -> None:
+    for what, amount in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+        try:
+            resource.setrlimit(what, (amount, amount))
+        except (OSError, ValueError):  # macOS knows no limit of the address space
+            continue
+
+
+def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    """Nothing that the text of a model could want from a computer is allowed here."""
+    if event == "open" and len(arguments) > 2 and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        raise PermissionError(event)
+    if event == "compile" and isinstance(arguments[0], bytes | str) and _suspicious(arguments[0]):
+        raise PermissionError(event)
+    if event.startswith(_REFUSED_EVENTS) and event not in _HARMLESS_EVENTS:
+        raise PermissionError(event)
+
+
+def _suspicious(source: bytes | str) -> bool:
+    """Whether a reader makes more than arithmetic of a text. Modules that make code of their own are trusted."""
+    if not str(sys._getframe(2).f_globals.get("__name__", "")).startswith(_READERS):
+        return False
+    text = source.encode("utf-8", "replace") if isinstance(source, str) else source
+    return text.strip() != _SYMPY_ITSELF and any(name in text for name in _NAMES_IN_CODE)

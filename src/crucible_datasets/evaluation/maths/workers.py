@@ -1,0 +1,158 @@
+"""The workers, seen from outside: any thread, any event loop and any number of them get the same answers.
+
+There is one keeper per process, started by the first pair that needs it, and a socket per worker. No signal is
+used in this process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from crucible_datasets.evaluation.maths.judgement import Judgement
+from crucible_datasets.exceptions import MathsWorkerError
+from crucible_datasets.registry import need
+
+SECONDS = 1.5  # for one pair; the promise is two
+_GRACE = 10.0  # for a machine that is too busy to notice its clocks
+_SECONDS_TO_START = 120.0
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from crucible_datasets.evaluation.maths.worker import main; main(int(sys.argv[2]))"
+)
+
+
+class Keeper:
+    """The process that has imported math-verify."""
+
+    def __init__(self) -> None:
+        need("math_verify", "eval")
+        self.control, theirs = socket.socketpair()
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-W", "ignore", "-c", _START, json.dumps(_paths()), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+        theirs.close()
+        self.control.settimeout(_SECONDS_TO_START)
+        if self.control.recv(16) != b"ready":
+            self.close()
+            raise MathsWorkerError("it did not start")
+
+    def worker(self) -> Worker:
+        """One more worker."""
+        mine, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self.control, [b"worker"], [theirs.fileno()])
+        return Worker(mine)
+
+    def close(self) -> None:
+        """End the keeper; its workers end when their sockets are closed."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+
+
+def _paths() -> list[str]:
+    return [os.path.abspath(path) for path in sys.path]
+
+
+class Worker:
+    """A socket to one worker; whoever holds it asks one question at a time."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self.link, self.number = link, 0
+        self._lines = link.makefile("rb")
+
+    def judge(self, target: str, answer: str, kind: str, seconds: float) -> Judgement:
+        """What the worker says about one pair, or that it did not come to an end."""
+        self.number += 1
+        self.link.settimeout(seconds + _GRACE)
+        try:
+            self.link.sendall(json.dumps([self.number, seconds, target, answer, kind]).encode() + b"\n")
+            while True:
+                number, *said = json.loads(self._lines.readline())
+                if number == self.number:
+                    return Judgement(*said)
+        except (OSError, ValueError) as error:
+            raise MathsWorkerError(f"{type(error).__name__}: {error}") from error
+
+    def close(self) -> None:
+        """Which ends the worker."""
+        self._lines.close()
+        self.link.close()
+
+
+_lock = threading.Lock()
+_idle: list[Worker] = []
+_keeper: Keeper | None = None
+
+
+@contextmanager
+def borrowed() -> Iterator[Worker]:
+    """A worker for one caller."""
+    worker = _taken()
+    try:
+        yield worker
+    except BaseException:
+        worker.close()
+        raise
+    with _lock:
+        _idle.append(worker)
+
+
+def judge(target: str, answer: str, kind: str = "verify", seconds: float = SECONDS) -> Judgement:
+    """What math-verify says, within `seconds`. A lost worker is replaced once; then the pair itself is in error."""
+    for _ in range(2):
+        try:
+            with borrowed() as worker:
+                return worker.judge(target, answer, kind, seconds)
+        except MathsWorkerError as error:
+            problem = error
+            close_all()
+    return Judgement(False, "error", None, str(problem))
+
+
+def _taken() -> Worker:
+    global _keeper
+    with _lock:
+        if _idle:
+            return _idle.pop()
+        if _keeper is None:
+            _keeper = Keeper()
+        return _keeper.worker()
+
+
+def close_all() -> None:
+    """End the keeper and the workers that nobody uses."""
+    global _keeper
+    with _lock:
+        workers, keeper = list(_idle), _keeper
+        _idle.clear()
+        _keeper = None
+    for worker in workers:
+        worker.close()
+    if keeper is not None:
+        keeper.close()
+
+
+def _forget() -> None:
+    """A copy of this process has no workers of its own yet."""
+    global _keeper, _lock
+    _lock = threading.Lock()
+    _idle.clear()
+    _keeper = None
+
+
+atexit.register(close_all)
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,78 @@
+"""Numbers, equal within a tolerance."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import Any
+
+from crucible_datasets.evaluation.metrics.base import metric
+from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
+from crucible_datasets.evaluation.rules.boxed import LONGEST
+from crucible_datasets.exceptions import UnusablePairError
+
+_NUMBER = re.compile(
+    r"""(?<![\w.])[-+]? [$€£]? [-+]?
+        (?: \d{1,3}(?:,\d{3}){1,100}(?![\d,]) (?:\.\d{1,400})? | \d{1,400}(?:\.\d{0,400})? | \.\d{1,400} )
+        (?:[eE][-+]?\d{1,3})? (?:\s?/\s?\d{1,400})? (\s?%)? (?![\d])""",
+    re.VERBOSE,
+)
+_DROPPED = str.maketrans("", "", ", $€£\u2009\u00a0")
+
+
+def number_in(text: str) -> tuple[Fraction, bool] | None:
+    """The one number of a text and whether it is a percentage; None when there is none, or several that differ."""
+    if len(text) > LONGEST:
+        return None
+    found = {(_value(match[0]), match[1] is not None) for match in _first(text.replace("−", "-"))}
+    return found.pop() if len(found) == 1 and (None, False) not in found else None  # type: ignore[return-value]
+
+
+def _first(text: str) -> list[re.Match[str]]:
+    """Some matches, enough to know whether there is more than one number."""
+    return [match for match, _ in zip(_NUMBER.finditer(text), range(64), strict=False)]
+
+
+def _value(text: str) -> Fraction | None:
+    over, _, under = text.translate(_DROPPED).rstrip("%").replace("--", "").partition("/")
+    try:
+        return Fraction(over.rstrip(".")) / Fraction(under or 1)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+@metric(version=1, binary=True)
+def numeric(prediction: Any, target: Any, *, relative: float = 1e-6, absolute: float = 0.0) -> Outcome:
+    """1 when both are the same number within `relative` times the target, or within `absolute`.
+
+    Texts may hold currency signs, groups of thousands, fractions, exponents and one number only; a text with none or
+    several is unparsed. A percentage agrees with its number and with its hundredth.
+
+    >>> numeric("$1,234.50 in total", 1234.5).value, numeric("1/4", "0.25").value, numeric("12 %", 0.12).value
+    (1.0, 1.0, 1.0)
+    """
+    right = _number(target)
+    if right is None:
+        raise UnusablePairError("target", target, "it is not one number.")
+    found = _number(prediction)
+    if found is None:
+        return Outcome(0.0, status="unparsed")
+    close = any(_close(a, b, relative, absolute) for a in _readings(*found) for b in _readings(*right))
+    return RIGHT if close else WRONG
+
+
+def _number(value: Any) -> tuple[Fraction, bool] | None:
+    if isinstance(value, str):
+        return number_in(value)
+    if isinstance(value, bool) or not hasattr(value, "__float__") or not math.isfinite(value):
+        return None
+    return Fraction(value if isinstance(value, int) else float(value)), False
+
+
+def _readings(number: Fraction, percentage: bool) -> tuple[Fraction, ...]:
+    return (number, number / 100) if percentage else (number,)
+
+
+def _close(found: Fraction, right: Fraction, relative: float, absolute: float) -> bool:
+    return abs(found - right) <= max(Fraction(relative) * abs(right), Fraction(absolute))

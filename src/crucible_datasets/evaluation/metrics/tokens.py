@@ -1,0 +1,70 @@
+"""Token F1: how many words a prediction and a target share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from crucible_datasets.evaluation.metrics.base import metric
+from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
+from crucible_datasets.evaluation.rules.squad import tokens, unsplit_tokens
+
+_BLOCK = 256
+_FEW = 64  # pairs of words up to which looking through a list beats counting
+
+
+def f1_many(predictions: list[Any], targets: list[Any], *, no_answer: bool = False) -> list[Outcome]:
+    """`f1` of many pairs."""
+    outcomes: list[Outcome] = []
+    # Block by block, so that the lists of words die young and the garbage collector does not walk them.
+    for start in range(0, len(predictions), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        predicted, right = unsplit_tokens(_texts(predictions[block])), unsplit_tokens(_texts(targets[block]))
+        outcomes += [
+            RIGHT if some == others and some and not some.isspace() else _f1(some.split(), others.split(), no_answer)
+            for some, others in zip(predicted, right, strict=True)
+        ]
+    return outcomes
+
+
+@metric(version=1, many=f1_many, aliases=("token_f1", "squad_f1"))
+def f1(prediction: Any, target: Any, *, no_answer: bool = False) -> Outcome:
+    """Harmonic mean of precision and recall of the words, counted as often as they occur (SQuAD).
+
+    Words are lower case, without ASCII punctuation and articles. Without any word on a side it is 0, as in SQuAD 1.1;
+    with `no_answer`, two texts without words agree, as in SQuAD 2.0.
+
+    >>> f1("Denver Broncos won", "Denver Broncos").value
+    0.8
+    """
+    return _f1(tokens(_text(prediction)), tokens(_text(target)), no_answer)
+
+
+def _f1(predicted: list[str], right: list[str], no_answer: bool) -> Outcome:
+    if predicted == right:
+        return RIGHT if predicted or no_answer else WRONG
+    shared = _shared(predicted, right)
+    return Outcome(2 * shared / (len(predicted) + len(right))) if shared else WRONG
+
+
+def _shared(some: list[str], others: list[str]) -> int:
+    """How many words both lists have, each as often as both have it."""
+    if len(some) * len(others) > _FEW:
+        return (Counter(some) & Counter(others)).total()
+    left = others.copy()
+    for word in some:
+        if word in left:
+            left.remove(word)
+    return len(others) - len(left)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    return values if {*map(type, values)} == {str} else [*map(_text, values)]
+
+
+def _text(value: Any) -> str:
+    """The text of an answer; of a mapping its `answer`, `text` or `response`."""
+    if isinstance(value, Mapping):
+        return _text(next((value[name] for name in ("answer", "text", "response") if name in value), ""))
+    return value if isinstance(value, str) else "" if value is None else str(value)

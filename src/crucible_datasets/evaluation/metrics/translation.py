@@ -1,0 +1,100 @@
+"""BLEU, chrF and TER, computed by sacrebleu.
+
+A pair's value is sacrebleu's sentence score. The total is its corpus score, made of the counts that every
+outcome keeps in `detail`, and `signature` gives the line that sacrebleu wants beside every published number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from crucible_datasets.evaluation.metrics.base import metric
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.registry import need
+
+
+@lru_cache(maxsize=64)
+def _scorer(kind: str, *options: tuple[str, Any]) -> Any:
+    return getattr(need("sacrebleu.metrics", extra="eval"), kind)(**dict(options))
+
+
+def _judged(kind: str, prediction: Any, target: Any, **options: Any) -> Outcome:
+    """The sentence's score, with the counts that the corpus score is made of."""
+    references = [str(one) for one in target] if isinstance(target, (list, tuple)) else [str(target)]
+    scorer = _scorer(kind, *options.items())
+    counts = scorer._extract_corpus_statistics([str(prediction)], [[one] for one in references])
+    score = scorer._aggregate_and_compute(counts).score
+    return Outcome(float(score), detail={"counts": list(counts[0]), "references": len(references)})
+
+
+def _total(kind: str, fixed: dict[str, Any], outcomes: Sequence[Outcome], **options: Any) -> float:
+    counts = [each.detail["counts"] for each in outcomes if each.detail and "counts" in each.detail]
+    scorer = _scorer(kind, *(fixed | options).items())
+    return float(scorer._aggregate_and_compute(counts).score) if counts else 0.0
+
+
+def _signature(kind: str, fixed: dict[str, Any], outcomes: Sequence[Outcome], **options: Any) -> str:
+    numbers = {each.detail["references"] for each in outcomes if each.detail and "references" in each.detail} or {1}
+    scorer = getattr(need("sacrebleu.metrics", extra="eval"), kind)(**fixed, **options)
+    scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1  # sacrebleu says "var" for -1
+    return str(scorer.get_signature())
+
+
+def _by_sacrebleu(kind: str, **fixed: Any) -> dict[str, Any]:
+    """What these metrics have in common: the target may be a list, and the total is sacrebleu's."""
+    return {
+        "all_targets": True,
+        "extra": "eval",
+        "reduce": partial(_total, kind, fixed),
+        "signed": partial(_signature, kind, fixed),
+    }
+
+
+@metric(version=1, **_by_sacrebleu("BLEU"))
+def bleu(
+    prediction: Any,
+    target: Any,
+    *,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    smooth_method: str = "exp",
+    max_ngram_order: int = 4,
+) -> Outcome:
+    """BLEU from 0 to 100: of one pair the sentence's, of all the corpus's. The target is one reference or a list.
+
+    >>> round(bleu("The dog bit the man.", ["The dog bit the man.", "The dog had bit the man."]).value)
+    100
+    """
+    return _judged(
+        "BLEU",
+        prediction,
+        target,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        smooth_method=smooth_method,
+        max_ngram_order=max_ngram_order,
+        effective_order=True,  # a short sentence has no n-grams of four; alone, it is judged by those it has
+    )
+
+
+@metric(version=1, **_by_sacrebleu("CHRF"))
+def chrf(prediction: Any, target: Any, *, lowercase: bool = False) -> Outcome:
+    """chrF2 from 0 to 100: n-grams of characters that prediction and reference share."""
+    return _judged("CHRF", prediction, target, lowercase=lowercase)
+
+
+@metric("chrf++", version=1, **_by_sacrebleu("CHRF", word_order=2))
+def chrf_words(prediction: Any, target: Any, *, lowercase: bool = False) -> Outcome:
+    """chrF2++ from 0 to 100: n-grams of characters and of words."""
+    return _judged("CHRF", prediction, target, lowercase=lowercase, word_order=2)
+
+
+@metric(version=1, higher_is_better=False, **_by_sacrebleu("TER"))
+def ter(
+    prediction: Any, target: Any, *, normalized: bool = False, no_punct: bool = False, case_sensitive: bool = False
+) -> Outcome:
+    """Translation edit rate, in edits for 100 words of the reference; lower is better."""
+    options = {"normalized": normalized, "no_punct": no_punct, "case_sensitive": case_sensitive}
+    return _judged("TER", prediction, target, **options)

@@ -1,0 +1,119 @@
+"""Answers of functions, kept by content: a rerun asks only for what it does not know yet.
+
+Whatever was answered before a crash is there afterwards, and processes that run side by side share it. The files
+are lines of JSON; nothing in them is ever run.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import xxhash
+
+from crucible_datasets import config
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic.files import make_folders
+from crucible_datasets.evaluation.results.encoding import encode
+from crucible_datasets.evaluation.results.journal import Journal, left_in, lines_in, packed
+from crucible_datasets.hashing import Hasher, UnhashableError
+from crucible_datasets.logging import get_logger
+
+_SECONDS_BETWEEN_SYNCS = 1.0
+_MOST_JOURNALS = 16  # of processes that are gone; more are made one
+_logger = get_logger(__name__)
+
+
+class _Line(msgspec.Struct, frozen=True):
+    key: str
+    answer: Any
+
+
+_line = msgspec.json.Decoder(_Line)
+
+
+class PredictionCache:
+    """What one model answered to samples, by what they say."""
+
+    def __init__(self, folder: str) -> None:
+        make_folders(folder)
+        self.folder = folder
+        self._answers = _known(folder)
+        self._journal = Journal(folder)
+        self._synced = time.monotonic()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> PredictionCache:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._journal.sync()
+        self._journal.close()
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def get(self, sample: Any, epoch: int) -> tuple[bool, Any]:
+        """Whether there is an answer to a sample, and which."""
+        key = key_of(sample, epoch)
+        return key in self._answers, self._answers.get(key)
+
+    def put(self, sample: Any, epoch: int, answer: Any) -> None:
+        """Keep an answer: at once against the death of the process, every second against that of the machine."""
+        key = key_of(sample, epoch)
+        self._answers[key] = answer
+        with self._lock:
+            due = time.monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS
+            if due:
+                self._synced = time.monotonic()
+        self._journal.append([encode(_Line(key, answer))], durable=due)
+
+
+def _known(folder: str) -> dict[str, Any]:
+    """The answers of all journals; those of many dead processes become one."""
+    try:
+        left = left_in(folder)
+        answers = {line.key: line.answer for line in map(_line.decode, lines_in(folder))}
+    except FileNotFoundError:  # another process has just made one of several
+        return _known(folder)
+    if len(left) > _MOST_JOURNALS:
+        packed(folder, (encode(_Line(key, answer)) for key, answer in answers.items()), left)
+    return answers
+
+
+def prediction_cache(function: Callable[..., Any], model: str, cache: Any, cache_key: str | None) -> PredictionCache:
+    """The cache of one model and function; `cache` may be a folder of one's own."""
+    root = (
+        str(cache) if isinstance(cache, (str, os.PathLike)) else os.path.join(config.HF_DATASETS_CACHE, "predictions")
+    )
+    identity = {"model": model, "function": cache_key or identity_of(function), "form": 1}
+    folder = os.path.join(os.path.expanduser(root), xxhash.xxh3_128_hexdigest(encode(identity)))
+    kept = PredictionCache(folder)
+    note = os.path.join(folder, "about.json")
+    if not os.path.exists(note):
+        with written_whole(note) as beside, open(beside, "wb") as file:
+            file.write(encode({**identity, "name": _name(function)}))
+    return kept
+
+
+def identity_of(function: Callable[..., Any]) -> str:
+    """What a function does, as a digest; of one that holds something like a connection, its name."""
+    try:
+        return Hasher.hash(function)
+    except UnhashableError as error:
+        _logger.warning("%s Its answers are cached under its name: pass cache_key when it changes.", error)
+        return _name(function)
+
+
+def key_of(sample: Any, epoch: int) -> str:
+    """What was asked: the whole sample, and the how-manieth time."""
+    return xxhash.xxh3_128_hexdigest(encode([sample, epoch]))
+
+
+def _name(function: Callable[..., Any]) -> str:
+    kind = function if hasattr(function, "__qualname__") else type(function)
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,72 @@
+"""Files of predictions: JSON lines, JSON, CSV, TSV, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.exceptions import FileFormatError, PredictionsError
+
+
+def read_predictions(path: str) -> Any:
+    """What a file holds: columns by name, a list of rows, or answers by id."""
+    kind = os.path.splitext(path)[1].lower()
+    if kind not in _READERS:
+        raise PredictionsError(f"{path!r} is no file of predictions: they are read from {', '.join(_READERS)}.")
+    return _READERS[kind](path)
+
+
+def read_lines(path: str) -> list[dict[str, Any]]:
+    """The objects of a file of JSON lines."""
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    rows = []
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.isspace():
+                try:
+                    rows.append(decoder.decode(line.removeprefix(b"\xef\xbb\xbf")))
+                except msgspec.DecodeError as error:
+                    raise FileFormatError(path, f"line {number} is not a JSON object: {error}") from error
+    return rows
+
+
+def read_json(path: str) -> Any:
+    """What a file of JSON says."""
+    with open(path, "rb") as file:
+        try:
+            return msgspec.json.decode(file.read())
+        except msgspec.DecodeError as error:
+            raise FileFormatError(path, f"not JSON: {error}") from error
+
+
+def _csv(path: str) -> dict[str, list[Any]]:
+    """Every cell as text: `007` and `3.0` are answers, not numbers."""
+    csv.field_size_limit(1 << 30)
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter="\t" if path.lower().endswith(".tsv") else ",")
+        names = next(rows, [])
+        found = [row for row in rows if row]
+    for number, row in enumerate(found, 2):
+        if len(row) != len(names):
+            raise FileFormatError(path, f"record {number} has {len(row)} fields instead of {len(names)}")
+    return {name: [row[place] for row in found] for place, name in enumerate(names)}
+
+
+def _parquet(path: str) -> Any:
+    from crucible_datasets.arrow_dataset import Dataset
+
+    return Dataset.from_parquet(path)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    ".jsonl": read_lines,
+    ".ndjson": read_lines,
+    ".json": read_json,
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".parquet": _parquet,
+}

@@ -1,0 +1,241 @@
+"""What a run is: facts about it, one result per sample, one summary per metric.
+
+`evaluate` makes an EvaluationResult, `ResultStore` keeps it and gives it back, `compare` and the reports read it.
+The samples may lie in memory or in a file; whatever is asked of all of them is asked of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
+
+from msgspec import Struct, field
+
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.statistics.interval import Interval
+from crucible_datasets.exceptions import UnknownEntryError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class SampleResult(Struct, frozen=True):
+    """One sample with what a model answered and what each metric says of it.
+
+    `prediction` is a text, the list of texts that are judged together (pass@k), None when there is none, or whatever
+    else a metric takes. `outcomes` are by the full name of the metric, as `exact_match@1`.
+    """
+
+    id: str
+    prediction: Any
+    target: Any
+    outcomes: dict[str, Outcome]
+    input: Any = None
+    choices: list[str] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    epoch: int = 0
+
+
+class MetricSummary(Struct, frozen=True):
+    """One metric over a whole run.
+
+    `value` is over the `n` samples that count, those without a readable answer among them; `unparsed_rate` is
+    their share, `value_parsed` the value without them, and `counts` says how many samples have which status.
+    """
+
+    value: float | None
+    n: int
+    interval: Interval | None = None
+    stderr: float | None = None
+    unparsed_rate: float = 0.0
+    value_parsed: float | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    signature: str | None = None
+    higher_is_better: bool = True
+    binary: bool = False
+
+
+class RunInfo(Struct, frozen=True, kw_only=True):
+    """What was run on what, under which rules: all that a score needs to be compared with another."""
+
+    run_id: str
+    model: str
+    dataset: str
+    split: str | None = None
+    config: str | None = None
+    dataset_hash: str | None = None
+    revision: str | None = None
+    rules: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+    created_at: str = ""
+    duration: float = 0.0
+    tags: list[str] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    library_version: str = ""
+    num_samples: int = 0
+    missing: str = "error"
+    cluster_by: str | None = None
+
+
+@runtime_checkable
+class SampleRows(Protocol):
+    """The samples of a run, in memory or in a file."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[SampleResult]: ...
+    @overload
+    def __getitem__(self, index: int) -> SampleResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SampleResult]: ...
+
+    def ids(self) -> list[str]:
+        """The id of every row."""
+        ...
+
+    def epochs(self) -> np.ndarray:
+        """The repetition of every row."""
+        ...
+
+    def values(self, key: str) -> np.ndarray:
+        """The value of every row under a metric; NaN where there is none."""
+        ...
+
+    def outcomes(self, key: str) -> list[Outcome]:
+        """The outcome of every row under a metric."""
+        ...
+
+    def at(self, path: str) -> list[Any]:
+        """What every row has at a path, as `subject`, `metadata.subject` or `metadata.source.name`."""
+        ...
+
+
+class SampleList(list[SampleResult]):
+    """Samples in memory."""
+
+    def ids(self) -> list[str]:
+        """The id of every row."""
+        return [sample.id for sample in self]
+
+    def epochs(self) -> np.ndarray:
+        """The repetition of every row."""
+        import numpy as np
+
+        return np.array([sample.epoch for sample in self], dtype=np.int64)
+
+    def values(self, key: str) -> np.ndarray:
+        """The value of every row under a metric; NaN where there is none."""
+        return values_of(self.outcomes(key))
+
+    def outcomes(self, key: str) -> list[Outcome]:
+        """The outcome of every row under a metric."""
+        return [sample.outcomes[key] for sample in self]
+
+    def at(self, path: str) -> list[Any]:
+        """What every row has at a path."""
+        return [at_path(sample, path) for sample in self]
+
+
+def values_of(outcomes: Sequence[Outcome]) -> np.ndarray:
+    """The values of outcomes; NaN where there is none."""
+    import numpy as np
+
+    nothing = float("nan")
+    return np.array([nothing if one.value is None else one.value for one in outcomes], dtype=np.float64)
+
+
+def at_path(sample: SampleResult, path: str) -> Any:
+    """What a sample has at a path of dots: a field of its own, else one of its metadata; None where there is none."""
+    first, *rest = path.split(".")
+    if first in OWN_FIELDS:
+        return inside(getattr(sample, first), rest)
+    return in_metadata(sample.metadata, path)
+
+
+def in_metadata(metadata: Mapping[str, Any] | None, path: str) -> Any:
+    """What metadata has at a path of dots; a name with dots in it comes first."""
+    return inside(metadata, [path] if metadata and path in metadata else path.split("."))
+
+
+def inside(place: Any, names: Sequence[str]) -> Any:
+    """What is found by going from one mapping into the next."""
+    for name in names:
+        place = place.get(name) if isinstance(place, Mapping) else None
+    return place
+
+
+OWN_FIELDS = frozenset({"id", "prediction", "target", "input", "choices", "metadata", "epoch"})
+
+
+class EvaluationResult:
+    """A run with its samples and its summaries."""
+
+    def __init__(
+        self, info: RunInfo, samples: SampleRows | Sequence[SampleResult], summary: Mapping[str, MetricSummary]
+    ) -> None:
+        self.info = info
+        self.samples: SampleRows = samples if isinstance(samples, SampleRows) else SampleList(samples)
+        self.summary = dict(summary)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __str__(self) -> str:
+        from crucible_datasets.evaluation.shown import as_text
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{key}={one.value}" for key, one in self.summary.items())
+        return f"EvaluationResult({self.info.model!r} on {self.info.dataset!r}, {len(self)} samples, {scores})"
+
+    def _repr_html_(self) -> str:
+        from crucible_datasets.evaluation.shown import as_html
+
+        return as_html(self)
+
+    @property
+    def ids(self) -> list[str]:
+        """Every sample once, in their order; what `values` is aligned with."""
+        return list(dict.fromkeys(self.samples.ids()))
+
+    def key(self, metric: str | None = None) -> str:
+        """The full name of a metric of this run: `exact_match` is `exact_match@1`; of the first one without a name."""
+        keys = list(self.summary)
+        found = [key for key in keys if metric in {None, key, key.rpartition("@")[0]}]
+        if not found:
+            raise UnknownEntryError("metric of this run", str(metric), keys)
+        return found[0]
+
+    def value(self, metric: str | None = None) -> float | None:
+        """The score under a metric, or under the first."""
+        return self.summary[self.key(metric)].value
+
+    def values(self, metric: str | None = None) -> np.ndarray:
+        """The value of every sample, aligned with `ids`: the mean over repetitions, NaN where nothing counts."""
+        from crucible_datasets.evaluation.repetitions import means
+
+        values = self.samples.values(self.key(metric))
+        return means(self.samples.ids(), values) if self.samples.epochs().any() else values
+
+    def repeats(self, metric: str | None = None) -> np.ndarray:
+        """The values as samples × repetitions, NaN where one is missing."""
+        from crucible_datasets.evaluation.repetitions import matrix
+
+        return matrix(self.samples.ids(), self.samples.values(self.key(metric)))
+
+    def column(self, path: str) -> list[Any]:
+        """What every sample has at a path, aligned with `ids`: `subject`, `metadata.subject`, `target` …"""
+        first = dict(zip(reversed(self.samples.ids()), reversed(self.samples.at(path)), strict=True))
+        return [first[one] for one in self.ids]
+
+    def by(self, path: str) -> dict[Any, dict[str, MetricSummary]]:
+        """The summaries of each group of samples that have the same at a path: group → metric → summary."""
+        from crucible_datasets.evaluation.summaries import by_group
+
+        return by_group(self, path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Facts and summaries as plain values, without the samples."""
+        from msgspec import to_builtins
+
+        return {"info": to_builtins(self.info), "summary": to_builtins(self.summary)}

@@ -1,0 +1,67 @@
+// Charts: a dot for a score, a line for its interval.
+
+const CHART = { width: 1000, label: 250, right: 170, row: 30 };
+
+function ticks(low, high) {
+  const span = high - low || 1;
+  const rough = span / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => span / one <= 6);
+  const found = [];
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(at);
+  return found;
+}
+
+function bounds(rows, isShare) {
+  const ends = rows.flatMap((row) => [row.value, row.low, row.high]).filter((one) => typeof one === "number");
+  if (!ends.length) return [0, 1];
+  const low = Math.min(...ends), high = Math.max(...ends);
+  const margin = (high - low || Math.abs(high) || 1) * 0.08;
+  const wide = [low - margin, high + margin];
+  return isShare ? [Math.max(0, wide[0]), Math.min(1, wide[1])] : wide;
+}
+
+/** Scores below each other: rows of {name, series, value, low, high}. */
+function intervalChart(rows, isShare, about) {
+  const { width, label, right, row } = CHART;
+  const [low, high] = bounds(rows, isShare);
+  const place = (value) => label + ((value - low) / (high - low || 1)) * (width - label - right);
+  const height = rows.length * row + 34;
+  const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": visible(about) });
+  for (const tick of ticks(low, high)) {
+    const x = place(tick);
+    chart.append(svg("line", { class: "grid", x1: x, x2: x, y1: 6, y2: height - 24 }));
+    chart.append(svg("text", { class: "soft", x, y: height - 8, "text-anchor": "middle" }, isShare ? number(100 * tick, 1).replace(/\.0$/, "") + " %" : number(tick, 2)));
+  }
+  rows.forEach((one, index) => chart.append(chartRow(one, 6 + row * (index + 0.5), place, isShare)));
+  return chart;
+}
+
+function chartRow(one, y, place, isShare) {
+  const { width, label, right } = CHART;
+  const name = one.name.length > 34 ? one.name.slice(0, 33) + "…" : one.name;
+  const group = svg("g", {}, svg("title", {}, one.name), svg("text", { x: label - 14, y: y + 4.5, "text-anchor": "end" }, name));
+  if (typeof one.value !== "number") return group;
+  const marks = svg("g", { class: series(one.series) });
+  if (typeof one.low === "number") {
+    marks.append(svg("line", { x1: place(one.low), x2: place(one.high), y1: y, y2: y, "stroke-width": 3, opacity: 0.45 }));
+    for (const end of [one.low, one.high]) marks.append(svg("line", { x1: place(end), x2: place(end), y1: y - 5, y2: y + 5, "stroke-width": 2, opacity: 0.6 }));
+  }
+  marks.append(svg("circle", { cx: place(one.value), cy: y, r: 5.5 }));
+  const said = typeof one.low === "number" ? ` [${score(one.low, isShare)}, ${score(one.high, isShare)}]`.replaceAll(" %", "") : "";
+  group.append(marks, svg("text", { x: width - right + 12, y: y + 4.5 }, score(one.value, isShare), svg("tspan", { class: "soft" }, said)));
+  return group;
+}
+
+/** A difference in a cell of a table, on a scale that all rows share. */
+function differenceChart(row, reach) {
+  const place = (value) => 100 + (value / (reach || 1)) * 92;
+  const sure = row.low > 0 || row.high < 0;
+  const chart = svg("svg", { viewBox: "0 0 200 22", role: "img", "aria-label": "difference with its interval" });
+  chart.append(svg("line", { class: "zero", x1: 100, x2: 100, y1: 1, y2: 21 }));
+  const marks = svg("g", { class: sure ? "s0" : "s7" });
+  if (typeof row.low === "number") marks.append(svg("line", { x1: place(row.low), x2: place(row.high), y1: 11, y2: 11, "stroke-width": 3, opacity: 0.5 }));
+  marks.append(svg("circle", { cx: place(row.difference), cy: 11, r: 4.5 }));
+  chart.append(marks);
+  return chart;
+}

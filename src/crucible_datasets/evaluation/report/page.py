@@ -1,0 +1,103 @@
+"""The page: one HTML file with its style, its script and its data, and a policy that lets nothing else run.
+
+Data stands in a script element that no browser runs, with every `<` written out, and becomes text nodes only.
+The policy names the one script by its hash, so a script that got in by any other way would not run.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from msgspec import json
+
+from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.report.payload import payload
+from crucible_datasets.evaluation.report.samples import Limits
+from crucible_datasets.exceptions import ArgumentError
+
+_SCRIPTS = ("dom.js", "charts.js", "tables.js", "diff.js", "samples.js", "page.js")
+_ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
+
+
+def html_report(
+    results: EvaluationResult | Iterable[EvaluationResult],
+    title: str | None = None,
+    max_samples: int = Limits().samples,
+    max_bytes: int = Limits().bytes,
+) -> str:
+    """The runs as one HTML page. Scores are over all samples; at most so many are in the page themselves."""
+    runs = _runs(results)
+    if max_samples < 0 or max_bytes < 0:
+        raise ArgumentError("max_samples", max_samples, "expected 0 or more, as for max_bytes.")
+    told = payload(runs, title, Limits(max_samples, max_bytes))
+    script, style = "".join(_asset(name) for name in _SCRIPTS), _asset("page.css")
+    parts = {
+        "CSP": _policy(script, style),
+        "TITLE": escape(_printable(told["title"])),
+        "STYLE": style,
+        "DATA": _embedded(told),
+        "SCRIPT": script,
+    }
+    # One pass: what a part brings along is not looked at again.
+    return re.sub("@(CSP|TITLE|STYLE|DATA|SCRIPT)@", lambda found: parts[found[1]], _asset("page.html"))
+
+
+def write_report(
+    path: str,
+    results: EvaluationResult | Iterable[EvaluationResult],
+    title: str | None = None,
+    max_samples: int = Limits().samples,
+    max_bytes: int = Limits().bytes,
+) -> str:
+    """Write the page to a file, which appears whole; its path."""
+    from crucible_datasets.atomic import written_whole
+
+    page = html_report(results, title, max_samples, max_bytes)
+    with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as stream:
+        stream.write(page)
+    return path
+
+
+def _runs(results: EvaluationResult | Iterable[EvaluationResult]) -> Sequence[EvaluationResult]:
+    found = [results] if isinstance(results, EvaluationResult) else list(results)
+    if not found:
+        raise ArgumentError("results", [], "a report needs at least one run.")
+    return found
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("assets", name).read_text("utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    rules = {
+        "default-src": "'none'",
+        "script-src": _hash(script),
+        "style-src": _hash(style),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {allowed}" for name, allowed in rules.items())
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _embedded(value: Any) -> str:
+    """JSON that no HTML parser sees a tag, a comment or a character reference in."""
+    text = json.encode(value, enc_hook=str)
+    for character, written in _ESCAPES:
+        text = text.replace(character, written)
+    return text.decode()
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else " " for each in text)

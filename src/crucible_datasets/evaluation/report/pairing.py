@@ -1,0 +1,45 @@
+"""The comparisons of a page: every two runs over the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crucible_datasets.evaluation.comparison import compare
+from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.exceptions import IncomparableRunsError
+
+_HOW = "The difference is that of “model” minus “against”, on the samples that both answered."
+
+
+def comparison_rows(
+    results: Sequence[EvaluationResult], groups: Sequence[Sequence[int]]
+) -> tuple[list[dict[str, Any]], str]:
+    """Differences with their intervals and p values, and a note on how they were worked out or why there are none."""
+    several = [results[run] for group in groups if len(group) > 1 for run in group]
+    if not several:
+        return [], ""
+    try:
+        table = compare(*several)
+    except IncomparableRunsError as error:
+        return [], f"Not compared: {error}"
+    tests = ", ".join(dict.fromkeys(row.test for row in table))
+    corrected = (
+        "" if table.correction == "none" else f", p values adjusted by {table.correction} over {len(table)} rows"
+    )
+    return [_row(row) for row in table], f"{_HOW} {100 * table.level:g} % intervals; {tests}{corrected}."
+
+
+def _row(row: Any) -> dict[str, Any]:
+    ends = {} if row.interval is None else {"low": row.interval.low, "high": row.interval.high}
+    return {
+        "dataset": row.benchmark,
+        "metric": row.metric,
+        "a": row.second,
+        "b": row.first,
+        "difference": row.difference,
+        "p": row.p_value,
+        "p_adjusted": row.p_adjusted,
+        "n": row.n,
+        **ends,
+    }

@@ -1,0 +1,19 @@
+"""Runs that are kept: journals while they are made, one immutable file each afterwards, and what is asked of them."""
+
+from crucible_datasets.later import names as _names
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "differences": ("Difference", "Differences"),
+    "openrun": ("OpenRun",),
+    "rescoring": ("Move", "Rescored"),
+    "runfile": ("StoredRun",),
+    "sql.mirror": ("SqlMirror",),
+    "store": ("ResultStore",),
+}
+
+__all__ = sorted(name for home in _HOMES.values() for name in home)
+__getattr__ = _names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,103 @@
+"""Which runs are asked for: the same conditions for the files and for their mirror in a database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from msgspec import Struct
+
+from crucible_datasets.evaluation.results.runfile import StoredRun
+from crucible_datasets.exceptions import ArgumentError
+
+Range = tuple[float | None, float | None]
+
+
+class Condition(Struct, frozen=True):
+    """What a run must be like. Names may hold `*`; of several names one must fit; all tags must be there."""
+
+    names: dict[str, list[str]]
+    scores: dict[str, Range]
+    since: str | None
+    until: str | None
+    tags: list[str]
+
+    def holds(self, run: StoredRun) -> bool:
+        """Whether a run is one of those."""
+        info = run.info
+        return (
+            all(_fits(getattr(info, field), patterns) for field, patterns in self.names.items())
+            and (self.since is None or info.created_at >= self.since)
+            and (self.until is None or info.created_at < self.until)
+            and set(self.tags) <= set(info.tags)
+            and all(_within(run, metric, limits) for metric, limits in self.scores.items())
+        )
+
+
+def condition(
+    *,
+    names: Mapping[str, str | Iterable[str] | None],
+    scores: Mapping[str, Any] | None,
+    since: str | date | None,
+    until: str | date | None,
+    tags: str | Iterable[str],
+) -> Condition:
+    """Conditions as `query` takes them: `scores={"exact_match": (0.5, None)}`, days or moments for dates."""
+    return Condition(
+        {field: _several(asked) for field, asked in names.items() if asked is not None},
+        {metric: _range(metric, limits) for metric, limits in (scores or {}).items()},
+        moment_of(since),
+        moment_of(until),
+        _several(tags),
+    )
+
+
+def as_expression(pattern: str) -> str:
+    """A name with `*` as a regular expression."""
+    return "".join(".*" if part == "*" else re.escape(part) for part in re.split(r"(\*)", pattern))
+
+
+def same_metric(asked: str, key: str) -> bool:
+    """Whether `exact_match` or `exact_match@1` means the metric of a run."""
+    return asked in {key, key.rpartition("@")[0]}
+
+
+def _several(asked: str | Iterable[str]) -> list[str]:
+    return [asked] if isinstance(asked, str) else list(asked)
+
+
+def _range(metric: str, limits: Any) -> Range:
+    if isinstance(limits, (int, float)):
+        return float(limits), None
+    try:
+        low, high = limits
+        return None if low is None else float(low), None if high is None else float(high)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError("scores", {metric: limits}, "must be the least value, or (least, greatest).") from error
+
+
+def moment_of(asked: str | date | None) -> str | None:
+    """A day or a moment as runs record it; without a zone it is UTC."""
+    if asked is None:
+        return None
+    try:
+        given = datetime.fromisoformat(asked) if isinstance(asked, str) else asked
+    except ValueError as error:
+        raise ArgumentError("since or until", asked, "must be a day or a moment, as 2026-11-16.") from error
+    moment = given if isinstance(given, datetime) else datetime.combine(given, time())
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _fits(value: str | None, patterns: list[str]) -> bool:
+    return value is not None and any(re.fullmatch(as_expression(one), value, re.DOTALL) for one in patterns)
+
+
+def _within(run: StoredRun, metric: str, limits: Range) -> bool:
+    low, high = limits
+    values = [one.value for key, one in run.summary.items() if same_metric(metric, key)]
+    return any(
+        value is not None and (low is None or value >= low) and (high is None or value <= high) for value in values
+    )

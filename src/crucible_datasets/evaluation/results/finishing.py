@@ -1,0 +1,120 @@
+"""From journals to the file of a run, and from either to a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+import msgspec
+import numpy as np
+import xxhash
+
+from crucible_datasets.atomic import storage_errors, written_whole
+from crucible_datasets.atomic.files import make_folders, remove_abandoned
+from crucible_datasets.evaluation.counting import Counting
+from crucible_datasets.evaluation.record import (
+    EvaluationResult,
+    SampleList,
+    SampleResult,
+)
+from crucible_datasets.evaluation.results.index import runs_in
+from crucible_datasets.evaluation.results.openrun import is_left, remove_folder, samples_in, seal_of, stored_info
+from crucible_datasets.evaluation.results.places import Places
+from crucible_datasets.evaluation.results.runfile import RunFile, StoredRun, batches, read_footer
+from crucible_datasets.evaluation.results.stored import StoredSamples
+from crucible_datasets.exceptions import RunNotFoundError
+
+
+def complete(places: Places, run_id: str) -> None:
+    """Bring a sealed run to its end, as often and by as many as want to."""
+    folder, path = places.journals(run_id), places.run(run_id)
+    seal = seal_of(folder)
+    if seal is not None and not os.path.exists(path):
+        make_folders(places.runs)
+        with suppress(FileNotFoundError):  # another one was faster and has removed the journals
+            _write(path, folder, seal.run)
+    if os.path.exists(path):
+        with storage_errors(folder):
+            remove_folder(folder)
+
+
+def complete_left(places: Places) -> None:
+    """Bring the sealed runs to their end whose makers are gone, and remove what dead processes left."""
+    for folder in (places.open, places.runs):
+        remove_abandoned(folder, suffix=None)
+    for run_id in under_way(places):
+        if is_left(places.journals(run_id)):
+            with suppress(OSError):  # of a store that may only be read
+                complete(places, run_id)
+
+
+def under_way(places: Places) -> list[str]:
+    """The names of runs that have journals."""
+    with suppress(FileNotFoundError):
+        return sorted(name for name in os.listdir(places.open) if not name.startswith("."))
+    return []
+
+
+def load_run(places: Places, run_id: str) -> EvaluationResult:
+    """A run as a result: lazily of its file, or of what its journals hold so far."""
+    path = places.run(run_id)
+    if not os.path.exists(path):
+        with suppress(OSError):  # of a store that may only be read: the journals say the same
+            complete(places, run_id)
+    try:
+        run = read_footer(path)
+    except FileNotFoundError:
+        return _unfinished(places, run_id)
+    return EvaluationResult(run.info, StoredSamples(path, run.info.metrics), run.summary)
+
+
+def _unfinished(places: Places, run_id: str) -> EvaluationResult:
+    folder = places.journals(run_id)
+    info = stored_info(folder) if os.path.isdir(folder) else None
+    if info is None:
+        raise RunNotFoundError(run_id, places.root, [*runs_in(places), *under_way(places)])
+    latest = {(sample.id, sample.epoch): sample for sample in samples_in(folder)}
+    samples, counted = SampleList(latest.values()), Counting(info)
+    counted.add(samples)
+    info = msgspec.structs.replace(info, num_samples=counted.num_samples)
+    return EvaluationResult(info, samples, counted.summary())
+
+
+def _write(path: str, folder: str, seal: StoredRun) -> None:
+    with written_whole(path) as beside:
+        repeated = _write_samples(beside, folder, seal, skipped=frozenset())
+        if repeated:
+            _write_samples(beside, folder, seal, repeated)
+
+
+def _write_samples(path: str, folder: str, seal: StoredRun, skipped: frozenset[int]) -> frozenset[int]:
+    """Write all samples but those at some places, and give the places of those that came again later."""
+    counting = Counting(seal.info)
+    digests: list[np.ndarray] = []
+    with RunFile(path, seal.info) as file:
+        for batch in batches(_without(samples_in(folder), skipped)):
+            file.add(batch)
+            counting.add(batch)
+            digests.append(np.array([_digest(sample) for sample in batch], dtype=np.uint64))
+        info = msgspec.structs.replace(seal.info, num_samples=counting.num_samples)
+        file.describe(StoredRun(info, seal.summary or counting.summary()))
+    return _earlier(np.concatenate(digests)) if digests else frozenset()
+
+
+def _digest(sample: SampleResult) -> int:
+    return xxhash.xxh3_64_intdigest(f"{sample.epoch} {sample.id}".encode("utf-8", "surrogatepass"))
+
+
+def _earlier(digests: np.ndarray) -> frozenset[int]:
+    """The places whose digest comes again later."""
+    _, last = np.unique(digests[::-1], return_index=True)
+    if len(last) == len(digests):
+        return frozenset()
+    kept = np.zeros(len(digests), dtype=bool)
+    kept[len(digests) - 1 - last] = True
+    return frozenset(np.flatnonzero(~kept).tolist())
+
+
+def _without(samples: Iterator[SampleResult], skipped: frozenset[int]) -> Iterator[SampleResult]:
+    return (sample for place, sample in enumerate(samples) if place not in skipped)

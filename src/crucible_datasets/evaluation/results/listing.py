@@ -1,0 +1,96 @@
+"""Runs of a store by name and by what they are like."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.atomic.files import make_durable, make_folders, storage_errors
+from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleResult
+from crucible_datasets.evaluation.results.filters import Condition, condition, moment_of
+from crucible_datasets.evaluation.results.finishing import complete_left, under_way
+from crucible_datasets.evaluation.results.index import runs_in
+from crucible_datasets.evaluation.results.openrun import remove_folder, stored_info
+from crucible_datasets.evaluation.results.places import Places, new_run_id, now
+from crucible_datasets.evaluation.results.runfile import StoredRun, write_run
+from crucible_datasets.exceptions import RunExistsError, RunNotFoundError
+from crucible_datasets.progress import bar
+
+__all__ = ["chosen", "condition", "delete", "described", "named", "save", "unfinished"]
+
+
+def described(info: RunInfo | None, facts: dict[str, Any]) -> RunInfo:
+    """Facts about a run, completed by what can be made up: a name, the time, the version of the library."""
+    if info is not None:
+        return msgspec.structs.replace(info, **facts)
+    from crucible_datasets import __version__
+
+    model, dataset = facts.get("model", "unknown"), facts.get("dataset", "unknown")
+    made = {"run_id": new_run_id(model, dataset), "created_at": now(), "library_version": __version__}
+    facts["created_at"] = moment_of(facts.get("created_at")) or made["created_at"]
+    return RunInfo(**{**made, "model": model, "dataset": dataset, **facts})
+
+
+def save(places: Places, result: EvaluationResult) -> str:
+    """Keep a whole run: it is there at the end or not at all."""
+    path = places.run(result.info.run_id)
+    if os.path.exists(path) or os.path.isdir(places.journals(result.info.run_id)):
+        raise RunExistsError(result.info.run_id, places.root, "Runs are never changed: give this one another run_id.")
+    with storage_errors(path):
+        make_folders(places.runs)
+    with bar(total=len(result), desc="Saving", unit=" samples") as progress:
+        write_run(path, result.info, result.summary, counted(result.samples, progress.update))
+    return result.info.run_id
+
+
+def counted(samples: Iterable[SampleResult], update: Callable[[int], None]) -> Iterator[SampleResult]:
+    """Samples as they are, told one by one to a progress bar."""
+    for sample in samples:
+        yield sample
+        update(1)
+
+
+def chosen(places: Places, asked: Condition, limit: int | None) -> list[StoredRun]:
+    """The finished runs that fit, the newest first."""
+    complete_left(places)
+    return newest([run for run in runs_in(places).values() if asked.holds(run)], limit)
+
+
+def newest(runs: list[StoredRun], limit: int | None) -> list[StoredRun]:
+    """Runs in the order in which stores and databases give them."""
+    return sorted(runs, key=lambda run: (run.info.created_at, run.info.run_id), reverse=True)[:limit]
+
+
+def unfinished(places: Places) -> list[StoredRun]:
+    """The runs that were begun and not finished."""
+    complete_left(places)
+    infos = [stored_info(places.journals(run_id)) for run_id in under_way(places)]
+    return newest([StoredRun(info, finished=False) for info in infos if info is not None], None)
+
+
+def named(places: Places, asked: str) -> str:
+    """The one run of that name, or the one whose name begins or ends so."""
+    if isinstance(asked, str) and asked and (os.sep not in asked and not asked.startswith(".")):
+        with suppress(ValueError):
+            if os.path.exists(places.run(asked)) or os.path.isdir(places.journals(asked)):
+                return asked
+    known = list(dict.fromkeys([*runs_in(places), *under_way(places)]))
+    fitting = [run_id for run_id in known if asked and (run_id.startswith(asked) or run_id.endswith(asked))]
+    if len(fitting) != 1:
+        raise RunNotFoundError(asked, places.root, fitting or known)
+    return fitting[0]
+
+
+def delete(places: Places, run_id: str) -> bool:
+    """Remove a run; the journals first, since they could bring a removed file back."""
+    folder, path = places.journals(run_id), places.run(run_id)
+    there = os.path.isdir(folder) or os.path.exists(path)
+    remove_folder(folder)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+        make_durable(places.runs)
+    return there

@@ -1,0 +1,135 @@
+"""Stored predictions scored again: what another rule or metric makes of them, and which samples moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from crucible_datasets.evaluation.counting import Counting
+from crucible_datasets.evaluation.judging import AsMetrics, Judging, judging, without_leave
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.evaluation.results.places import new_run_id, now
+from crucible_datasets.evaluation.results.runfile import batches
+from crucible_datasets.progress import bar
+
+
+@dataclass(frozen=True)
+class Move:
+    """A sample that is judged differently than before."""
+
+    id: str
+    epoch: int
+    prediction: Any
+    before: Outcome
+    after: Outcome
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """The run as it was, as it is now, and what moved under the metric they share."""
+
+    before: EvaluationResult
+    result: EvaluationResult
+    metric: str
+    moved: list[Move] = field(repr=False)
+    run_id: str | None = None
+
+    def kept(self, run_id: str) -> Rescored:
+        """The same after it was stored."""
+        return replace(self, run_id=run_id)
+
+    @property
+    def up(self) -> list[Move]:
+        """The samples whose value rose."""
+        return [move for move in self.moved if (move.after.value or 0) > (move.before.value or 0)]
+
+    @property
+    def down(self) -> list[Move]:
+        """The samples whose value fell."""
+        return [move for move in self.moved if (move.after.value or 0) < (move.before.value or 0)]
+
+    def __str__(self) -> str:
+        old, new = self.before.summary, self.result.summary
+        first, second = (_shown(one) for one in (next(iter(old.values())).value, new[self.metric].value))
+        moved = f"{len(self.moved)} samples moved: {len(self.up)} up, {len(self.down)} down"
+        return f"{self.metric}: {first} → {second} ({_rules(self.before)} → {_rules(self.result)}); {moved}"
+
+
+def rescored(
+    before: EvaluationResult,
+    metrics: AsMetrics | None = None,
+    *,
+    extract: Any = None,
+    run_id: str | None = None,
+    metric_options: Mapping[str, Mapping[str, Any]] | None = None,
+    **shared: Any,
+) -> Rescored:
+    """Judge the stored predictions of a run again; what is not said stays as it was. `extract=False` means no rule."""
+    how = judging(
+        list(before.summary) if metrics is None else metrics,
+        before.info.rules[0] if extract is None and before.info.rules else extract,
+        _recorded(before) if metric_options is None and metrics is None else metric_options,
+        before.info.missing,
+        shared,
+    )
+    info = _info(before.info, how, run_id)
+    samples, counting = SampleList(), Counting(info, how.metrics)
+    with bar(total=len(before), desc="Rescoring", unit=" samples") as progress:
+        for batch in batches(before.samples):
+            judged = _judged(batch, how)
+            samples += judged
+            counting.add(judged)
+            progress.update(len(batch))
+    result = EvaluationResult(info, samples, counting.summary())
+    key, old_key = _shared_metric(before, how)
+    return Rescored(before, result, key, _moves(before, samples, old_key, key))
+
+
+def _recorded(before: EvaluationResult) -> dict[str, dict[str, Any]]:
+    return without_leave(before.info.options.get("metric_options") or {})
+
+
+def _info(old: RunInfo, how: Judging, run_id: str | None) -> RunInfo:
+    return msgspec.structs.replace(
+        old,
+        run_id=run_id or new_run_id(old.model, old.dataset),
+        created_at=now(),
+        rules=how.rules,
+        metrics=list(how.metrics),
+        options={**old.options, "metric_options": how.recorded, "rescored_from": old.run_id},
+    )
+
+
+def _judged(batch: list[SampleResult], how: Judging) -> list[SampleResult]:
+    outcomes = how.outcomes([one.prediction for one in batch], [one.target for one in batch], batch)
+    return [msgspec.structs.replace(one, outcomes=judged) for one, judged in zip(batch, outcomes, strict=True)]
+
+
+def _shared_metric(before: EvaluationResult, how: Judging) -> tuple[str, str]:
+    """The first metric that is in both under whatever version, else the first of each."""
+    for key, metric in how.metrics.items():
+        for old in before.summary:
+            if old.rpartition("@")[0] == metric.name:
+                return key, old
+    return next(iter(how.metrics)), next(iter(before.summary))
+
+
+def _moves(before: EvaluationResult, after: SampleList, old_key: str, key: str) -> list[Move]:
+    pairs = zip(before.samples.outcomes(old_key), after, strict=True)
+    return [
+        Move(sample.id, sample.epoch, sample.prediction, was, sample.outcomes[key])
+        for was, sample in pairs
+        if (was.value, was.status) != (sample.outcomes[key].value, sample.outcomes[key].status)
+    ]
+
+
+def _rules(result: EvaluationResult) -> str:
+    return ", ".join(result.info.rules) or "no rule"
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

@@ -1,0 +1,148 @@
+"""SQLite and PostgreSQL behind one small set of calls. Statements are written with `?` for values."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from crucible_datasets.exceptions import without_secrets
+from crucible_datasets.registry import need
+
+
+class Database(Protocol):
+    """A database that is written to in whole transactions."""
+
+    place: str
+    text: str  # the type of texts that are compared by their characters' numbers, as Python does
+
+    def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        ...
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """One transaction: all of it is there in the end, or nothing."""
+        ...
+
+    def pattern(self, column: str) -> str:
+        """The condition that a column fits a regular expression."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        ...
+
+
+class Writer(Protocol):
+    """Statements of one transaction."""
+
+    def do(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Run one statement."""
+        ...
+
+    def many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for every row."""
+        ...
+
+
+def database(url: str) -> Database:
+    """The database of a URL or of a path: `postgresql://…`, `sqlite:///file.db`, `file.db`."""
+    if re.match(r"postgres(ql)?://", url):
+        return Postgres(url)
+    return Sqlite(re.sub(r"^sqlite:///?", "", url))
+
+
+class Sqlite:
+    """A file of SQLite."""
+
+    text = "TEXT"
+
+    def __init__(self, path: str) -> None:
+        self.place = path
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        # Every transaction begins as a writer, so two processes wait for each other instead of failing in between.
+        self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        self._connection.create_function("fits", 2, _fits, deterministic=True)
+
+    def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        return self._connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """One transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield _Statements(self._connection, lambda statement: statement)
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def pattern(self, column: str) -> str:
+        """The condition that a column fits a regular expression."""
+        return f"fits({column}, ?)"
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+
+class Postgres:
+    """A server of PostgreSQL."""
+
+    text = 'TEXT COLLATE "C"'
+
+    def __init__(self, url: str) -> None:
+        self.place = without_secrets(url)
+        psycopg = need("psycopg", extra="postgres")
+        self._connection = psycopg.connect(url, autocommit=True)
+
+    def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        return list(self._connection.execute(_numbered(statement), values).fetchall())
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """One transaction; only one is under way at a time, since two that make the same tables would fail."""
+        with self._connection.transaction(), self._connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            yield _Statements(cursor, _numbered)
+
+    def pattern(self, column: str) -> str:
+        """The condition that a column fits a regular expression."""
+        return f"{column} ~ ('^(' || ? || ')$')"
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+
+_LOCK = 0x6372756369626C65
+
+
+class _Statements:
+    def __init__(self, cursor: Any, written: Any) -> None:
+        self._cursor, self._written = cursor, written
+
+    def do(self, statement: str, values: Sequence[Any] = ()) -> None:
+        """Run one statement."""
+        self._cursor.execute(self._written(statement), values)
+
+    def many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for every row."""
+        self._cursor.executemany(self._written(statement), rows)
+
+
+def _numbered(statement: str) -> str:
+    """A statement with psycopg's sign for values; what stands between quotes stays."""
+    parts = re.split(r"('(?:[^']|'')*'|\"[^\"]*\")", statement.replace("%", "%%"))
+    return "".join(part if place % 2 else part.replace("?", "%s") for place, part in enumerate(parts))
+
+
+def _fits(value: str | None, expression: str) -> bool:
+    return value is not None and re.fullmatch(expression, value, re.DOTALL) is not None

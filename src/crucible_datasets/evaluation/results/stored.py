@@ -1,0 +1,116 @@
+"""The samples of a finished run, read from its file as far as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, overload
+
+import pyarrow.parquet as pq
+
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.record import OWN_FIELDS, SampleResult, in_metadata, inside
+from crucible_datasets.evaluation.results.columns import metric_columns, outcomes_of, samples_of
+from crucible_datasets.evaluation.results.encoding import value
+from crucible_datasets.exceptions import RowIndexError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+
+class StoredSamples:
+    """A sequence of samples over a Parquet file; one row group is in memory at a time."""
+
+    def __init__(self, path: str, metrics: list[str]) -> None:
+        self.path, self.metrics = path, metrics
+        self._group = lru_cache(maxsize=2)(self._read_group)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return StoredSamples, (self.path, self.metrics)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[SampleResult]:
+        for group in range(len(self._starts) - 1):
+            yield from self._read_group(group)
+
+    @overload
+    def __getitem__(self, index: int) -> SampleResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[SampleResult]: ...
+    def __getitem__(self, index: int | slice) -> SampleResult | list[SampleResult]:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        row = index + len(self) if index < 0 else index
+        if not 0 <= row < len(self):
+            raise RowIndexError(index, len(self))
+        group = next(number for number, start in enumerate(self._starts[1:]) if row < start)
+        return self._group(group)[row - self._starts[group]]
+
+    def ids(self) -> list[str]:
+        """The id of every row."""
+        return self._column("id").to_pylist()
+
+    def epochs(self) -> np.ndarray:
+        """The repetition of every row."""
+        return _numbers(self._column("epoch"), "int64")
+
+    def values(self, key: str) -> np.ndarray:
+        """The value of every row under a metric; NaN where there is none."""
+        return _numbers(self._column(f"value:{key}"), "float64")
+
+    def outcomes(self, key: str) -> list[Outcome]:
+        """The outcome of every row under a metric."""
+        return outcomes_of(self._table(metric_columns(key)), key)
+
+    def at(self, path: str) -> list[Any]:
+        """What every row has at a path."""
+        name, *rest = path.split(".")
+        if name in {"id", "epoch"}:
+            return self._column(name).to_pylist()
+        if name == "prediction":
+            return [sample.prediction for sample in self]
+        # Metadata of many samples are few different texts.
+        texts = self._column(name if name in OWN_FIELDS else "metadata").to_pylist()
+        seen = {text: value(text) for text in set(texts)}
+        if None in seen and name not in {"target", "input", "choices"}:
+            seen[None] = {}
+        if name in OWN_FIELDS:
+            return [inside(seen[text], rest) for text in texts]
+        return [in_metadata(seen[text], path) for text in texts]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        facts, starts = pq.read_metadata(self.path), [0]
+        for group in range(facts.num_row_groups):
+            starts.append(starts[-1] + facts.row_group(group).num_rows)
+        return starts
+
+    def _read_group(self, group: int) -> list[SampleResult]:
+        with pq.ParquetFile(self.path) as file:
+            return samples_of(file.read_row_group(group), self.metrics)
+
+    def _column(self, name: str) -> pa.ChunkedArray:
+        return self._table([name])[name]
+
+    def _table(self, columns: list[str]) -> pa.Table:
+        with pq.ParquetFile(self.path) as file:
+            return file.read(columns=columns)
+
+
+def _numbers(column: pa.ChunkedArray, kind: str) -> np.ndarray:
+    """A column of eight-byte numbers, NaN for null; `to_numpy` would import pandas first."""
+    import numpy as np
+
+    found = np.empty(len(column), dtype=kind)
+    at = 0
+    for chunk in column.chunks:
+        part = found[at : at + len(chunk)]
+        part[:] = np.frombuffer(chunk.buffers()[1], kind, len(chunk), 8 * chunk.offset)
+        if chunk.null_count:
+            bits = np.unpackbits(np.frombuffer(chunk.buffers()[0], np.uint8), bitorder="little")
+            part[bits[chunk.offset : chunk.offset + len(chunk)] == 0] = np.nan
+        at += len(chunk)
+    return found

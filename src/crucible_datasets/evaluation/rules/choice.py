@@ -1,0 +1,87 @@
+"""The letter of a multiple choice answer.
+
+Quantifiers are bounded and candidates are tried from the end of the text, so that a million spaces or a
+hundred thousand times the word "answer" cost little.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+
+from crucible_datasets.evaluation.rules.base import Reading, rule
+from crucible_datasets.evaluation.rules.boxed import last_boxed
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation + " ")
+_TRIES = 10_000  # times that the word "answer" is looked at
+_LINE = 200  # characters, in which one letter and its punctuation have room
+_PRO = re.compile(r"answer is \(?([ABCDEFGHIJ])\)?")
+_INSPECT = re.compile(r"answer[ \t]{0,8}:[\s*_$(\[{]{0,16}([a-z0-9 ,]{1,64})", re.IGNORECASE)
+_STATED = re.compile(
+    r"""answer\b (?:\s{1,4}is\b)? [\s:*_=]{0,12} (?:option\s|choice\s)?
+        [(\[{*"'$]{0,3} (?:\\(?:text|mathrm|textbf|boxed)\{)?
+        (?: (?-i:([A-J])) (?![\w'’]) | ([a-j]) (?=[)\]}.*"'$]{0,4}[ \t]{0,4}(?:\n|\Z)) )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ALONE = re.compile(r"[\s(\[{*_\"'$]{0,8}([A-Ja-j])[)\]}.:*_\"'$]{0,6}\s{0,8}\Z")
+_LEADING = re.compile(r"\s{0,8}[(\[*]{0,3}(?:([A-J])[).:\]*]|([a-j])[)\]])[)*:.\]]{0,3}(?:\s|\Z)")
+
+
+@rule("mmlu/letter", version=1)
+def mmlu_letter(text: str) -> str | None:
+    """The first line when it is one letter from A to J, whatever its case and punctuation."""
+    line = text.lstrip().partition("\n")[0][:_LINE].translate(_PUNCTUATION).upper()
+    return line if len(line) == 1 and "A" <= line <= "J" else None
+
+
+@rule("mmlu_pro", version="3.1")
+def mmlu_pro(text: str) -> str | None:
+    """The letter of the first 'answer is (X)', from A to J."""
+    found = _PRO.search(text)
+    return found[1] if found else None
+
+
+@rule("choice/inspect", version=1)
+def inspect(text: str) -> str | None:
+    """The letter of the last 'ANSWER: X', lines that begin so first, when nothing else stands in its place."""
+    found = _last(_INSPECT, text, at_line_start=True) or _last(_INSPECT, text)
+    answer = found[1].strip(" ,") if found else ""
+    return answer.upper() if len(answer) == 1 and answer.isalpha() else None
+
+
+@rule("choice/letter", version=1)
+def letter(text: str) -> Reading | str | None:
+    """The letter that a text settles on: boxed, stated as the answer, alone, at its head, or alone in its last line."""
+    boxed = last_boxed(text)
+    if boxed.text is not None and (found := _ALONE.match(_unwrapped(boxed.text))):
+        return found[1].upper()
+    stated = _last(_STATED, text)
+    if stated:
+        return (stated[1] or stated[2]).upper()
+    stripped = text.strip()
+    for place, pattern in ((stripped, _ALONE), (stripped, _LEADING), (stripped.rpartition("\n")[2], _ALONE)):
+        if found := pattern.match(place):
+            return next(group for group in found.groups() if group).upper()
+    return boxed if boxed.status == "truncated" else None
+
+
+def _unwrapped(boxed: str) -> str:
+    for command in ("\\text{", "\\mathrm{", "\\textbf{"):
+        if boxed.startswith(command):
+            return boxed[len(command) :]
+    return boxed
+
+
+def _last(pattern: re.Pattern[str], text: str, at_line_start: bool = False) -> re.Match[str] | None:
+    """The match that begins at the last possible 'answer', or at the last line that begins with it."""
+    # Only letters whose lower case is as long: İ becomes two characters, and places would shift.
+    lowered = text.lower() if text.isascii() else text.replace("ANSWER", "answer").replace("Answer", "answer")
+    word, before = ("\nanswer", 1) if at_line_start else ("answer", 0)
+    at = len(lowered)
+    for _ in range(_TRIES):
+        at = lowered.rfind(word, 0, at)
+        if at < 0:
+            break
+        if found := pattern.match(text, at + before):
+            return found
+    return pattern.match(text) if at_line_start else None

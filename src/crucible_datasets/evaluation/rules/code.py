@@ -1,0 +1,27 @@
+"""Code in what a model wrote."""
+
+from __future__ import annotations
+
+from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
+
+STOPS = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
+_FENCE = "```"
+
+
+@rule("humaneval", version=1)
+def humaneval(text: str) -> str:
+    r"""The completion up to the first line that begins something new: class, def, #, if or print at its start."""
+    found = (text.find(stop) for stop in STOPS)
+    return text[: min((at for at in found if at >= 0), default=len(text))]
+
+
+@rule("code/fenced", version=1)
+def fenced(text: str) -> Reading:
+    """What stands in the last fenced block; the whole text where there is none."""
+    parts = text.split(_FENCE)
+    if len(parts) == 1:
+        return Reading(text)
+    if len(parts) % 2 == 0:  # the last fence was opened and not closed
+        return TRUNCATED
+    first_line, newline, code = parts[-2].partition("\n")
+    return Reading(code if newline else first_line)

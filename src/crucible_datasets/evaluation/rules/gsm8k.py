@@ -1,0 +1,58 @@
+"""GSM8K: the number that a solution ends with.
+
+The official rule and the two of the lm-evaluation-harness, which read different numbers out of the same text;
+so a score without the name of its rule says little. A number that is only part of a fraction is noted:
+"#### 1/2" is 1 to one rule and 2 to the other.
+"""
+
+from __future__ import annotations
+
+import re
+
+from crucible_datasets.evaluation.rules.base import Reading, rule
+
+_AFTER_HASHES = re.compile(r"#### (-?[0-9.,]+)")
+# `(-?[$0-9.,]{2,})|(-?[0-9]+)`, last match, read from the end: a text of a million numbers costs one of them.
+_LAST_REVERSED = re.compile(r"[$0-9.,](?:[$0-9.,]+|(?<=[0-9]))-?")
+_UNDER = re.compile(r" ?/ ?[0-9]")
+_OVER = re.compile(r"[0-9] ?/ ?\Z")
+
+
+def _without_commas(target: str) -> str:
+    found = _AFTER_HASHES.search(target)
+    return (found[1] if found else target.strip()).replace(",", "")
+
+
+def _without_marks(target: str) -> str:
+    number = target.rpartition("#### ")[2].strip().replace(",", "").replace("$", "")
+    return number.removesuffix(".")
+
+
+@rule("gsm8k/official", version=1, target=_without_commas)
+def official(text: str) -> Reading | None:
+    """The number behind the first `#### `, without commas."""
+    found = _AFTER_HASHES.search(text)
+    return None if found is None else _noted(found[1].replace(",", ""), text, found.start(1), found.end())
+
+
+@rule("gsm8k/lm-eval-strict", version=3, target=_without_marks, aliases=("gsm8k/strict",))
+def strict(text: str) -> Reading | None:
+    """The number behind the first `#### `, without commas, dollar signs and a full stop."""
+    found = _AFTER_HASHES.search(text)
+    return None if found is None else _noted(_without_marks(found[1]), text, found.start(1), found.end())
+
+
+@rule("gsm8k/lm-eval-flexible", version=3, target=_without_marks, aliases=("gsm8k/flexible",))
+def flexible(text: str) -> Reading | None:
+    """The last number of the text, without commas, dollar signs and a full stop."""
+    found = _LAST_REVERSED.search(text[::-1])
+    if found is None:
+        return None
+    start, end = len(text) - found.end(), len(text) - found.start()
+    return _noted(_without_marks(text[start:end]), text, start, end)
+
+
+def _noted(number: str, text: str, start: int, end: int) -> Reading:
+    """The number, with a remark when it is the upper or the lower half of a fraction."""
+    fraction = _UNDER.match(text, end) or _OVER.search(text[max(0, start - 4) : start])
+    return Reading(number, note="part of a fraction" if fraction else None)

@@ -1,0 +1,55 @@
+"""Boxes that stand ready: as many as are in use at once, kept for the next check.
+
+Threads take a box each. A copy of this process (a fork) starts with none, since the boxes are its parent's.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from crucible_datasets.evaluation.sandbox.box import Box
+
+_idle: list[Box] = []
+_lock = threading.Lock()
+
+
+@contextmanager
+def borrowed() -> Iterator[Box]:
+    """A box for one check. One that did not answer, or was left in the midst of a check, is closed."""
+    with _lock:
+        box = _idle.pop() if _idle else None
+    box = box or Box()
+    try:
+        yield box
+    except BaseException:
+        box.close()
+        raise
+    if box.broken:
+        box.close()
+        return
+    with _lock:
+        _idle.append(box)
+
+
+def close_all() -> None:
+    """End the boxes that nobody uses."""
+    with _lock:
+        boxes, _idle[:] = list(_idle), []
+    for box in boxes:
+        box.close()
+
+
+def _forget() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for box in _idle:
+        box.control.close()
+    _idle.clear()
+
+
+atexit.register(close_all)
+os.register_at_fork(after_in_child=_forget)

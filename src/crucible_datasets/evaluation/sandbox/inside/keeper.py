@@ -1,0 +1,140 @@
+"""The keeper of a box: a bare interpreter that copies itself into occupants, one check at a time.
+
+`python -I -S` starts it with one socket. A message names the roles of a check and carries their files; the keeper
+copies itself once per role, waits until the check is decided or its time is over, ends what is left, and tells how
+each ended. It never reads the files. When the socket closes it ends, and with it everything in the box.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from crucible_datasets.evaluation.sandbox.inside import kernel, occupant, places, room, syscalls
+
+_LONGEST = 1 << 16
+_MOST_FILES = 16
+
+
+def main(number: int) -> NoReturn:
+    """Build the room and keep it until the other end of the socket is closed."""
+    control = socket.socket(fileno=number)
+    try:
+        if not syscalls.supported(kernel.machine()):
+            raise OSError(f"no list of system calls for the processor {kernel.machine()}")
+        _load_common_modules()
+        room.enter()
+    except Exception as error:  # noqa: BLE001 – whatever it is, there is no box
+        control.send(json.dumps({"refused": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(1)
+    _fork_and_wait(control)
+
+
+def _fork_and_wait(control: socket.socket) -> NoReturn:
+    """Only a child is inside the new process namespace: it is the keeper."""
+    pid = os.fork()
+    if pid:
+        control.close()
+        os.waitpid(pid, 0)
+        os._exit(0)
+    kernel.die_with_parent()
+    Keeper(control).run()
+    os._exit(0)
+
+
+def _load_common_modules() -> None:
+    """What solutions import most: a copy has them at once."""
+    import bisect, cmath, collections, copy, datetime, decimal, fractions, functools, heapq, itertools, math  # noqa: E401, F401, I001
+    import operator, random, re, statistics, string, typing, hashlib, traceback, io, types, dataclasses, enum  # noqa: E401, F401
+
+    os.environ.clear()
+    gc.collect()
+    gc.freeze()
+
+
+class Keeper:
+    """The loop of a box."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.self_fd = os.pidfd_open(os.getpid())
+
+    def run(self) -> None:
+        """Serve checks until nobody asks any more."""
+        self.control.send(b'{"ready": true}')
+        while True:
+            message, files = _received(self.control)
+            if not message:
+                return
+            reply = self.check(json.loads(message), files)
+            self.control.send(json.dumps(reply).encode())
+
+    def check(self, order: Mapping[str, Any], files: list[int]) -> dict[str, Any]:
+        """Run one check to its end."""
+        links = socket.socketpair() if len(order["roles"]) > 1 else ()
+        reading, writing = os.pipe()
+        pids: dict[str, int] = {}
+        for index, role in enumerate(order["roles"]):
+            files_of = {int(place): files[at] for place, at in role["files"].items()} | {places.TROUBLE: writing}
+            if links:
+                files_of[places.LINK] = links[index].fileno()
+            pids[role["name"]] = self._occupied(role["name"], files_of, order["limits"])
+        for file in files:
+            os.close(file)
+        for link in links:
+            link.close()
+        os.close(writing)
+        ended = self._settled(pids, order["decisive"], order["seconds"])
+        # Occupants tell on it what kept them from shutting themselves in, and close it before they run foreign code.
+        ended["trouble"] = os.read(reading, 1000).decode("utf-8", "replace")
+        os.close(reading)
+        return ended
+
+    def _occupied(self, role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> int:
+        # The first process of a namespace takes all others with it when it ends. After its end the namespace is
+        # closed, so every occupant gets a new one, made from the keeper's own.
+        kernel.setns(self.self_fd, kernel.NEWPID)
+        kernel.unshare(kernel.NEWPID)
+        pid = os.fork()
+        if pid == 0:
+            occupant.occupy(role, files, limits)
+        return pid
+
+    def _settled(self, pids: Mapping[str, int], decisive: str, seconds: float) -> dict[str, Any]:
+        start = time.monotonic()
+        in_time = self._waited(pids[decisive], seconds)
+        ends = {}
+        for role, pid in pids.items():
+            if role != decisive or not in_time:
+                os.kill(pid, signal.SIGKILL)
+            ends[role] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        return {"timed_out": not in_time, "ends": ends, "seconds": time.monotonic() - start}
+
+    def _waited(self, pid: int, seconds: float) -> bool:
+        """Whether the process ended by itself in time. The caller's end ends the keeper."""
+        handle = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.register(self.control, 0)  # only its closing
+        events = poll.poll(seconds * 1000)
+        os.close(handle)
+        if any(file == self.control.fileno() for file, _ in events):
+            os._exit(0)
+        return bool(events)
+
+
+def _received(control: socket.socket) -> tuple[bytes, list[int]]:
+    message, ancillary, _, _ = control.recvmsg(_LONGEST, socket.CMSG_SPACE(_MOST_FILES * array.array("i").itemsize))
+    files = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            files.frombytes(data[: len(data) - len(data) % files.itemsize])
+    return message, list(files)

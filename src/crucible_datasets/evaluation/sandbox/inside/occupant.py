@@ -1,0 +1,90 @@
+"""One process of the box before it runs foreign code: a folder of its own, limits, and no way back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping
+from typing import NoReturn
+
+from crucible_datasets.evaluation.sandbox.inside import candidate, examiner, kernel, room, syscalls
+from crucible_datasets.evaluation.sandbox.inside.places import LINK, RESULT, TEXT, TROUBLE
+
+_MIB = 1 << 20
+
+
+def occupy(role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> NoReturn:
+    """Shut oneself in, then do what the role is for."""
+    said_on = TROUBLE
+    try:
+        _keep_only(files)
+        _shut_in(limits)
+        os.close(TROUBLE)
+        said_on = 2
+        _ROLES[role]()
+    except BaseException as error:  # noqa: BLE001 – whatever it is, this process ends here
+        _say(error, said_on)
+        os._exit(1)
+    os._exit(0)
+
+
+_ROLES = {
+    "program": lambda: candidate.run_program(TEXT),
+    "candidate": lambda: candidate.serve(TEXT, LINK),
+    "examiner": lambda: examiner.examine(TEXT, LINK, RESULT),
+}
+
+
+def _say(error: BaseException, file: int) -> None:
+    with contextlib.suppress(OSError):
+        os.write(file, f"{type(error).__name__}: {error}"[:1000].encode("utf-8", "replace"))
+
+
+def _keep_only(files: Mapping[int, int]) -> None:
+    """Every other file is closed, those of the keeper first of all."""
+    # Copies far up, so that none is overwritten before it is in its place.
+    high = {place: os.dup2(file, 200 + place) for place, file in files.items()}
+    os.closerange(0, 200)
+    os.closerange(210, 1 << 16)
+    for place in range(10):
+        if place in high:
+            os.dup2(high[place], place)
+    os.closerange(200, 210)
+    for place in (0, 1, 2):
+        if place not in high:
+            os.dup2(os.open("/dev/null", os.O_RDWR), place)
+
+
+def _shut_in(limits: Mapping[str, int]) -> None:
+    os.setsid()
+    kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
+    options = f"size={limits['folder']},nr_inodes=4096,mode=700,uid={room.OCCUPANT},gid={room.OCCUPANT}"
+    kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NOSUID | kernel.NODEV, options)  # noqa: S108 – its own
+    os.chdir("/tmp")  # noqa: S108
+    os.setresgid(room.OCCUPANT, room.OCCUPANT, room.OCCUPANT)
+    os.setresuid(room.OCCUPANT, room.OCCUPANT, room.OCCUPANT)
+    kernel.drop_capabilities()
+    _limit(limits)
+    kernel.install_filter(syscalls.program(kernel.machine()))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    sys.setrecursionlimit(1000)
+
+
+def _limit(limits: Mapping[str, int]) -> None:
+    for what, amount in (
+        (resource.RLIMIT_AS, limits["memory"]),
+        (resource.RLIMIT_CPU, limits["cpu"]),
+        (resource.RLIMIT_FSIZE, limits["output"]),
+        (resource.RLIMIT_NPROC, limits["threads"]),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_STACK, 64 * _MIB),
+    ):
+        hard = resource.getrlimit(what)[1]
+        amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
+        resource.setrlimit(what, (amount, amount))

@@ -1,0 +1,38 @@
+"""What a candidate may use up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds of a whole check; bytes of memory, of output and of files; threads.
+
+    >>> Limits(timeout=3.0).cpu
+    4
+    """
+
+    timeout: float = 3.0
+    memory: int = 1024 * _MIB
+    output: int = 16 * _MIB
+    folder: int = 64 * _MIB
+    threads: int = 32
+
+    @property
+    def cpu(self) -> int:
+        """Seconds on processors; the clock on the wall is faster unless there are threads."""
+        return math.ceil(self.timeout) + 1
+
+    def order(self) -> dict[str, int]:
+        """As the keeper wants them."""
+        return {
+            "memory": self.memory,
+            "output": self.output,
+            "folder": self.folder,
+            "threads": self.threads,
+            "cpu": self.cpu,
+        }

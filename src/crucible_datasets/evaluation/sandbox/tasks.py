@@ -1,0 +1,103 @@
+"""What a sample asks of code, in the forms that benchmarks have, and the judgement of one completion.
+
+    HumanEval   tests = a function `check`, entry_point, prompt = the head of the function
+    MBPP        tests = lines with assert, setup = what they need
+    DeepCoder   tests = cases {"type": "stdin", "input", "output"} or {"type": "call", "function", "input", "output"}
+
+A completion is judged by all tests. They stop at the first that fails.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crucible_datasets.evaluation.sandbox.limits import Limits
+from crucible_datasets.evaluation.sandbox.outputs import same_output
+from crucible_datasets.evaluation.sandbox.running import Verdict, run_program, run_tests
+from crucible_datasets.exceptions import CodeTestsError
+
+_TESTS = ("tests", "test", "test_list")  # the last two are the names that HumanEval and MBPP have for it
+_SETUP = ("setup", "test_imports", "test_setup_code")
+_SHOWN = 200
+
+# Values of JSON have no tuples.
+_AS_JSON = """
+def _as_json(value):
+    if isinstance(value, (list, tuple)):
+        return [_as_json(part) for part in value]
+    return {str(key): _as_json(part) for key, part in value.items()} if isinstance(value, dict) else value
+"""
+
+
+@dataclass(frozen=True)
+class CodeTask:
+    """Tests, and what is known before them."""
+
+    tests: Sequence[Any]
+    prompt: str = ""
+    setup: str = ""
+    entry_point: str = ""
+
+    def judge(self, completion: str, limits: Limits) -> Verdict:
+        """Run a completion against all tests."""
+        # MBPP has lines that end as on Windows; a prompt and a completion must not mix the two.
+        program = (self.prompt + completion).replace("\r\n", "\n")
+        if self.tests and isinstance(self.tests[0], str):
+            return run_tests(program, self.tests, prelude=self._prelude(), entry_point=self.entry_point, limits=limits)
+        for number, case in enumerate(self.tests):
+            problem, late = _problem_with(program, case, limits)
+            if problem:
+                return Verdict(number, len(self.tests), problem, late)
+        return Verdict(len(self.tests), len(self.tests))
+
+    def _prelude(self) -> str:
+        return "\n".join(part for part in (self.prompt, self.setup) if part)
+
+
+def task_of(sample: Any, given: Mapping[str, Any]) -> CodeTask:
+    """The task in a sample's metadata; what is `given` by name goes before it."""
+    metadata = getattr(sample, "metadata", None) or {}
+    known = {**metadata, **{name: value for name, value in given.items() if value is not None}}
+    tests = next((known[name] for name in _TESTS if known.get(name)), None)
+    if tests is None:
+        raise CodeTestsError("There are no tests to run the code against.", metadata)
+    entry_point = str(known.get("entry_point") or "")
+    setup = "\n".join(_text(known[name]) for name in _SETUP if known.get(name))
+    if not isinstance(tests, str):
+        return CodeTask(list(tests), setup=setup, entry_point=entry_point)
+    prompt = known.get("prompt", getattr(sample, "input", "")) if entry_point else ""
+    called = f"{tests}\n\ncheck({entry_point})\n" if entry_point else tests
+    return CodeTask([called], prompt if isinstance(prompt, str) else "", setup, entry_point)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "\n".join(value)
+
+
+def _problem_with(program: str, case: Any, limits: Limits) -> tuple[str, bool]:
+    """Why a case is not passed, if so, and whether its time was over."""
+    if not isinstance(case, Mapping) or not {"input", "output"} <= case.keys():
+        raise CodeTestsError(f"A case has `input` and `output`, and this is {case!r:.100}.")
+    if case.get("type", "stdin") == "call":
+        verdict = run_tests(program, [_call(program, case)], prelude=_AS_JSON, limits=limits)
+        return verdict.reason or ("" if verdict.passed else "not passed"), verdict.timed_out
+    ran = run_program(program, case["input"], limits)
+    if ran.timed_out:
+        return f"not finished after {limits.timeout:g} s", True
+    if ran.exit_code:
+        return f"it ended with {ran.exit_code}: {ran.errors[-_SHOWN:]}", False
+    wrong = f"printed {ran.output[:_SHOWN]!r} instead of {case['output'][:_SHOWN]!r}"
+    return "" if same_output(ran.output, case["output"]) else wrong, False
+
+
+def _call(program: str, case: Mapping[str, Any]) -> str:
+    """A test of one call; LeetCode's functions are methods of a class."""
+    name = case["function"]
+    if not str(name).isidentifier():
+        raise CodeTestsError(f"{name!r} is not the name of a function.")
+    called = f"Solution().{name}" if "class Solution" in program else name
+    given, wanted = json.loads(case["input"]), json.loads(case["output"])
+    return f"assert _as_json({called}(*{given!r})) == {wanted!r}"

@@ -1,0 +1,67 @@
+"""Results as text and as a table of a notebook. What comes from data is escaped: it can be anything."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from crucible_datasets.evaluation.record import MetricSummary
+
+if TYPE_CHECKING:
+    from crucible_datasets.evaluation.record import EvaluationResult
+
+HEADS = ("metric", "value", "interval", "n", "unparsed", "among parsed")
+
+
+def as_text(result: EvaluationResult) -> str:
+    """A line about the run, and one for each metric."""
+    rows = [HEADS, *(cells(key, one) for key, one in result.summary.items())]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(HEADS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([printable(headline(result)), *map(printable, lines), *remarks(result)])
+
+
+def as_html(result: EvaluationResult) -> str:
+    """The same as a table."""
+    heads = "".join(f"<th>{escape(head)}</th>" for head in HEADS)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(printable(cell))}</td>" for cell in cells(key, one)) + "</tr>"
+        for key, one in result.summary.items()
+    )
+    notes = "".join(f"<p>{escape(note)}</p>" for note in remarks(result))
+    title = escape(printable(headline(result)))
+    return f"<div><p>{title}</p><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{notes}</div>"
+
+
+def headline(result: EvaluationResult) -> str:
+    """What was run on what."""
+    info = result.info
+    rule = f", {', '.join(info.rules)}" if info.rules else ""
+    split = f" ({info.split})" if info.split else ""
+    return f"{info.model} on {info.dataset}{split}: {info.num_samples:,} samples{rule}"
+
+
+def cells(key: str, one: MetricSummary) -> tuple[str, ...]:
+    """A metric as cells under HEADS."""
+    interval = f"[{_number(one.interval.low)}, {_number(one.interval.high)}]" if one.interval else "–"
+    return key, _number(one.value), interval, f"{one.n:,}", f"{one.unparsed_rate:.1%}", _number(one.value_parsed)
+
+
+def remarks(result: EvaluationResult) -> list[str]:
+    """What must not be overlooked: samples that were missing or failed."""
+    notes = []
+    for key, one in result.summary.items():
+        for status in ("missing", "error", "timeout"):
+            if one.counts.get(status):
+                counted = "left out" if one.n + one.counts[status] <= sum(one.counts.values()) else "counted as wrong"
+                notes.append(printable(f"{key}: {one.counts[status]:,} {status}, {counted}"))
+    return notes
+
+
+def printable(text: str) -> str:
+    """Text without what could steer a terminal."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

@@ -1,0 +1,30 @@
+"""Uncertainty of scores, in numpy alone: intervals, bootstrap, clusters, paired tests, corrections, power.
+
+Everything here works on arrays. Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
+"""
+
+from crucible_datasets.later import names as _names
+
+_HOMES: dict[str, tuple[str, ...]] = {
+    "bootstrapping": ("Bootstrap", "bootstrap"),
+    "clusters": ("clustered_stderr", "design_effect"),
+    "corrections": ("CORRECTIONS", "adjusted", "benjamini_hochberg", "bonferroni", "holm"),
+    "discordance": ("mcnemar", "tango"),
+    "groups": ("subgroups",),
+    "independent": ("UnpairedDifference", "unpaired"),
+    "interval": ("Estimate", "Interval"),
+    "means": ("mean_interval",),
+    "pairs": ("PairedDifference", "paired"),
+    "power": ("minimum_detectable_effect", "power_of", "required_sample_size"),
+    "proportions": ("wilson",),
+    "repeats": ("RepeatedVariance", "repeated_variance"),
+    "signflips": ("sign_flip_test",),
+    "student": ("student_quantile", "student_tail"),
+}
+
+__all__ = sorted(name for home in _HOMES.values() for name in home)
+__getattr__ = _names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,69 @@
+"""Arguments as arrays that can be relied on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crucible_datasets.exceptions import ArgumentError
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+
+def numbers(name: str, values: Any) -> Floats:
+    """One finite number per sample; a missing value is an error, since leaving it out silently moves the mean."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ArgumentError(name, _short(values), f"expected one number per sample, not {array.ndim} dimensions.")
+    if not np.isfinite(array).all():
+        place = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ArgumentError(
+            name,
+            float(array[place]),
+            f"the value at {place} is not a finite number; leave it out or count it as wrong.",
+        )
+    return array
+
+
+def of_one_length(**arrays: Any) -> None:
+    """All have as many entries as the first, or an error says which has not."""
+    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) > 1:
+        raise ArgumentError("lengths", lengths, "one entry per sample is needed in each.")
+
+
+def is_binary(*arrays: Floats) -> bool:
+    """Whether nothing but 0 and 1 occurs."""
+    return all(bool(((array == 0) | (array == 1)).all()) for array in arrays)
+
+
+def codes_of(labels: Any) -> tuple[Codes, list[Any]]:
+    """The group of each sample as a number, and the label of each group; labels may be of any kind."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "biuU":
+        names, codes = np.unique(labels, return_inverse=True)
+        return codes.astype(np.int64), names.tolist()
+    place: dict[Any, int] = {}
+    shown: list[Any] = []
+    codes = np.empty(len(labels), dtype=np.int64)
+    for number, label in enumerate(labels.tolist() if isinstance(labels, np.ndarray) else labels):
+        key = _key(label)
+        if key not in place:
+            place[key] = len(shown)
+            shown.append(label)
+        codes[number] = place[key]
+    return codes, shown
+
+
+def _key(label: Any) -> Any:
+    """Something that tells True from 1, finds NaN equal to NaN, and can be hashed also where the label cannot."""
+    if label != label:
+        return float, "nan"
+    return type(label), label if label.__hash__ is not None and not isinstance(label, tuple) else repr(label)
+
+
+def _short(values: Any) -> str:
+    text = repr(values)
+    return text if len(text) < 60 else f"{text[:57]}…"

@@ -1,0 +1,143 @@
+"""Summaries of runs: each metric's value with its uncertainty, and what could not be read."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crucible_datasets.evaluation.metrics.base import METRICS, Metric
+from crucible_datasets.evaluation.outcome import STATUSES, Outcome
+from crucible_datasets.evaluation.record import MetricSummary
+from crucible_datasets.evaluation.repetitions import codes
+from crucible_datasets.evaluation.statistics.arrays import is_binary
+from crucible_datasets.evaluation.statistics.bootstrapping import bootstrap
+from crucible_datasets.evaluation.statistics.means import mean_interval
+from crucible_datasets.exceptions import UnknownEntryError
+
+if TYPE_CHECKING:
+    from crucible_datasets.evaluation.record import EvaluationResult
+
+_OK = STATUSES.index("ok")
+_UNREAD = tuple(STATUSES.index(name) for name in ("unparsed", "empty", "truncated"))
+_RESAMPLES, _MOST_FOR_RESAMPLES = 200, 5_000  # of a metric that is no mean, where each resample costs a whole pass
+
+
+class Tally:
+    """The outcomes of one metric as they come: nine bytes for each, unless the metric needs them whole."""
+
+    def __init__(
+        self,
+        key: str,
+        metric: Metric | None = None,
+        options: Mapping[str, Any] | None = None,
+        level: float = 0.95,
+        seed: int = 0,
+    ) -> None:
+        self.metric = metric or known_metric(key)
+        self._level, self._seed = level, seed
+        self.options = dict(options or {})
+        self._values, self._statuses = array("d"), array("B")
+        self._whole: list[Outcome] | None = [] if self.metric and self.metric.corpus else None
+
+    def add(self, outcomes: Sequence[Outcome]) -> None:
+        """Count more outcomes."""
+        nothing = math.nan
+        self._values.extend([nothing if one.value is None else one.value for one in outcomes])
+        self._statuses.extend([_PLACE.get(one.status, _OK) for one in outcomes])
+        if self._whole is not None:
+            self._whole.extend(outcomes)
+
+    def summary(self, together: np.ndarray | None = None) -> MetricSummary:
+        """What is known of all; `together` says which rows belong together, as answers to one question do."""
+        values, statuses = np.array(self._values), np.frombuffer(self._statuses, dtype=np.uint8)
+        counting, read = np.isfinite(values), statuses == _OK
+        uncertainty = self._uncertainty(values, counting, None if together is None else together[counting])
+        return MetricSummary(
+            self._value(counting),
+            int(counting.sum()),
+            **uncertainty,
+            counts={STATUSES[place]: number for place, number in sorted(Counter(statuses.tolist()).items())},
+            unparsed_rate=float(np.isin(statuses, _UNREAD).mean()) if len(statuses) else 0.0,
+            value_parsed=self._value(counting & read),
+            signature=None if self.metric is None else self.metric.signature(self.options, self._whole or ()),
+            higher_is_better=self.metric.higher_is_better if self.metric else True,
+            binary=self.metric.binary if self.metric else is_binary(values[counting]),
+        )
+
+    def _uncertainty(self, values: np.ndarray, counting: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
+        if together is not None and len(np.unique(together)) < 2:
+            return {}  # nothing tells how far another cluster would lie from this one
+        if self._whole is not None:
+            return self._resampled(np.flatnonzero(counting), together)
+        estimate = mean_interval(values[counting], together, self._level, seed=self._seed)
+        return {"interval": estimate.interval, "stderr": estimate.stderr}
+
+    def _resampled(self, rows: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
+        """The uncertainty of a metric that is no mean, from resamples of the samples."""
+        if not 2 <= len(rows) <= _MOST_FOR_RESAMPLES:
+            return {}
+        found = bootstrap(rows, self._total, n=_RESAMPLES, seed=self._seed, clusters=together, level=self._level)
+        known = all(map(math.isfinite, (found.stderr, found.interval.low, found.interval.high)))
+        return {"interval": found.interval, "stderr": found.stderr} if known else {}
+
+    def _total(self, rows: np.ndarray) -> float:
+        """What the metric makes of some of the outcomes."""
+        if self.metric is None or self._whole is None:
+            return math.nan
+        return float(self.metric.aggregate([self._whole[int(row)] for row in rows], **self.options))
+
+    def _value(self, chosen: np.ndarray) -> float | None:
+        if not chosen.any():
+            return None
+        if self._whole is None:
+            return float(np.array(self._values)[chosen].mean())
+        found = self._total(np.flatnonzero(chosen))
+        return None if math.isnan(found) else found
+
+
+_PLACE = {name: place for place, name in enumerate(STATUSES)}
+
+
+def known_metric(key: str) -> Metric | None:
+    """The metric that a run names; None where it is a function of the user, which is not stored."""
+    return _looked_up(key, len(METRICS.entries))
+
+
+@lru_cache(maxsize=1000)
+def _looked_up(key: str, num_registered: int) -> Metric | None:
+    # A name that nobody knows costs a look at all installed packages, and a store may name thousands.
+    try:
+        return METRICS[key]
+    except UnknownEntryError:
+        return None
+
+
+def by_group(result: EvaluationResult, path: str) -> dict[Any, dict[str, MetricSummary]]:
+    """The summaries of each group of samples that have the same at a path."""
+    ids, found = result.samples.ids(), result.samples.at(path)
+    groups: dict[Any, list[int]] = {}
+    for row, name in enumerate(found):
+        groups.setdefault(_name(name), []).append(row)
+    outcomes = {key: result.samples.outcomes(key) for key in result.summary}
+    options = result.info.options.get("metric_options", {})
+    return {
+        name: {key: _summed(key, options.get(key), ids, outcomes[key], rows) for key in result.summary}
+        for name, rows in sorted(groups.items(), key=lambda group: str(group[0]))
+    }
+
+
+def _summed(key: str, options: Any, ids: list[str], outcomes: list[Outcome], rows: list[int]) -> MetricSummary:
+    tally = Tally(key, options=options)
+    tally.add([outcomes[row] for row in rows])
+    sample, size = codes([ids[row] for row in rows])
+    return tally.summary(None if size == len(rows) else sample)
+
+
+def _name(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -1,0 +1,38 @@
+"""Stage 2 of 6: what it takes to reach a dataset that is elsewhere, and the place that its name leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.reading.place import Place, of_address, of_repo
+from crucible_datasets.sources.base import scheme_of
+
+
+@dataclass(frozen=True)
+class Access:
+    """What it takes to reach a dataset that is elsewhere."""
+
+    revision: str | None = None
+    token: str | bool | None = field(default=None, repr=False)
+    storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, revision: Any, token: str | bool | None, storage_options: Any, download_config: Any) -> Access:
+        """What a caller said, with what its `DownloadConfig` says where it said nothing."""
+        stated = {**(getattr(download_config, "storage_options", None) or {}), **(storage_options or {})}
+        token = token if token is not None else getattr(download_config, "token", None)
+        return cls(None if revision is None else str(revision), token, stated)
+
+    def place(self, asked: str) -> Place:
+        """The place that an address or a repository's name stands for."""
+        if asked.startswith("hf://buckets/") and self.revision is not None:
+            raise ArgumentError("revision", self.revision, "a bucket has no revisions.")
+        if scheme_of(asked):
+            options = (
+                {"token": self.token, **self.storage_options} if asked.startswith("hf://") else self.storage_options
+            )
+            return of_address(asked.rstrip("/"), options)
+        return of_repo(asked, self.revision, self.token)

@@ -1,0 +1,96 @@
+"""Stage 2 of 6: the files of each split: by their names, by patterns, or as the Hub has converted them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    CardError,
+    ConfigNotFoundError,
+    DataFilesNotFoundError,
+    EmptyDatasetError,
+)
+from crucible_datasets.formats.base import Format
+from crucible_datasets.logging import get_logger
+from crucible_datasets.reading.access import Access
+from crucible_datasets.reading.asked import Patterns
+from crucible_datasets.reading.choice import of_format
+from crucible_datasets.reading.discover import Splits, splits_of
+from crucible_datasets.reading.patterns import is_pattern
+from crucible_datasets.reading.place import Place
+from crucible_datasets.sources.base import scheme_of
+
+logger = get_logger(__name__)
+
+
+def conventional(place: Place) -> Splits:
+    """The files of a folder, by what their names say about splits."""
+    found = splits_of(place.listed()) if place.exists else {}
+    if not found:
+        raise EmptyDatasetError(place.name, "there are no data files in it." if place.exists else "no such folder.")
+    return {split: [os.path.join(place.folder, name) for name in names] for split, names in found.items()}
+
+
+def matched(patterns: Patterns, base: Place, access: Access | None = None, places: list[Place] | None = None) -> Splits:
+    """The files of each split; addresses among the patterns add the places that they lead to."""
+    found: Splits = {}
+    for split, several in patterns.items():
+        found[split] = []
+        for one in several:
+            member, mark, address = one.rpartition("::")
+            if access is None or places is None or scheme_of(address) in ("", "file"):
+                found[split] += base.matched(one)
+                continue
+            places.append(access.place(address))
+            paths = [os.path.join(places[-1].folder, name) for name in places[-1].listed()]
+            if mark:
+                places[-1].bring(paths)  # what is in an archive is known when it is here
+                paths = [inside for path in paths for inside in base.matched(f"{member}::{path}")]
+            found[split] += paths
+        if not found[split]:
+            raise DataFilesNotFoundError(
+                ", ".join(patterns[split]), f"no file in {base.name} matches for split {split!r}."
+            )
+    return found
+
+
+def exported(place: Place, name: str | None) -> Patterns:
+    """The files of a configuration that the Hub made Parquet of: `config/split/0000.parquet`."""
+    configs = sorted({path.split("/")[0] for path in place.listed()})
+    chosen = name or ("default" if "default" in configs else configs[0] if len(configs) == 1 else None)
+    if chosen not in configs:
+        raise ConfigNotFoundError(place.name, name, configs)
+    splits = dict.fromkeys(path.split("/")[1] for path in place.listed() if path.startswith(f"{chosen}/"))
+    return {split.removeprefix("partial-"): [f"{chosen}/{split}/*.parquet"] for split in splits}
+
+
+def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
+    """The files without those of other formats, which a pattern may have caught; what was named stays."""
+    kept: Splits = {}
+    for split, paths in files.items():
+        by_name = {} if patterns is None else {one for one in patterns[split] if not is_pattern(one)}
+        exact = {os.path.basename(one) for one in by_name}
+        fits = set(of_format(paths, format))
+        kept[split] = [path for path in paths if path in fits or os.path.basename(path) in exact]
+        if patterns is not None and len(kept[split]) < len(paths):
+            left = sorted(os.path.basename(path) for path in set(paths) - set(kept[split]))
+            logger.warning("Split %s: left out files that are not %s: %s", split, format.name, ", ".join(left[:10]))
+    return kept
+
+
+def require_inside(folder: str, stated: Sequence[str]) -> None:
+    """A card may come from anywhere, and names only files of its own folder."""
+    for one in stated:
+        if not f"{os.path.normpath(os.path.join(folder, one))}/".startswith(f"{folder.rstrip('/')}/"):
+            raise CardError(os.path.join(folder, config.REPOCARD_FILENAME), f"{one!r} lies outside of its folder.")
+
+
+def inside(folder: str, data_dir: str | None) -> str:
+    """The folder of a dataset that `data_dir` names."""
+    whole = os.path.normpath(os.path.join(folder, data_dir or ""))
+    if data_dir and os.path.isabs(data_dir) and not f"{whole}/".startswith(f"{folder}/"):
+        raise ArgumentError("data_dir", data_dir, f"it must lie in the dataset's folder, {folder}.")
+    return whole

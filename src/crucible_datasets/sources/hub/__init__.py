@@ -1,0 +1,74 @@
+"""Datasets and buckets of the Hugging Face Hub; datasets in the cache that all its tools share.
+
+    <hub cache>/datasets--org--name/blobs/<hash>             contents
+    <hub cache>/datasets--org--name/snapshots/<commit>/<path>   links to them
+
+A commit that was listed once needs no request any more. A content counts only when its hash is right: it is
+checked when it arrives, and once more whenever the file has another identity than at the last check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, BinaryIO
+
+from crucible_datasets.exceptions import DataFilesNotFoundError
+from crucible_datasets.sources.base import Options, Source, SourceFile
+from crucible_datasets.sources.hub.addresses import base_of, below, located, matching
+from crucible_datasets.sources.hub.bucket import HubBucket
+from crucible_datasets.sources.hub.repo import HubRepo
+from crucible_datasets.sources.ranged import ranged
+
+__all__ = ["SOURCE", "HubBucket", "HubRepo"]
+
+
+def listed(url: str, options: Options) -> list[SourceFile]:
+    """The files at or below an address of a dataset or a bucket, or those that a pattern matches."""
+    place, path = located(url, options)
+    base, fits = base_of(path), matching(path).fullmatch
+    if isinstance(place, HubRepo):
+        found = [place.elsewhere(name).file for name in place.files if fits(name)]
+    else:
+        found = [
+            SourceFile(f"{place.address}/{file.path}", file.path, file.size, (file.hash, file.size), (place, file))
+            for file in place.listed(base)
+            if fits(file.path)
+        ]
+    if not found:
+        raise DataFilesNotFoundError(url)
+    return [_seen_from(base, file) for file in sorted(found, key=lambda file: file.path)]
+
+
+def _seen_from(base: str, file: SourceFile) -> SourceFile:
+    return SourceFile(file.url, below(base, file.path), file.size, file.identity, file.known)
+
+
+def opened(file: SourceFile, options: Options) -> BinaryIO:
+    """The bytes of a file: those on this disk, if they are there, else fetched where they are read."""
+    place, path = _known(file, options)
+    if isinstance(place, HubBucket):
+        return ranged(partial(place.body, path), path.size, file.url)
+    found = place.found(place.file(path))
+    if found is not None:
+        return open(found, "rb")
+    return ranged(partial(place.web.body, place.url(path)), place.file(path).size, file.url)
+
+
+def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
+    """The files on this disk; those of datasets in the cache that all tools share."""
+    whole = [file if file.known else listed(file.url, options)[0] for file in files]
+    found: dict[str, str] = {}
+    for place in dict.fromkeys(file.known[0] for file in whole):
+        its = [file for file in whole if file.known[0] == place]
+        wanted = its if isinstance(place, HubBucket) else [file.known[1] for file in its]
+        found |= zip((file.url for file in its), place.fetched(wanted), strict=True)
+    return [found[file.url] for file in whole]
+
+
+def _known(file: SourceFile, options: Options) -> tuple[HubRepo | HubBucket, Any]:
+    found: tuple[HubRepo | HubBucket, Any] = file.known or listed(file.url, options)[0].known
+    return found
+
+
+SOURCE = Source("hub", ("hf",), listed, opened, fetched)

@@ -1,0 +1,174 @@
+"""One revision of a dataset on the Hub: its commit, its files, and their contents on this disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from urllib.parse import quote
+
+from crucible_datasets import config, progress
+from crucible_datasets.atomic.files import remove_abandoned
+from crucible_datasets.cache.turns import found_or_turn
+from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError, DownloadError, OfflineError
+from crucible_datasets.logging import get_logger
+from crucible_datasets.sources.base import Elsewhere, SourceFile
+from crucible_datasets.sources.downloads import linked
+from crucible_datasets.sources.fetching import Advance, fetch
+from crucible_datasets.sources.hub.asking import Asked
+from crucible_datasets.sources.hub.files import COMMIT, HubFile, stated_commit, stated_files
+from crucible_datasets.sources.hub.notes import Notes
+
+logger = get_logger(__name__)
+
+_AT_ONCE = 8
+_PATIENCE_WHEN_KNOWN = 5.0
+
+
+@dataclass(frozen=True)
+class HubRepo(Asked):
+    """One revision of a dataset on the Hub."""
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the revision stands at; what was last seen, when nobody can be asked."""
+        if COMMIT.fullmatch(self.revision):
+            return self.revision
+        known = self._notes.commit(self.revision)
+        if config.HF_HUB_OFFLINE:
+            if known is None:
+                raise OfflineError(f"{self.id} at revision {self.revision!r}")
+            return known
+        try:
+            # With an answer of last time at hand, nobody wants to wait long for another one.
+            web = self.web if known is None else replace(self.web, patience=_PATIENCE_WHEN_KNOWN)
+            found = self.answer(f"{self.api}/revision/{quote(self.revision, safe='')}", stated_commit, web)[1]
+        except DownloadError as error:
+            if known is None or error.status is not None:
+                raise
+            logger.warning("%s. Going on with what %s was when last seen: %s.", error, self.revision, known)
+            return known
+        if found != known:
+            self._notes.keep_commit(self.revision, found)
+        return found
+
+    @cached_property
+    def files(self) -> Mapping[str, HubFile]:
+        """Every file of the commit, by its path."""
+        listed = self._notes.files(self.commit)
+        if listed is None and config.HF_HUB_OFFLINE:
+            listed = list(self._in_snapshot())
+        elif listed is None:
+            listed = list(self.pages(f"{self.api}/tree/{self.commit}?recursive=true&expand=false", stated_files))
+            self._notes.keep_files(self.commit, listed)
+        return {file.path: file for file in listed}
+
+    @property
+    def folder(self) -> str:
+        """Where the files of the commit are on this disk, once they are fetched."""
+        return os.path.join(self._cache, "snapshots", self.commit)
+
+    def file(self, path: str) -> HubFile:
+        """A file of the commit."""
+        if path not in self.files:
+            raise DataFilesNotFoundError(f"{self.id}/{path}", f"it is not there at {self.commit}.")
+        return self.files[path]
+
+    def url(self, path: str) -> str:
+        """Where a file of the commit is."""
+        return f"{self.endpoint}/datasets/{self.id}/resolve/{self.commit}/{quote(path)}"
+
+    def elsewhere(self, path: str) -> Elsewhere:
+        """A file of the commit, to be read where it is."""
+        file = self.files[path]
+        url = f"hf://datasets/{self.id}@{self.commit}/{path}"
+        return Elsewhere(SourceFile(url, path, file.size, (file.hash, file.size), (self, path)))
+
+    def fetched(self, paths: Sequence[str]) -> list[str]:
+        """The files on this disk, several fetched at a time."""
+        wanted = [self.file(path) for path in paths]
+        missing = [file for file in wanted if self.found(file) is None]
+        if missing:
+            remove_abandoned(self._work)
+            total = sum(file.size for file in missing)
+            with (
+                progress.tqdm(total=total, unit="B", unit_scale=True, desc=f"Downloading {self.id}") as bar,
+                ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
+            ):
+                list(pool.map(lambda file: self._fetch(file, bar.update), missing))
+        linked(self.folder, paths, [self._blob(file) for file in wanted])
+        return [os.path.join(self.folder, *path.split("/")) for path in paths]
+
+    def fetch(self, path: str, advance: Advance) -> None:
+        """Have one file on this disk."""
+        file = self.file(path)
+        if self.found(file) is None:
+            self._fetch(file, advance)
+        linked(self.folder, [path], [self._blob(file)])
+
+    def found(self, file: HubFile) -> str | None:
+        """The content, if it is here and right."""
+        path = self._blob(file)
+        try:
+            if os.path.getsize(path) != file.size:
+                raise ContentMismatchError(self._name(file), f"{file.size} bytes", f"{os.path.getsize(path)} bytes")
+            if not self._notes.is_right(file, path):
+                file.expected.require(path, self._name(file))
+                self._notes.keep_right(file, path)
+        except FileNotFoundError:
+            return None
+        except ContentMismatchError as error:
+            logger.warning("%s Fetching it again.", error)
+            with suppress(OSError):
+                os.unlink(path)
+            return None
+        return path
+
+    def _fetch(self, file: HubFile, advance: Advance) -> str:
+        if config.HF_HUB_OFFLINE:
+            raise OfflineError(f"{file.path} of {self.id} at {self.commit}")
+        os.makedirs(self._work, exist_ok=True)
+        with found_or_turn(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
+            if found:
+                advance(file.size)
+                return found
+            target = self._blob(file)
+            fetch(partial(self.web.body, self.url(file.path)), target, self._name(file), file.expected, advance)
+            self._notes.keep_right(file, target)
+            return target
+
+    def _in_snapshot(self) -> Iterator[HubFile]:
+        """What other tools have fetched of the commit, as far as links tell."""
+        folder = self.folder
+        if not os.path.isdir(folder):
+            raise OfflineError(f"{self.id} at {self.commit}")
+        for parent, _, names in os.walk(folder):
+            for name in sorted(names):
+                path = os.path.join(parent, name)
+                if os.path.islink(path) and os.path.exists(path):
+                    hash = os.path.basename(os.readlink(path))
+                    relative = os.path.relpath(path, folder).replace(os.sep, "/")
+                    yield HubFile(relative, os.path.getsize(path), hash, len(hash) == 64)
+
+    @cached_property
+    def _cache(self) -> str:
+        from huggingface_hub import constants
+
+        return os.path.join(constants.HF_HUB_CACHE, f"datasets--{self.id.replace('/', '--')}")
+
+    @cached_property
+    def _notes(self) -> Notes:
+        return Notes(self._cache, os.path.join(config.HF_DATASETS_CACHE, "hub", self.id.replace("/", "--")))
+
+    @property
+    def _work(self) -> str:
+        return os.path.join(config.HF_DATASETS_CACHE, "hub", ".work")
+
+    def _blob(self, file: HubFile) -> str:
+        return os.path.join(self._cache, "blobs", file.hash)
+
+    def _name(self, file: HubFile) -> str:
+        return f"{self.id}/{file.path}"

@@ -1,0 +1,112 @@
+"""What addresses led to when they were last asked: with it, what was fetched then is found without the network.
+
+    <downloads>/listings/<key>    the files of one address: paths, sizes, identities
+
+An address may hold a password or a signature, which belongs in no file. So of the addresses of files only that is
+noted in which they differ from the one that was asked for, and is put together again when somebody asks for that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import xxhash
+
+from crucible_datasets import config
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.exceptions import OfflineError, without_secrets
+from crucible_datasets.sources.base import Options, SourceFile, scheme_of, source_of
+from crucible_datasets.sources.downloads import here_already
+
+_HERE = {"", "file", "local", "memory", "data"}
+_ENDPOINT = re.compile(r"\w+://[^;@]*")
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Whether an address can be read without a network: the last of a chain says where the bytes are."""
+    return scheme_of(url.rpartition("::")[2]) in _HERE
+
+
+def listed(url: str, options: Options) -> list[SourceFile]:
+    """What an address leads to; without the network, what it led to when it was last asked."""
+    if not _needs_network(url):
+        return source_of(url).listed(url, options)
+    if not config.HF_HUB_OFFLINE:
+        found = source_of(url).listed(url, options)
+        _keep(url, options, found)
+        return found
+    known = _kept(url, options)
+    if known is None:
+        raise OfflineError(without_secrets(url))
+    return known
+
+
+def fetched(url: str, files: Sequence[SourceFile], options: Options) -> list[str]:
+    """Files of an address on this disk; without the network, those that came before."""
+    if config.HF_HUB_OFFLINE and _needs_network(url):
+        return here_already(files)
+    return source_of(url).fetched(files, options)
+
+
+def _needs_network(url: str) -> bool:
+    """Whether nothing else leads there: the last of a chain says where bytes are; the Hub's datasets have a cache."""
+    return scheme_of(url.rpartition("::")[2]) not in _HERE and not url.startswith("hf://datasets/")
+
+
+def _keep(url: str, options: Options, files: Sequence[SourceFile]) -> None:
+    facts = [[_difference(url, file.url), file.path, file.size, _masked(file)] for file in files]
+    path = _note_of(url, options)
+    with suppress(OSError):  # a cache that only others may write to
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as note:
+            json.dump(facts, note)
+
+
+def _kept(url: str, options: Options) -> list[SourceFile] | None:
+    try:
+        with open(_note_of(url, options), encoding="utf-8") as note:
+            return [_file(url, *facts) for facts in json.load(note)]
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _note_of(url: str, options: Options) -> str:
+    """By the address and the server that is meant, but not by who asks."""
+    key = xxhash.xxh3_128_hexdigest("\n".join([url, *sorted(_endpoints(options))]).encode())
+    return os.path.join(config.DOWNLOADED_DATASETS_PATH, "listings", key)
+
+
+def _endpoints(options: Any) -> Iterator[str]:
+    if isinstance(options, Mapping):
+        for value in options.values():
+            yield from _endpoints(value)
+    elif isinstance(options, str) and _ENDPOINT.fullmatch(options):
+        yield options
+
+
+def _difference(url: str, other: str) -> tuple[int, str, int]:
+    """How many characters another address shares with this one at its start and at its end, and those between."""
+    start = _shared(url, other)
+    left = other[start:]
+    end = _shared(url[start:][::-1], left[::-1])
+    return start, left[: len(left) - end], end
+
+
+def _shared(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))
+
+
+def _masked(file: SourceFile) -> list[str | int | None]:
+    return [None if part == file.url else part for part in file.identity]
+
+
+def _file(url: str, difference: tuple[int, str, int], path: str, size: int | None, masked: list[Any]) -> SourceFile:
+    start, between, end = difference
+    whole = url[:start] + between + url[len(url) - end :]
+    return SourceFile(whole, path, size, tuple(whole if part is None else part for part in masked))

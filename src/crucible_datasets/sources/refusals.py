@@ -1,0 +1,85 @@
+"""What goes wrong at a store becomes an error that names the address, and nothing that only its user may know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from crucible_datasets.exceptions import (
+    AccessDeniedError,
+    DataFilesNotFoundError,
+    DatasetsError,
+    DownloadError,
+    MissingPackageError,
+    UploadError,
+)
+from crucible_datasets.sources.base import Options, scheme_of
+
+_ADDRESS = re.compile(r"\w+://[^;@]*$")
+_SHORTEST_SECRET = 6
+_LONGEST_REASON = 300  # some stores answer with a page of XML
+_DENIED = {401, 403}
+_KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
+_KEYS = {
+    "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
+    "gs": "Set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or pass storage_options "
+    "with token",
+    "az": "Set AZURE_STORAGE_CONNECTION_STRING, or pass storage_options with account_name and account_key",
+}
+
+
+@contextmanager
+def told(url: str, options: Options, writing: bool = False) -> Iterator[None]:
+    """Whatever a store's client raises in the block is one of our errors when it leaves it."""
+    try:
+        yield
+    except DatasetsError:
+        raise
+    except FileNotFoundError as error:
+        reason = "there is no such bucket or folder to write to." if writing else "it does not exist."
+        raise DataFilesNotFoundError(url, reason) from error
+    except ImportError as error:
+        if (extra := _KINDS.get(scheme_of(url))) is None:
+            raise
+        raise MissingPackageError(str(error.name or extra), extra) from error
+    except Exception as error:  # each client has errors of its own, few of them an OSError
+        reason = f"{type(error).__name__}: {_reason(error, options)}"
+        if any(_is_denied(one) for one in _chain(error)):
+            raise AccessDeniedError(url, f"{reason}. {_what_to_do(url)}") from error
+        raise (UploadError if writing else DownloadError)(url, reason) from error
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those it came from: adlfs hides a refusal behind a RuntimeError."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_denied(error: BaseException) -> bool:
+    """Whether a store knows who asks and refuses, or does not know."""
+    code = getattr(error, "status_code", None) or getattr(error, "status", None) or getattr(error, "code", None)
+    return isinstance(error, PermissionError) or str(code) in {str(number) for number in _DENIED}
+
+
+def _reason(error: Exception, options: Options) -> str:
+    reason = " ".join(str(error).split()).partition("Content: <?xml")[0]
+    for secret in _texts(options):
+        reason = reason.replace(secret, "…")
+    return reason[:_LONGEST_REASON].rstrip(". ")
+
+
+def _what_to_do(url: str) -> str:
+    keys = _KEYS.get(_KINDS.get(scheme_of(url), ""), "Pass what it asks for as storage_options")
+    return f"{keys}, and see that they give access to this place."
+
+
+def _texts(options: Any) -> Iterator[str]:
+    """What users say of a place that may be a secret: all texts but addresses."""
+    if isinstance(options, Mapping):
+        for value in options.values():
+            yield from _texts(value)
+    elif isinstance(options, str) and len(options) >= _SHORTEST_SECRET and not _ADDRESS.match(options):
+        yield options

@@ -1,0 +1,274 @@
+"""`benchmarks`, `metrics`, `eval`, `compare`, `results`, `report`, `demo`, `completion`."""
+
+import json
+import subprocess
+
+import pytest
+from support.command import crucible, done
+
+from crucible_datasets.benchmarks.catalog.registry import Catalog
+from crucible_datasets.benchmarks.loading.load import load_benchmark
+from crucible_datasets.cli import COMMANDS, exits
+from crucible_datasets.evaluation import ResultStore, compare
+from crucible_datasets.evaluation.metrics import METRICS
+from crucible_datasets.evaluation.rules import RULES
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return list(load_benchmark("gsm8k", synthetic=True))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, samples):
+    """Predictions of two models: one knows every answer, the other every second."""
+    folder = tmp_path_factory.mktemp("predictions")
+    for name, step in {"good": 1, "half": 2}.items():
+        lines = [
+            {"id": sample.id, "prediction": f"#### {sample.target if number % step == 0 else 'none'}"}
+            for number, sample in enumerate(samples)
+        ]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, files):
+    """A store with the runs of both."""
+    folder = tmp_path_factory.mktemp("store")
+    told = done(
+        "eval",
+        "gsm8k",
+        files / "half.jsonl",
+        files / "good.jsonl",
+        "--synthetic",
+        "--store",
+        folder,
+        "--tag",
+        "t",
+        "--json",
+    )
+    return folder, told.json
+
+
+def test_eval_scores_compares_and_keeps(store, samples):
+    folder, told = store
+    scores = {row["model"]: row for row in told["scores"]}
+    assert scores["good"]["value"] == 1.0 and scores["half"]["value"] == 0.5
+    assert scores["good"]["metric"].startswith("exact_match@") and scores["half"]["n"] == len(samples)
+    assert scores["half"]["interval"]["low"] < 0.5 < scores["half"]["interval"]["high"]
+    (row,) = told["comparisons"]["rows"]
+    assert row["difference"] == 0.5 and row["significant"]
+    assert set(told["stored"]["runs"]) == set(ResultStore(folder))
+
+
+@pytest.mark.parametrize("name", ["benchmarks", "metrics", "results"])
+def test_without_an_action_they_list(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("crucible_datasets.config.CRUCIBLE_RESULTS_DIR", str(tmp_path))
+    assert done(name).out == done(name, "list").out
+    assert done(name, "--json").json == done(name, "list", "--json").json == done(name, "--json", "list").json
+
+
+def test_runs_are_compared_on_groups_of_samples(store):
+    folder, told = store
+    ran = done("compare", *told["stored"]["runs"], "--store", folder, "--by", "metadata.answer", "--json").json
+    assert len({row["group"] for row in ran["comparisons"]["rows"]}) > 1
+
+
+def test_compare_is_that_of_the_library(store):
+    folder, told = store
+    half, good = told["stored"]["runs"]
+    kept = ResultStore(folder)
+    expected = compare(kept.load(half), kept.load(good)).to_dict()
+    ran = done("compare", half, good, "--store", folder, "--json").json
+    assert ran["comparisons"]["rows"] == json.loads(json.dumps(expected["rows"]))
+    shown = done("compare", half, good, "--store", folder).out
+    assert "+0.500" in shown and "95 % intervals" in shown
+
+
+def test_runs_are_listed_shown_and_filtered(store):
+    folder, told = store
+    half, good = told["stored"]["runs"]
+    assert {run["run_id"] for run in done("results", "list", "--store", folder, "--json").json} == {half, good}
+    asked = ("results", "list", "--store", folder, "--json")
+    assert [run["run_id"] for run in done(*asked, "--score", "exact_match=0.9:").json] == [good]
+    assert [run["run_id"] for run in done(*asked, "--model", "half", "--tag", "t").json] == [half]
+    assert done(*asked, "--tag", "other").json == []
+    assert done("results", "show", half, "--store", folder, "--json").json["info"]["model"] == "half"
+    assert "half" in done("results", "show", half, "--store", folder, "--by", "metadata.answer").out
+    assert crucible("results", "show", "nothing", "--store", folder).code == exits.NOT_FOUND
+    assert crucible(*asked, "--score", "exact_match").code == exits.USAGE
+
+
+def test_diff_names_the_samples_that_changed(store, samples):
+    folder, told = store
+    half, good = told["stored"]["runs"]
+    found = done("results", "diff", half, good, "--store", folder, "--json").json
+    assert {row["id"] for row in found["samples"]} == {str(sample.id) for sample in samples[1::2]}
+    assert {row["kind"] for row in found["samples"]} == {"fixed"}
+
+
+def test_rescore_shows_what_moved(store):
+    folder, told = store
+    half = told["stored"]["runs"][0]
+    ran = done(
+        "results", "rescore", half, "--extract", "gsm8k/lm-eval-flexible", "--no-store", "--store", folder, "--json"
+    )
+    assert ran.json["stored"] is None and len(ran.json["scores"]) == 2
+    assert crucible("results", "rescore", half, "--extract", "none/such", "--store", folder).code == exits.NOT_FOUND
+
+
+def test_a_report_is_written_for_stored_runs(store, tmp_path):
+    folder, told = store
+    path = tmp_path / "page.html"
+    done("report", *told["stored"]["runs"], "--store", folder, "-o", path, "--title", "Two models")
+    assert "<title>Two models</title>" in path.read_text()
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "runs.jsonl", "runs.parquet", "runs.md", "runs.html", "runs.json"])
+def test_runs_are_exported_by_the_name_of_the_file(store, tmp_path, name):
+    folder, told = store
+    runs = told["stored"]["runs"][: 1 if name == "runs.json" else 2]
+    done("results", "export", *runs, "--store", folder, "-o", tmp_path / name)
+    assert (tmp_path / name).stat().st_size
+    if name.endswith((".csv", ".jsonl", ".parquet")):
+        rows = done("head", tmp_path / name, "-n", 1000, "--json").json
+        assert {row["model"] for row in rows} == {"half", "good"} and len(rows) == 64
+    else:
+        assert crucible("results", "export", "x", "-o", tmp_path / name, "--rows", "runs").code == exits.USAGE
+
+
+def test_a_database_mirrors_the_runs(store, tmp_path):
+    folder, told = store
+    found = done("results", "mirror", "--store", folder, "--url", f"sqlite:///{tmp_path / 'runs.db'}", "--json").json
+    assert set(found["runs"]) == set(told["stored"]["runs"])
+
+
+def test_logs_of_other_programs_are_imported(tmp_path):
+    line = {"doc_id": 0, "doc": {"question": "2 + 2?"}, "target": "4", "arguments": [["2 + 2?"]], "resps": [["4"]]}
+    line |= {"filtered_resps": ["4"], "exact_match": 1.0, "filter": "none", "metrics": ["exact_match"]}
+    path = tmp_path / "samples_sums_2026-01-02T03-04-05.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    told = done("results", "import", path, "--store", tmp_path / "store", "--model", "other", "--json").json
+    assert told["scores"][0]["value"] == 1.0 and len(ResultStore(tmp_path / "store")) == 1
+
+
+def test_miniatures_are_repositories_for_a_hub(tmp_path):
+    assert done("benchmarks", "miniatures", tmp_path, "gsm8k", "--json").json["repositories"] == ["openai/gsm8k"]
+
+
+def test_runs_are_removed_by_their_full_names(files, tmp_path):
+    done("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--store", tmp_path, "--model", "mine")
+    (run,) = ResultStore(tmp_path)
+    assert crucible("results", "delete", "none", "--store", tmp_path).code == exits.NOT_FOUND
+    done("results", "delete", run, "--store", tmp_path)
+    assert list(ResultStore(tmp_path)) == []
+
+
+def test_a_score_below_what_was_asked_for_ends_with_code_1(files, tmp_path):
+    asked = ("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--no-store", "--fail-under")
+    assert crucible(*asked, "0.6").code == exits.NO
+    assert crucible(*asked, "0.5").code == exits.OK
+
+
+def test_data_of_ones_own_is_evaluated_too(tmp_path):
+    (tmp_path / "quiz.jsonl").write_text(
+        '{"id": "a", "input": "1+1?", "target": "2"}\n{"id": "b", "input": "1+2?", "target": "3"}\n'
+    )
+    (tmp_path / "answers.jsonl").write_text('{"id": "a", "prediction": "2"}\n{"id": "b", "prediction": "4"}\n')
+    asked = (
+        "eval",
+        tmp_path / "quiz.jsonl",
+        f"mine={tmp_path / 'answers.jsonl'}",
+        "--metrics",
+        "exact_match",
+        "--no-store",
+    )
+    (row,) = done(*asked, "--report", tmp_path / "page.html", "--json").json["scores"]
+    assert (row["model"], row["value"]) == ("mine", 0.5) and (tmp_path / "page.html").exists()
+
+
+def test_predictions_that_do_not_fit_are_bad_data(files, tmp_path, samples):
+    (tmp_path / "few.jsonl").write_text(json.dumps({"id": samples[0].id, "prediction": "x"}) + "\n")
+    (tmp_path / "other.jsonl").write_text('{"id": "who", "prediction": "x"}\n')
+    asked = ("--synthetic", "--no-store")
+    assert crucible("eval", "gsm8k", tmp_path / "few.jsonl", *asked).code == exits.BAD_DATA
+    assert crucible("eval", "gsm8k", tmp_path / "other.jsonl", *asked).code == exits.BAD_DATA
+    done("eval", "gsm8k", tmp_path / "few.jsonl", *asked, "--missing", "ignore")
+    assert crucible("eval", "gsm8k", files / "good.jsonl", files / "good.jsonl", *asked).code == exits.USAGE
+    assert crucible("eval", "gsm8k", tmp_path / "none.jsonl", *asked).code == exits.NOT_FOUND
+
+
+def test_runs_of_different_rules_are_not_compared(files, tmp_path):
+    for more in ((), ("--extract", "gsm8k/lm-eval-flexible")):
+        done("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--store", tmp_path, *more)
+    assert crucible("compare", *ResultStore(tmp_path), "--store", tmp_path).code == exits.NOT_COMPARABLE
+
+
+# What there is
+
+
+def test_benchmarks_are_those_of_the_catalogue():
+    assert [row["name"] for row in done("benchmarks", "list", "--json").json] == list(Catalog())
+    assert "gsm8k" in {row["name"] for row in done("benchmarks", "list", "grade", "school", "--json").json}
+    assert done("benchmarks", "list", "--domain", "no such domain").out == "no benchmark fits\n"
+    assert done("benchmarks", "show", "gsm8k", "--json").json["source"] == "openai/gsm8k"
+    assert crucible("benchmarks", "show", "gsm9k").code == exits.NOT_FOUND
+    counts = done("benchmarks", "summary", "--json").json
+    assert sum(row["benchmarks"] for row in counts["domain"]) == len(Catalog())
+
+
+def test_samples_of_a_benchmark_are_shown(samples):
+    told = done("benchmarks", "head", "gsm8k", "--synthetic", "-n", "2", "--json").json
+    assert [row["id"] for row in told] == [sample.id for sample in samples[:2]]
+
+
+def test_metrics_and_rules_are_those_of_the_registries():
+    assert {row["metric"] for row in done("metrics", "list", "--json").json} == set(METRICS)
+    assert {row["rule"] for row in done("metrics", "rules", "--json").json} == set(RULES)
+    assert done("metrics", "show", "exact_match", "--json").json["metric"] == METRICS["exact_match"].key
+    assert crucible("metrics", "show", "exact_math").code == exits.NOT_FOUND
+
+
+def test_a_pair_is_scored_as_the_library_scores_it():
+    told = done("metrics", "score", "exact_match", "so #### 4", "4", "--extract", "gsm8k/official", "--json").json
+    assert (told["value"], told["extracted"], told["status"]) == (1.0, "4", "ok")
+    assert done("metrics", "score", "exact_match", "5", "4", "5", "--json").json["value"] == 1.0
+
+
+# Demo and completion
+
+
+def test_the_demo_evaluates_stores_compares_and_writes_a_report(tmp_path):
+    told = done("demo", "-o", tmp_path / "demo", "--json").json
+    values = {row["model"]: row["value"] for row in told["scores"]}
+    assert len(values) == 3 and len(set(values.values())) == 3
+    assert len(ResultStore(tmp_path / "demo" / "results")) == 3
+    assert all(0 <= row["p_value"] <= 1 and row["interval"] for row in told["comparisons"]["rows"])
+    assert (tmp_path / "demo" / "report.html").stat().st_size == told["report"]["size"]
+
+
+def test_the_demo_shows_its_code_and_results(tmp_path):
+    shown = done("demo", "-o", tmp_path).out
+    assert [line.split()[1] for line in shown.splitlines() if line.startswith("── ")] == list("12345")
+    assert '>>> load_benchmark("gsm8k", synthetic=True)' in shown
+    assert str(tmp_path / "report.html") in shown and "unparsed" in shown and "adjusted p" in shown
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
+def test_shells_complete_every_command(shell):
+    pytest.importorskip("shtab")
+    script = done("completion", shell).out
+    assert all(name in script for name in COMMANDS)
+    assert script.strip() == done("completion", shell, "--json").json["script"].strip()
+
+
+def test_bash_completes_commands_and_options():
+    pytest.importorskip("shtab")
+    script = done("completion", "bash").out
+    ask = 'COMP_WORDS=(crucible {}); COMP_CWORD={}; _shtab_crucible; echo "${{COMPREPLY[@]}}"'
+    for words, at, wanted in [("con", 1, {"convert"}), ("results di", 2, {"diff"}), ("head --re", 2, {"--revision"})]:
+        ran = subprocess.run(
+            ["bash", "-c", script + "\n" + ask.format(words, at)], capture_output=True, text=True, timeout=60
+        )
+        assert wanted <= set(ran.stdout.split()), (words, ran)

@@ -1,0 +1,137 @@
+"""ROUGE against rouge-score, which is the custom, and the stemmer against NLTK's."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crucible_datasets.evaluation import METRICS, score
+from crucible_datasets.evaluation.metrics.porter import stem
+from crucible_datasets.evaluation.metrics.subsequences import Line
+from crucible_datasets.exceptions import ArgumentError
+
+TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reference", "summary", "values"),
+    [
+        ("rouge1", "testing one two", "testing", (1, 1 / 3, 1 / 2)),
+        ("rouge2", "testing one two", "testing one", (1, 1 / 2, 2 / 3)),
+        ("rougeL", "testing one two", "testing one", (1, 2 / 3, 4 / 5)),
+        ("rougeL", "testing one two", "testing two", (1, 2 / 3, 4 / 5)),
+        ("rouge1", "the cat is on the mat", "the cat sat on the mat", (5 / 6, 5 / 6, 5 / 6)),
+        ("rouge2", "the cat is on the mat", "the cat sat on the mat", (0.6, 0.6, 0.6)),
+        ("rougeL", "the cat is on the mat", "the cat sat on the mat", (5 / 6, 5 / 6, 5 / 6)),
+        *((kind, "testing", "", (0, 0, 0)) for kind in TYPES),
+        *((kind, "", "testing", (0, 0, 0)) for kind in TYPES),
+    ],
+)
+def test_the_truth_table(kind, reference, summary, values):
+    for stat, value in zip(("precision", "recall", "fmeasure"), values, strict=True):
+        assert score(kind, summary, reference, stat=stat) == pytest.approx(value)
+
+
+def texts_of(shared, runs, reference, summary, nearly=0):
+    """Two texts with so many words, so many of them shared in runs, and some that only share their stem."""
+    own = iter(f"r{at}" for at in range(999)), iter(f"s{at}" for at in range(999))
+    wanted, found = [], []
+    for at in range(shared):
+        wanted, found = [*wanted, f"w{at}"], [*found, f"w{at}"]
+        if at < runs - 1 or at == shared - 1:  # every early word is a run of its own; the last run has the rest
+            wanted, found = [*wanted, next(own[0])], [*found, next(own[1])]
+    for _ in range(nearly):
+        wanted, found = [*wanted, "running", next(own[0])], [*found, "runs", next(own[1])]
+    wanted += [next(own[0]) for _ in range(reference - len(wanted))]
+    found += [next(own[1]) for _ in range(summary - len(found))]
+    return " ".join(wanted), " ".join(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "use_stemmer", "counts", "values"),
+    [
+        ("rouge1", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
+        ("rouge2", False, (11, 3, 27, 16), (0.53333, 0.30769, 0.39024)),
+        ("rougeL", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
+        ("rouge1", False, (17, 5, 42, 26, 1), (0.65385, 0.40476, 0.50000)),
+        ("rouge1", True, (17, 5, 42, 26, 1), (0.69231, 0.42857, 0.52941)),
+        ("rouge2", False, (17, 5, 42, 26, 1), (0.48000, 0.29268, 0.36364)),
+    ],
+)
+def test_the_ground_truth_of_rouge_155(kind, use_stemmer, counts, values):
+    """The values that ROUGE-1.5.5 gave for two published pairs, on texts with the same counts."""
+    reference, summary = texts_of(*counts)
+    assert (len(reference.split()), len(summary.split())) == counts[2:4]
+    detail = METRICS[kind].score(summary, reference, use_stemmer=use_stemmer).detail
+    assert [detail["precision"], detail["recall"], detail["fmeasure"]] == pytest.approx(list(values), abs=6e-6)
+
+
+vocabulary = (
+    "the cat sat on a mat running runs Ponies relational testing, one two three's well-known généré 42 İ".split()
+)
+texts = st.lists(st.tuples(st.sampled_from(vocabulary), st.sampled_from([" ", " ", "\n", ". "])), max_size=40).map(
+    lambda parts: "".join(word + gap for word, gap in parts)
+)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["words", "stems"])
+def oracle(request):
+    rouge_scorer = pytest.importorskip("rouge_score.rouge_scorer")
+    return request.param, rouge_scorer.RougeScorer(TYPES, use_stemmer=request.param)
+
+
+@settings(max_examples=150)
+@given(reference=texts, summary=texts)
+def test_values_are_those_of_rouge_score(oracle, reference, summary):
+    use_stemmer, scorer = oracle
+    for kind, expected in scorer.score(reference, summary).items():
+        detail = METRICS[kind].score(summary, reference, use_stemmer=use_stemmer).detail
+        assert [detail["precision"], detail["recall"], detail["fmeasure"]] == pytest.approx(list(expected), abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(references=st.lists(texts, min_size=1, max_size=3), summary=texts)
+def test_the_best_reference_counts(oracle, references, summary):
+    use_stemmer, scorer = oracle
+    for kind, expected in scorer.score_multi(references, summary).items():
+        assert score(kind, summary, references, use_stemmer=use_stemmer) == pytest.approx(expected.fmeasure, abs=1e-12)
+
+
+endings = "sses ies s eed ed ing at bl iz ational tional enci izer bli alli ousli ization ator fulness biliti fulli logi icate ative iciti ical ness ance er able ement ent sion tion ou ism ate ous ive ize e ll y ied".split()
+english = "skies dying news innings proceed howe agreed ponies happy relational university generalization sky flying hopping tied ties dies cats caresses".split()
+made_words = st.builds(
+    lambda start, ends: start + "".join(ends),
+    st.text(alphabet="abcdeilnosty", max_size=5),
+    st.lists(st.sampled_from(endings), max_size=3),
+)
+
+
+@settings(max_examples=500)
+@given(st.sampled_from(english) | made_words.filter(bool))
+def test_stems_are_those_of_nltk(word):
+    porter = pytest.importorskip("nltk.stem.porter")
+    assert stem(word) == porter.PorterStemmer().stem(word)
+
+
+words = st.lists(st.sampled_from("abcd"), max_size=12) | st.lists(st.sampled_from("ab"), min_size=150, max_size=300)
+
+
+@given(words, words)
+def test_common_positions_are_a_longest_common_subsequence(one, other):
+    from rapidfuzz.distance import LCSseq
+
+    common = [one[at] for at in sorted(Line(other).common_with(one))]
+    rest = iter(other)
+    assert all(word in rest for word in common)
+    assert len(common) == LCSseq.similarity(one, other)
+
+
+@given(texts, texts)
+def test_values_are_bounded_and_precision_is_recall_turned_round(reference, summary):
+    for kind in TYPES[:3]:
+        assert 0.0 <= score(kind, summary, reference) <= 1.0
+        assert score(kind, summary, reference, stat="precision") == score(kind, reference, summary, stat="recall")
+
+
+def test_an_unknown_stat_is_refused():
+    with pytest.raises(ArgumentError, match="fmeasure, precision, recall"):
+        score("rouge1", "a", "a", stat="f1")

@@ -1,0 +1,190 @@
+"""Buckets of the Hub, over real HTTP against the local one, which huggingface_hub and `datasets` read too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from huggingface_hub import HfApi, HfFileSystem
+
+import crucible_datasets as cd
+from crucible_datasets import config, storage
+from crucible_datasets.exceptions import ArgumentError, ContentMismatchError, DatasetNotFoundError, OfflineError
+from crucible_datasets.localhub import server as module
+from crucible_datasets.localhub.server import serving
+from crucible_datasets.sources.base import source_of
+
+CARD = """---
+configs:
+- config_name: main
+  default: true
+  data_files:
+  - split: train
+    path: data/train-*.parquet
+- config_name: other
+  data_files: other/*.csv
+---
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    found = tmp_path / "hub" / "buckets" / "acme" / "stuff"
+    (found / "data").mkdir(parents=True)
+    for number in range(3):
+        table = pa.table({"n": range(number * 100, number * 100 + 100), "text": ["some text"] * 100})
+        pq.write_table(table, found / "data" / f"train-{number}.parquet")
+    (found / "other").mkdir()
+    (found / "other" / "a.csv").write_text("x\n1\n")
+    (found / "README.md").write_text(CARD)
+    return found
+
+
+@pytest.fixture
+def server(folder, tmp_path, monkeypatch):
+    with serving(str(tmp_path / "hub")) as server:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
+        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+        monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
+        yield server
+
+
+@pytest.fixture
+def requests(server, monkeypatch):
+    made, answer = [], module.answer
+
+    def noted(request):
+        made.append(request.path)
+        return answer(request)
+
+    monkeypatch.setattr(module, "answer", noted)
+    return made
+
+
+@pytest.mark.parametrize("name", ["buckets/acme/stuff", "hf://buckets/acme/stuff"])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_bucket_loads_by_its_name(server, name, streaming):
+    rows = cd.load_dataset(name, split="train", streaming=streaming)
+    assert [row["n"] for row in rows] == list(range(300))
+    assert [row["x"] for row in cd.load_dataset(name, "other", split="train", streaming=streaming)] == [1]
+    assert cd.get_dataset_config_names(name) == ["main", "other"]
+
+
+def test_folders_and_files_of_a_bucket_load(server):
+    assert len(cd.load_dataset("buckets/acme/stuff/data", split="train")) == 300
+    assert len(cd.load_dataset("hf://buckets/acme/stuff/data/train-1.parquet", split="train")) == 100
+    chosen = cd.load_dataset("parquet", data_files="hf://buckets/acme/stuff/data/*-[02].parquet", split="train")
+    assert len(chosen) == 200
+    assert len(cd.load_dataset("buckets/acme/stuff", data_files="data/train-2.parquet", split="train")) == 100
+
+
+def test_only_what_is_asked_for_comes_and_only_once(server, requests):
+    cd.load_dataset("buckets/acme/stuff", "other", split="train")
+    assert [path for path in requests if "/resolve/" in path] == [
+        f"/buckets/acme/stuff/resolve/{name}" for name in ("README.md", "other/a.csv")
+    ]
+    requests.clear()
+    cd.load_dataset("buckets/acme/stuff", "other", split="train")
+    assert requests == ["/api/buckets/acme/stuff/tree"]
+
+
+def test_a_file_that_was_written_to_is_another(server, folder):
+    assert cd.load_dataset("buckets/acme/stuff", "other", split="train")["x"][:] == [1]
+    (folder / "other" / "a.csv").write_text("x\n2\n")
+    assert cd.load_dataset("buckets/acme/stuff", "other", split="train")["x"][:] == [2]
+
+
+def test_offline_what_came_before_is_there_and_the_rest_is_named(server, requests, monkeypatch):
+    cd.load_dataset("buckets/acme/stuff", "other", split="train")
+    requests.clear()
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    assert cd.load_dataset("buckets/acme/stuff", "other", split="train")["x"][:] == [1]
+    with pytest.raises(OfflineError, match=r"train-0\.parquet"):
+        cd.load_dataset("buckets/acme/stuff", split="train")
+    with pytest.raises(OfflineError, match="acme/unseen"):
+        cd.load_dataset("buckets/acme/unseen")
+    assert requests == []
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_bytes_that_were_written_after_the_listing_are_refused(server, folder, streaming):
+    source = source_of("hf://buckets/acme/stuff")
+    (file,) = source.listed("hf://buckets/acme/stuff/other/a.csv", {})
+    (folder / "other" / "a.csv").write_text("x\n2\n")
+    with pytest.raises(ContentMismatchError, match=r"other/a\.csv"):
+        source.opened(file, {}).read() if streaming else source.fetched([file], {})
+
+
+def test_wrong_bytes_are_refused_though_the_server_calls_them_right(server, folder, monkeypatch):
+    answer = module.answer
+
+    def swapped(request):
+        given = answer(request)
+        if request.path.endswith("train-1.parquet"):
+            body = bytearray(Path(folder, "data", "train-1.parquet").read_bytes())
+            body[100] ^= 1
+            wrong = folder.parent.parent / "wrong"
+            wrong.write_bytes(body)
+            given.file.close()
+            object.__setattr__(given, "file", wrong.open("rb"))
+        return given
+
+    monkeypatch.setattr(module, "answer", swapped)
+    with pytest.raises(ContentMismatchError, match=r"train-1\.parquet.*xet hash"):
+        cd.load_dataset("buckets/acme/stuff", split="train")
+
+
+def test_names_that_do_not_exist_say_so(server):
+    with pytest.raises(DatasetNotFoundError, match="buckets/acme/nothing.*does not exist"):
+        cd.load_dataset("buckets/acme/nothing")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        cd.load_dataset("buckets/acme/stuff/nowhere")
+    with pytest.raises(ArgumentError, match="no revisions"):
+        cd.load_dataset("buckets/acme/stuff", revision="main")
+    with pytest.raises(ArgumentError, match="no revisions"):
+        storage.exists("hf://buckets/acme/stuff@main/README.md")
+
+
+def test_storage_reads_buckets(server):
+    root = "hf://buckets/acme/stuff"
+    assert storage.listdir(root) == ["README.md", "data", "other"]
+    assert storage.glob(f"{root}/**/*.csv") == [f"{root}/other/a.csv"]
+    assert storage.exists(f"{root}/other/a.csv") and not storage.exists(f"{root}/other/b.csv")
+    assert storage.stat(f"{root}/other/a.csv").size == 4
+    for streaming in (True, False):
+        with storage.open(f"{root}/other/a.csv", streaming=streaming) as file:
+            assert file.read() == "x\n1\n"
+
+
+def test_huggingface_hub_reads_the_same(server, folder):
+    api, system = HfApi(endpoint=server.endpoint, token=False), HfFileSystem(endpoint=server.endpoint, token=False)
+    files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    listed = [one for one in api.list_bucket_tree("acme/stuff", recursive=True) if one.type == "file"]
+    assert {one.path: one.size for one in listed} == files
+    assert {one.path for one in api.list_bucket_tree("acme/stuff")} == {"README.md", "data", "other"}
+    assert [one.path for one in api.get_bucket_paths_info("acme/stuff", ["README.md", "data"])] == ["README.md"]
+    assert api.bucket_info("acme/stuff").total_files == len(files)
+    ours = source_of("hf://buckets/acme/stuff").listed("hf://buckets/acme/stuff", {})
+    assert {(one.path, one.xet_hash) for one in listed} == {(one.path, one.identity[0]) for one in ours}
+    assert (
+        system.cat_file("buckets/acme/stuff/data/train-1.parquet", start=5, end=50)
+        == ((folder / "data" / "train-1.parquet").read_bytes()[5:50])
+    )
+
+
+@pytest.mark.slow
+def test_hugging_face_datasets_reads_the_same(server, tmp_path):
+    program = "import datasets; print(sum(datasets.load_dataset('buckets/acme/stuff', split='train')['n']))"
+    known = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    surroundings = {**known, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": server.endpoint}
+    surroundings["HF_HUB_DISABLE_XET"] = "1"
+    ran = subprocess.run([sys.executable, "-c", program], env=surroundings, capture_output=True, text=True, timeout=120)
+    assert ran.stdout == f"{sum(range(300))}\n", ran.stderr
