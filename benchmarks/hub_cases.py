@@ -28,6 +28,7 @@ print(server.endpoint, flush=True)
 server.serve_forever()
 """
 LOADED = "import {module} as d\nrows = d.load_dataset('acme/speed', split='train')\n"
+SHOWN = "print(rows[0], flush=True)"
 EVERY_BYTE = "print(len(rows), sum(part['text'].nbytes > 0 for part in rows.with_format('arrow').iter(1000)))"
 LISTED = "import {module} as d\nprint(d.get_dataset_config_names('acme/many'))\n"
 
@@ -90,6 +91,16 @@ def load(name: str, setup: Setup, bar: float) -> None:
     @case(name, setup=setup, imports=False, anyway=bar)
     def run(state: State) -> str:
         return printed(state.given)
+
+
+@case("Hub, cold, first row seen", setup=online(LOADED + SHOWN), imports=False, anyway=10)
+def seen(state: State) -> str:
+    """The first row as the program sees it: files that come in the background are not waited for."""
+    with subprocess.Popen([sys.executable, "-c", state.given], stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        line = program.stdout.readline()
+        program.kill()
+    return line
 
 
 load("Hub, cold, first row", online(LOADED + FIRST_ROW), 10)

@@ -42,7 +42,7 @@ def in_python(train: Any, tests: list[str]) -> list[int]:
     return sorted(found)
 
 
-@case("overlap of 13 words", setup=questions, flat=5)
+@case("overlap of 13 words", setup=questions, flat=3)
 def overlap_of_words(state: State) -> list[int]:
     if state.module.__name__ != "crucible_datasets":
         return in_python(state.dataset, state.given)

@@ -11,8 +11,9 @@ import pytest
 from support.servers import store
 
 import crucible_datasets as cd
-from crucible_datasets import storage
-from crucible_datasets.exceptions import ArgumentError, BadRecordError
+from crucible_datasets import config, storage
+from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, BadRecordError, UploadError
+from crucible_datasets.localhub.server import serving
 from crucible_datasets.storage import BlobFile
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
@@ -218,3 +219,50 @@ def test_options_say_who_one_is():
             attempt()
         assert known.wrong["secret"] not in str(caught.value)
     assert storage.exists(f"{root}/x.parquet", options) and not storage.exists(f"{root}/no", options)
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A dataset and a bucket of the local Hub, and a token that may write."""
+    (tmp_path / "hub" / "buckets" / "acme" / "stuff").mkdir(parents=True)
+    with serving(str(tmp_path / "hub")) as server:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
+        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+        server.hub.repo("acme/notes").create()
+        options = {"token": next(iter(server.access.tokens))}
+        with storage.open("hf://datasets/acme/notes/old.txt", "w", storage_options=options) as file:
+            file.write("old")
+        yield server, options
+
+
+def test_files_of_the_hub_are_written_whole_each_by_a_commit(hub):
+    server, options = hub
+    root = "hf://datasets/acme/notes"
+    assert storage.write_jsonl(f"{root}/a.jsonl", [{"a": 1}], storage_options=options) == 1
+    assert storage.write_jsonl(f"{root}/a.jsonl", [{"a": 2}], append=True, storage_options=options) == 1
+    assert list(storage.read_jsonl(f"{root}/a.jsonl")) == [{"a": 1}, {"a": 2}]
+    with pytest.raises(ZeroDivisionError), BlobFile(f"{root}/a.jsonl", "w", storage_options=options) as file:
+        file.write("half")
+        raise ZeroDivisionError
+    storage.remove(f"{root}/old.txt", storage_options=options)
+    assert storage.listdir(root) == ["a.jsonl"]
+    titles = [commit.title for commit in server.hub.repo("acme/notes").history("main")]
+    assert titles[:3] == ["Remove old.txt", "Write a.jsonl", "Write a.jsonl"]
+    storage.copy(f"{root}/a.jsonl", f"{root}/b.jsonl", storage_options=options)
+    assert list(storage.read_jsonl(f"{root}/b.jsonl")) == [{"a": 1}, {"a": 2}]
+
+
+def test_who_may_not_write_to_the_hub_is_told_what_to_do(hub):
+    with pytest.raises(AccessDeniedError, match="hf auth login") as caught:
+        storage.write_jsonl("hf://datasets/acme/notes/a.jsonl", [{"a": 1}], storage_options={"token": "hf_wrong"})
+    assert "hf_wrong" not in str(caught.value)
+    assert storage.listdir("hf://datasets/acme/notes") == ["old.txt"]
+
+
+def test_what_cannot_be_written_to_is_an_error_of_this_library(hub):
+    with pytest.raises(UploadError, match=r"hf://buckets/acme/stuff/a\.txt"):
+        storage.remove("hf://buckets/acme/stuff/a.txt", storage_options=hub[1])

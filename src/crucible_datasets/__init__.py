@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "arrow_dataset": ("Column", "Dataset"),
-    "benchmarks": ("list_benchmarks", "load_benchmark", "load_samples"),
+    "benchmarks": ("FieldMapping", "decontaminate", "list_benchmarks", "load_benchmark", "load_samples", "overlap"),
     "builder": ("ArrowBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder"),
     "combine": ("concatenate_datasets", "interleave_datasets"),
     "dataset_dict": ("DatasetDict",),

@@ -8,6 +8,12 @@ from crucible_datasets.arrow_dataset import (
     Dataset as Dataset,
 )
 from crucible_datasets.benchmarks import (
+    FieldMapping as FieldMapping,
+)
+from crucible_datasets.benchmarks import (
+    decontaminate as decontaminate,
+)
+from crucible_datasets.benchmarks import (
     list_benchmarks as list_benchmarks,
 )
 from crucible_datasets.benchmarks import (
@@ -15,6 +21,9 @@ from crucible_datasets.benchmarks import (
 )
 from crucible_datasets.benchmarks import (
     load_samples as load_samples,
+)
+from crucible_datasets.benchmarks import (
+    overlap as overlap,
 )
 from crucible_datasets.builder import (
     ArrowBasedBuilder as ArrowBasedBuilder,

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from crucible_datasets.benchmarks.loading.load import load_benchmark
-from crucible_datasets.evaluation.comparison import compare
+from crucible_datasets.evaluation.comparing.comparison import compare
 from crucible_datasets.evaluation.evaluating import evaluate_many
 from crucible_datasets.evaluation.report.page import write_report
-from crucible_datasets.evaluation.samplers import random_sample
+from crucible_datasets.evaluation.sampling.samplers import random_sample
 
 # Predictors: honest ones, which see the question only, and answer in the form that the benchmark asks for.
 

@@ -514,9 +514,11 @@ class OutOfBoundsError(DatasetsError, PermissionError, ValueError):
 
     def message(self, path: str, roots: Iterable[str]) -> str:
         self.path, self.roots = path, tuple(roots)
+        named = _listed(self.roots)
+        known = f"lies outside of {named}, or does not exist there" if self.roots else "lies in no folder of it"
         return (
-            f"{without_secrets(path)!r} is named by the data and lies outside of {_listed(self.roots)}, or does not exist "
-            "there. It was not opened. Name the folders that data may reach in CRUCIBLE_MEDIA_ROOTS."
+            f"{without_secrets(path)!r} is named by the data and {known}. It was not opened. "
+            "Name the folders that data may reach in CRUCIBLE_MEDIA_ROOTS."
         )
 
 

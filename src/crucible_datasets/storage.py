@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from crucible_datasets.exceptions import ArgumentError, BadRecordError, DataFilesNotFoundError, DownloadError
 from crucible_datasets.ops.destination import local_path, remote, written
 from crucible_datasets.sources.base import SourceFile, source_of
+from crucible_datasets.sources.hub.uploads import removed
 from crucible_datasets.sources.refusals import told
 
 __all__ = [
@@ -261,6 +262,9 @@ def remove(path: Path, storage_options: Mapping[str, Any] | None = None) -> None
     place = local_path(path)
     if place is not None:
         os.unlink(place)
+        return
+    if os.fspath(path).startswith("hf://"):
+        removed(os.fspath(path), storage_options or {})
         return
     system, location = remote(path, dict(storage_options or {}))
     with told(os.fspath(path), storage_options or {}, writing=True):

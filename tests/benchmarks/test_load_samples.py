@@ -23,7 +23,13 @@ from crucible_datasets.benchmarks import (
     sample_features,
     samples_from,
 )
-from crucible_datasets.exceptions import ArgumentError, BadRowError, MissingFieldError, SplitNotFoundError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    BadRowError,
+    MissingFieldError,
+    SplitNotFoundError,
+    UnknownEntryError,
+)
 from crucible_datasets.localhub.server import serving
 
 ROWS = [{"q": f"question {n}", "a": str(n * n), "options": ["x", "y", "z"], "level": n % 2} for n in range(8)]
@@ -378,12 +384,13 @@ def test_ids_are_kept_unless_numbers_are_asked_for():
 
 
 def test_a_seed_of_its_own_for_choices():
-    made = load_samples(ROWS, FIELDS)
-    assert list(load_samples(ROWS, FIELDS, shuffle_choices=5)) == list(made.shuffle_choices(5))
-    assert list(load_samples(ROWS, FIELDS, seed=9, shuffle_choices=True)) == list(made.shuffle_choices(9))
-    assert list(load_samples(ROWS, FIELDS, shuffle_choices=False)) == list(made)
-    assert list(load_samples(ROWS, FIELDS, seed=7, shuffle_choices=True)) != list(made.shuffle_choices(1))
-    assert list(load_samples(ROWS, FIELDS, shuffle_choices=0)) == list(made.shuffle_choices(0))
+    fields = FieldMapping(input="q", target="level", choices="options")
+    made = load_samples(ROWS, fields)
+    assert list(load_samples(ROWS, fields, shuffle_choices=5)) == list(made.shuffle_choices(5))
+    assert list(load_samples(ROWS, fields, seed=9, shuffle_choices=True)) == list(made.shuffle_choices(9))
+    assert list(load_samples(ROWS, fields, shuffle_choices=False)) == list(made)
+    assert list(load_samples(ROWS, fields, seed=7, shuffle_choices=True)) != list(made.shuffle_choices(1))
+    assert list(load_samples(ROWS, fields, shuffle_choices=0)) == list(made.shuffle_choices(0))
 
 
 def test_a_limited_load_reads_no_more_rows_than_it_needs():
@@ -426,3 +433,52 @@ def test_inspect_reads_the_same_csv_alike(tmp_path):
     assert [(one.id, one.input, one.target, one.choices) for one in ours] == [
         (one.id, one.input, one.target, one.choices) for one in read
     ]
+
+
+def test_a_function_may_make_several_samples_of_a_row_of_a_stream(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"q": f"{n}?", "n": n}) + "\n" for n in range(5)))
+
+    def several(row):
+        return [Sample(f"{row['n']}{part}", row["q"]) for part in "ab"[: row["n"]]]
+
+    for options in ({}, {"auto_id": True}, {"limit": 3}, {"auto_id": True, "limit": 3}):
+        table = load_samples(str(tmp_path / "rows.jsonl"), several, **options)
+        stream = load_samples(str(tmp_path / "rows.jsonl"), several, streaming=True, **options)
+        assert list(stream) == list(table) and len(table) == options.get("limit", 7)
+        first = iter(stream)
+        passed = [next(first) for _ in range(2)]
+        again = load_samples(str(tmp_path / "rows.jsonl"), several, streaming=True, **options)
+        again.load_state_dict(stream.state_dict())
+        assert passed + list(again) == list(table)
+
+
+@pytest.mark.parametrize("bad", ["error", "skip"])
+def test_rows_of_a_stream_that_a_function_refuses(tmp_path, bad):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"n": n}) + "\n" for n in (1, 0, 2)))
+    made = load_samples(
+        str(tmp_path / "rows.jsonl"),
+        lambda row: [Sample(row["n"], f"{6 // row['n']}?")] * 2,
+        streaming=True,
+        on_bad_rows=bad,
+    )
+    if bad == "skip":
+        assert [sample.id for sample in made] == [1, 1, 2, 2] and made.skipped == 1
+        return
+    read = []
+    with pytest.raises(BadRowError, match="rows, row 1: ZeroDivisionError"):
+        for sample in made:
+            read.append(sample.id)
+    assert read == [1, 1]
+
+
+def test_what_is_asked_for_by_a_wrong_name_is_an_error():
+    with pytest.raises(UnknownEntryError, match="no field to transform 'targt'. Did you mean 'target'"):
+        load_samples([{"question": "a"}], FieldMapping(transforms={"targt": str}))
+    with pytest.raises(MissingFieldError, match="Did you mean 'metadata.level'"):
+        samples_from([Sample(1, "a", metadata={"level": 1})]).sort("metadata.levl")
+    with pytest.raises(MissingFieldError, match="Column 'levl' does not exist"):
+        samples_from([Sample(1, "a")]).sort("levl")
+    with pytest.raises(ArgumentError, match="limit=-1"):
+        load_samples([{"question": "a"}], limit=-1)
+    with pytest.raises(TypeError, match="give samples, or dicts, not both"):
+        load_samples([Sample(1, "a"), {"question": "b"}])

@@ -313,3 +313,22 @@ def test_hugging_face_reads_the_same_rows_of_the_same_types(source, tmp_path):
     theirs = datasets.load_dataset(folder, one or None, split=split, cache_dir=str(tmp_path / "cache"))
     ours = load_dataset(folder, one or None, split=split)
     assert ours.with_format("arrow")[:].to_pylist() == theirs.with_format("arrow")[:].to_pylist()
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_no_rows_are_no_samples(tmp_path, streaming):
+    assert list(load_benchmark("gsm8k", synthetic=True, limit=0, streaming=streaming)) == []
+    assert list(load_benchmark("mmlu", "test[:0]", config="stem", synthetic=True, streaming=streaming)) == []
+    with pytest.raises(ArgumentError, match="limit=-1"):
+        load_benchmark("gsm8k", synthetic=True, limit=-1, streaming=streaming)
+    none = load_benchmark("arena_140k", synthetic=True, limit=0)
+    assert none.dataset.features == load_benchmark("arena_140k", synthetic=True).dataset.features and not len(none)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_one_file_is_the_split_that_is_asked_for(tmp_path, streaming):
+    file = tmp_path / "some.jsonl"
+    file.write_text('{"question": "1 + 1?", "answer": "#### 2"}\n{"question": "2 + 2?", "answer": "#### 4"}\n')
+    made = load_benchmark("gsm8k", source=file, streaming=streaming)
+    assert [(sample.id, sample.target) for sample in made] == [("gsm8k/main/test/0", "2"), ("gsm8k/main/test/1", "4")]
+    assert [sample.id for sample in load_benchmark("gsm8k", "train[1:]", source=file)] == ["gsm8k/main/train/1"]

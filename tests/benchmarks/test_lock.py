@@ -175,10 +175,24 @@ def test_a_lock_counts_only_where_it_is_asked_for(monkeypatch):
         load_samples([{"input": "a"}], lock=True)
 
 
-def test_a_benchmark_that_leaves_out_another_needs_no_lock_of_that(monkeypatch):
-    lock_datasets("hendrycks_math", synthetic=True)
-    monkeypatch.setattr(config, "CRUCIBLE_LOCK", "crucible.lock")
-    assert len(load_benchmark("hendrycks_math", synthetic=True)) > 8
+def test_what_a_benchmark_leaves_out_is_locked_with_it(tmp_path, push):
+    """The training problems of MATH are those that MATH-500 does not have, as it was when it was locked."""
+    write_miniatures(tmp_path / "hub", ["hendrycks_math"])
+    load_benchmark("math_500", synthetic=True).raw.push_to_hub("HuggingFaceH4/MATH-500", split="test")
+    name = "hendrycks_math_train"
+    lock_datasets(name)
+    before = list(load_benchmark(name, lock=True))
+    assert {entry.name for entry in Lock.read()} == {name, "math_500"}
+    problem = {"problem": before[0].input, "solution": "x", "answer": "1", "subject": "a", "level": 1, "unique_id": "u"}
+    Dataset.from_list([problem]).push_to_hub("HuggingFaceH4/MATH-500", split="test")
+    assert list(load_benchmark(name)) != before
+    assert list(load_benchmark(name, lock=True)) == before
+    assert [moves for _, moves in check_lock()] == [[], []]
+    assert all(moves for _, moves in check_lock(latest=True))
+    # A lock of only the one does without the other.
+    Lock([entry for entry in Lock.read() if entry.name == name]).write("one.lock")
+    with pytest.raises(LockMismatchError):
+        load_benchmark(name, lock="one.lock")
 
 
 # Files of one's own
@@ -277,6 +291,30 @@ def test_the_hash_is_of_what_rows_hold_and_not_of_how_they_are_stored(rows, cut)
         for place, (text, number) in enumerate(rows)
     ]
     assert rows_hash(Dataset.from_list([{"t": text, "n": number} for text, number in changed])) != whole
+
+
+def test_no_value_is_taken_for_another():
+    nan, inf = float("nan"), float("inf")
+    cells = [
+        None,
+        nan,
+        inf,
+        -inf,
+        0.0,
+        [nan],
+        [None],
+        {"x": nan},
+        {"x": None},
+        1,
+        "1",
+        True,
+        b"1",
+        "",
+        [],
+        {"x": [inf]},
+    ]
+    hashes = [rows_hash(Dataset.from_dict({"a": [cell]}))[0] for cell in cells]
+    assert len(set(hashes)) == len(cells)
 
 
 def test_pictures_count_with_their_bytes_and_not_with_their_folder(tmp_path):

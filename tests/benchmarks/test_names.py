@@ -55,6 +55,20 @@ def test_types_need_no_arrow():
     assert not {"pyarrow", "numpy", "pandas"} & set(json.loads(ran.stdout))
 
 
+def test_the_map_of_the_package_names_every_module():
+    """The docstring of the package is its map; each folder's own docstring tells its modules again."""
+    package = importlib.import_module("crucible_datasets.benchmarks")
+    folder = Path(package.__file__).parent
+    told = dict(re.findall(r"^    (\w+)/ (.*?)(?=^    \w+/ |^\S|\Z)", package.__doc__, re.MULTILINE | re.DOTALL))
+    assert set(told) == {one.parent.name for one in folder.glob("*/__init__.py")}
+    assert {one.stem for one in folder.glob("*.py")} == {"__init__"}
+    for name, text in told.items():
+        modules = {one.stem for one in (folder / name).glob("*.py")} - {"__init__"}
+        own = importlib.import_module(f"{package.__name__}.{name}").__doc__
+        for place in (text, own):
+            assert not modules - set(re.findall(r"\w+", place)), name
+
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

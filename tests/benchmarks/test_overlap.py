@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import unicodedata
 
 import numpy as np
 import pyarrow as pa
@@ -26,16 +29,55 @@ from crucible_datasets.benchmarks.contamination.minhash import band_length
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
 
 # Few words, so that texts meet; some with more than one byte, some that differ in case or punctuation alone.
-spoken = st.sampled_from(["a", "b", "B", "c,", "42", "é", "É", "straße", "don't", "漢字", "the"])
+spoken = st.sampled_from(
+    [
+        "a",
+        "b",
+        "B",
+        "c,",
+        "42",
+        "é",
+        "É",
+        "straße",
+        "don't",
+        "漢字",
+        "the",
+        "ก\u0e33ไ",
+        "e\u0301",
+        "①",
+        "ﬁn",
+        "数a学",
+        "—",
+        "İ",
+        "🙂",
+        "𠀀",
+    ]
+)
 texts = st.lists(spoken, max_size=12).map(" ".join)
 sides = st.lists(texts, max_size=8)
 fewer = settings(max_examples=30)
 
 
+ALONE = re.compile("[\u4e00-\u9fff\u0e00-\u0eff\U00020000-\U0002ffff]")
+
+
 def words_in(text):
     """Words as a loop over characters finds them."""
-    spaced = re.sub(r"([一-鿿])", r" \1 ", text.lower())
-    return re.findall(r"[^\W_]+", spaced)
+    found, open_, alone = [], False, False
+    for each in unicodedata.normalize("NFKC", text).casefold():
+        kind = unicodedata.category(each)[0]
+        if kind == "M" and open_:
+            found[-1] += each
+        elif kind in "LMN":
+            own = bool(ALONE.match(each)) and kind != "M"
+            if open_ and not own and not alone:
+                found[-1] += each
+            else:
+                found.append(each)
+            open_, alone = True, own
+        else:
+            open_ = alone = False
+    return found
 
 
 def runs_in(text, n):
@@ -343,3 +385,27 @@ def test_a_phrase_that_all_rows_have_does_not_pair_all_with_all():
     )
     report = overlap(train, test, 5, max_matches=3)
     assert report.rate == 1.0 and report.matches(1999) == [0, 1, 2] and len(report.train_rows) == 3000
+
+
+MEASURED = """
+import resource, sys
+from crucible_datasets import IterableDataset
+from crucible_datasets.benchmarks import overlap
+def rows(count):
+    for number in range(count):
+        yield {"text": " ".join(f"w{number * 7 + place}" for place in range(100))}
+def peak(count):
+    report = overlap(IterableDataset.from_generator(rows, gen_kwargs={"count": count}), list(texts), 5)
+    assert report.rate == 1.0 and report.num_train == count, report
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+texts = [row["text"] for row in rows(500)]
+first, last = peak(int(sys.argv[1])), peak(int(sys.argv[2]))
+print(last - first)
+"""
+
+
+@pytest.mark.slow
+def test_memory_stays_that_of_the_smaller_side():
+    ran = subprocess.run([sys.executable, "-c", MEASURED, "20000", "200000"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) < 48 << 10  # kilobytes; the runs of the longer side would take 800,000

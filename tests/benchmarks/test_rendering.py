@@ -15,6 +15,7 @@ from crucible_datasets.benchmarks import (
     Picture,
     Prompt,
     Sample,
+    StreamedSamples,
     Template,
     laid_out,
     samples_from,
@@ -198,3 +199,10 @@ def strings(value):
 def test_an_unknown_provider():
     with pytest.raises(UnknownEntryError, match="anthropic"):
         Prompt().request(QUESTION, "antropic")
+
+
+def test_a_stream_is_no_pool():
+    stream = samples_from([Sample(1, "a", "b"), Sample(2, "c", "d")]).dataset.to_iterable_dataset()
+    with pytest.raises(TypeError, match="a stream is no pool"):
+        FewShot(StreamedSamples(stream))
+    assert FewShot(list(StreamedSamples(stream)), k=1).examples(Sample(3, "e"))[0].id in (1, 2)

@@ -72,7 +72,9 @@ ORDERS = ([2, 3, 1, 0], [0, 3, 2, 1, 4])
         ("1", ["x", "y"], 1),
         ("1", ["1", "2"], None),  # the text of a choice
         ("2", ["x", "y"], None),
-        ("b", ["x", "y"], None),
+        ("b", ["x", "y"], 1),
+        ("b", ["x", "b", "c"], None),  # the text of a choice
+        ("z", ["x", "y"], None),
         ("", ["x", "y"], None),
         ("Z", ["Z"], None),
         ("1", [f"c{n}" for n in range(30)], 26),
@@ -86,8 +88,30 @@ def test_what_a_target_names(target, choices, place):
 
 
 def test_a_letter_without_a_choice_is_refused():
-    with pytest.raises(InvalidRecordError, match="target is 'E', but there are 4 choices"):
+    with pytest.raises(InvalidRecordError, match="Sample 1: the target is 'E', but there are 4 choices"):
         with_shuffled_choices(Sample(1, "q", "E", ["a", "b", "c", "d"]), 0)
+
+
+@pytest.mark.parametrize("target", ["2", "10", "(A)", "a)", "B.", "C:"])
+def test_what_only_looks_like_the_name_of_a_choice_is_refused(target):
+    """In another order it would be read as another choice, without a word."""
+    with pytest.raises(InvalidRecordError, match="does not say which of 2 choices"):
+        with_shuffled_choices(Sample(1, "q", target, ["x", "y"]), 0)
+    assert with_shuffled_choices(Sample(1, "q", target, [target, "y"]), 0).target == target
+
+
+@given(st.text().filter(lambda one: len(one) > 3 and not one.isdigit()), seeds)
+def test_any_other_text_says_the_same_in_every_order(target, seed):
+    assert with_shuffled_choices(Sample(1, "q", target, ["x", "y"]), seed).target == target
+    assert with_shuffled_choices(Sample(1, "q", "tie", ["x", "y"]), seed).target == "tie"
+
+
+@given(st.integers(0, 25), seeds)
+def test_a_small_letter_stays_small(right, seed):
+    choices = [f"c{place}" for place in range(26)]
+    small = with_shuffled_choices(Sample(1, "q", letter(right).lower(), choices), seed)
+    large = with_shuffled_choices(Sample(1, "q", letter(right), choices), seed)
+    assert small.target == large.target.lower() and small.choices == large.choices
 
 
 def test_letters():

@@ -173,7 +173,7 @@ def test_a_picture_is_decoded_when_asked(tmp_path):
     pil.new("RGB", (2, 3), "red").save(tmp_path / "red.png")
     data = (tmp_path / "red.png").read_bytes()
     assert Picture(bytes=data).decoded().size == (2, 3)
-    assert Picture(path=str(tmp_path / "red.png")).decoded().getpixel((0, 0)) == (255, 0, 0)
+    assert Picture.read(tmp_path / "red.png") == Picture(data, str(tmp_path / "red.png"))
     assert Picture(bytes=data).mime_type == "image/png" and Picture(bytes=b"?").mime_type == "application/octet-stream"
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from crucible_datasets.evaluation import compare
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.evaluation.statistics import holm, mean_interval, minimum_detectable_effect, paired
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, IncomparableRunsError, UnknownEntryError
 
@@ -184,10 +184,13 @@ def test_runs_that_are_not_alike_are_refused_with_the_reason(what, other):
 
 def test_missing_predictions_must_count_the_same():
     missing = {"counts": {"ok": 190, "missing": 10}}.items()
-    first, second = result(GOOD, missing="wrong", summary=missing), result(BETTER, "b", missing="ignore")
-    with pytest.raises(IncomparableRunsError, match="policy for missing predictions"):
-        compare(first, second)
-    compare(result(GOOD, missing="wrong"), second)  # none is missing
+    wrong = result(GOOD, missing="wrong", summary=missing)
+    ignored = result(BETTER, "b", missing="ignore", summary=missing)
+    for other in (wrong, result(GOOD, missing="error")):
+        with pytest.raises(IncomparableRunsError, match="policy for missing predictions"):
+            compare(other, ignored)
+    compare(result(GOOD, missing="wrong"), result(BETTER, "b", missing="ignore"))  # none is missing
+    compare(wrong, result(BETTER, "b", missing="error"))  # what is missing counts as wrong, and only one lacks any
 
 
 def test_without_a_hash_the_ids_must_agree():

@@ -6,7 +6,7 @@ import pytest
 from support.postgres import server
 
 from crucible_datasets.evaluation import EvaluationResult, Outcome, ResultStore, RunInfo, SampleResult, SqlMirror
-from crucible_datasets.evaluation.record import MetricSummary
+from crucible_datasets.evaluation.runs.record import MetricSummary
 from crucible_datasets.exceptions import MissingPackageError
 
 MODELS = ["org/small", "Org/Small", "a.b*c", "100%_x", "quote'\"", "größe", "\\d+"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets.evaluation.metrics import METRICS
-from crucible_datasets.evaluation.passing import pass_at_k
+from crucible_datasets.evaluation.metrics.passing import pass_at_k
 from crucible_datasets.exceptions import TooFewCompletionsError
 
 TABLE = {

@@ -10,8 +10,8 @@ import pytest
 
 from crucible_datasets.benchmarks import Message, Part, Picture, Sample, samples_from
 from crucible_datasets.evaluation import evaluate
-from crucible_datasets.evaluation import prediction_cache as caches
-from crucible_datasets.evaluation.prediction_cache import PredictionCache, identity_of
+from crucible_datasets.evaluation.predictions import cache as caches
+from crucible_datasets.evaluation.predictions.cache import PredictionCache, identity_of
 
 PROGRAM = """
 import os, signal, sys

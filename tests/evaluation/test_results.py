@@ -29,9 +29,9 @@ from crucible_datasets.evaluation import (
     evaluate,
 )
 from crucible_datasets.evaluation.outcome import STATUSES, Outcome
-from crucible_datasets.evaluation.record import SampleList
 from crucible_datasets.evaluation.results import finishing, index, journal, openrun
 from crucible_datasets.evaluation.results.runfile import StoredRun
+from crucible_datasets.evaluation.runs.record import SampleList
 from crucible_datasets.exceptions import (
     ArgumentError,
     IncomparableRunsError,
@@ -276,7 +276,7 @@ def test_a_file_that_is_no_run_is_left_out(store, caplog):
 
 
 def test_runs_are_found_by_what_they_are_like(store):
-    from crucible_datasets.evaluation.record import MetricSummary
+    from crucible_datasets.evaluation.runs.record import MetricSummary
 
     def save(run_id, value, **facts):
         made = result([value], run_id, **facts)
@@ -378,7 +378,7 @@ def test_every_sample_is_of_one_kind(tmp_path_factory, pairs):
 
 
 def evaluate_summary(run):
-    from crucible_datasets.evaluation.counting import Counting
+    from crucible_datasets.evaluation.runs.counting import Counting
 
     counting = Counting(run.info)
     counting.add(run.samples)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crucible_datasets import Dataset
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation import bootstrap_sample, k_fold, random_sample, split, stratified_sample
-from crucible_datasets.evaluation.fieldvalues import field_values
+from crucible_datasets.evaluation.sampling.fieldvalues import field_values
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
 
 LEVELS = st.lists(st.sampled_from(["easy", "hard", None, "odd"]), min_size=2, max_size=60)

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.support.kills import calls_of, forked
 
 from crucible_datasets.evaluation import ResultStore, SampleResult
+from crucible_datasets.evaluation.metrics.known import known_metric
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.summaries import known_metric
 
 known_metric("exact_match")  # what a writer imports late is imported before the first fork
 

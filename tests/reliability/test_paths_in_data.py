@@ -13,7 +13,7 @@ import pytest
 from PIL import Image as Pillow
 
 import crucible_datasets as cd
-from crucible_datasets import Dataset, Features, Image, List, config
+from crucible_datasets import Dataset, Features, Image, List, Value, config
 from crucible_datasets.exceptions import OutOfBoundsError
 
 FEATURES = Features({"image": Image()})
@@ -100,6 +100,28 @@ WAYS = {
 }
 
 
+STREAMED = {
+    "rows": lambda rows: rows,
+    "map": lambda rows: rows.map(lambda row: {"size": row["image"].size}),
+    "shuffled": lambda rows: rows.shuffle(seed=1),
+    "decoded": lambda rows: rows.decode(),
+    "concatenated": lambda rows: cd.concatenate_datasets([rows, rows]),
+    "concatenated, then cast": lambda rows: cd.concatenate_datasets([paths_of(rows)] * 2).cast(FEATURES),
+    "interleaved, then cast": lambda rows: cd.interleave_datasets([paths_of(rows)] * 2).cast(FEATURES),
+    "made by a function": lambda rows: paths_of(rows).map(as_reference, features=FEATURES).decode(),
+}
+
+
+def paths_of(rows):
+    """The rows of a stream with their paths as mere texts."""
+    texts = Features({"image": Value("string")})
+    return rows.decode(False).map(lambda row: {"image": row["image"]["path"]}, features=texts)
+
+
+def as_reference(row):
+    return {"image": {"path": row["image"], "bytes": None}}
+
+
 @pytest.fixture
 def opened(folder, monkeypatch):
     """The files outside of the dataset that are opened while it is read."""
@@ -132,9 +154,9 @@ def test_nothing_outside_is_opened_by_a_stream(folder, server, opened, format):
     address, asked = server
     for path in hostile(folder, address):
         rows = loaded(written(folder, [path]), format, streaming=True)
-        for stream in (rows, rows.map(lambda row: {"size": row["image"].size}), rows.shuffle(seed=1), rows.decode()):
+        for way in STREAMED.values():
             with pytest.raises(OutOfBoundsError):
-                next(iter(stream))
+                next(iter(way(rows)))
     assert (opened, asked) == ([], [])
 
 

@@ -1,8 +1,8 @@
 """Runs made by hand, for what reads runs: reports and commands."""
 
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleResult
-from crucible_datasets.evaluation.summaries import Tally
+from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleResult
+from crucible_datasets.evaluation.runs.summaries import Tally
 from support.hostile import ALL_TERMINAL, ALL_XSS, XSS
 
 METRIC = "exact_match@1"

@@ -19,13 +19,14 @@ How it becomes a sample
     loading/        `load_benchmark`: load · origins pieces (which rows) · converting shapes (rows → fields) ·
                       benchmark (the result) · naming (data by a short text)
     owndata/        `load_samples`: load · sources (which rows) · fields paths values columns (rows → fields)
-    samples/        samples over a dataset: making · table stream base (the classes) · decoding · shuffling judged ·
-                      provenance
+    samples/        samples over a dataset: making · table stream base (the classes) · decoding pictures ·
+                      shuffling judged provenance
 What is done with it
     rendering/      samples → prompts: prompts · templates layouts examples · providers
     locks/          which data a project uses, to the byte: entries rowhash file guard making
     contamination/  what two datasets have in common
-                      finding report · sources texts words grams pairs (what is compared) · index scan minhash passages
+                      finding report · sources texts words letters grams pairs (what is compared) ·
+                      index scan minhash passages
 
 Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
 """

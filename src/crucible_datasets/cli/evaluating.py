@@ -22,7 +22,7 @@ from crucible_datasets.cli.scores import comparison_table, result_rows, score_ro
 from crucible_datasets.exceptions import ArgumentError
 
 if TYPE_CHECKING:
-    from crucible_datasets.evaluation.record import EvaluationResult
+    from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def eval_(
@@ -80,7 +80,7 @@ def compare(
     by: str | None,
 ) -> Pieces:
     """Compare stored runs in pairs: differences with intervals and p-values."""
-    from crucible_datasets.evaluation.comparison import compare as compared
+    from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
     place = open_store(store)
     table = compared(
@@ -97,7 +97,7 @@ def compare(
 
 
 def _answer(results: list[EvaluationResult], store: str | None, report: str | None) -> Several:
-    from crucible_datasets.evaluation.comparison import compare as compared
+    from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
     parts: dict[str, Piece] = {"scores": score_table([row for result in results for row in result_rows(result)])}
     if len(results) > 1:

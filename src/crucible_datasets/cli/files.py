@@ -78,8 +78,8 @@ def split(
 ) -> Pieces:
     """Divide a split into parts or folds, each a file: every row is in exactly one part."""
     from crucible_datasets.cli import opening
-    from crucible_datasets.evaluation.samplers import k_fold
-    from crucible_datasets.evaluation.samplers import split as divided
+    from crucible_datasets.evaluation.sampling.samplers import k_fold
+    from crucible_datasets.evaluation.sampling.samplers import split as divided
 
     if _PLACE not in output:
         raise ArgumentError("--output", output, f"write {_PLACE} where the name of a part goes, as in {_PLACE}.jsonl.")
@@ -95,7 +95,7 @@ def split(
 
 
 def _drawn(rows: Dataset, size: float, seed: int, stratify_by: str | None, replace: bool) -> Dataset:
-    from crucible_datasets.evaluation.samplers import bootstrap_sample, random_sample, stratified_sample
+    from crucible_datasets.evaluation.sampling.samplers import bootstrap_sample, random_sample, stratified_sample
 
     if stratify_by is None:
         return (bootstrap_sample if replace else random_sample)(rows, size, seed).data

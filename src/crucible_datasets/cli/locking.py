@@ -71,7 +71,7 @@ def overlap(
 
 def _lock_arguments(parser: ArgumentParser) -> None:
     what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
-    parser.add_argument("names", nargs="*", metavar="DATASET", help=f"{what}; without any, the file is shown")
+    file_argument(parser, "names", nargs="*", metavar="DATASET", help=f"{what}; without any, the file is shown")
     parser.add_argument(
         "--check", action="store_true", help="tell what moved; with --update, what an update would change"
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from crucible_datasets.cli.pieces import Column, Piece, Said, Several, Table, amount
 
 if TYPE_CHECKING:
-    from crucible_datasets.evaluation.compared import ComparedScore, ComparisonTable
-    from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary, RunInfo
+    from crucible_datasets.evaluation.comparing.compared import ComparedScore, ComparisonTable
+    from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo
 
 
 def summary_rows(info: RunInfo, summary: dict[str, MetricSummary]) -> list[dict[str, Any]]:

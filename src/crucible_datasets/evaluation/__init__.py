@@ -1,13 +1,43 @@
 """Scores of predictions, with their uncertainty; runs kept and compared.
 
+Every module, by the stage at which it comes.
+
+What is judged:
+    sampling/     parts of the data: samplers (random, stratified, folds, splits, bootstrap), fieldvalues (at any path)
+    predictions/  what models said: forms (lists, dicts, tables), files, generating (by functions), cache (of answers)
+
+How one answer is judged:
+    rules/        reading it out of a text: base (Rule, RULES), and a module for each family of named rules
+    metrics/      judging it: base (Metric, METRICS), answers (the same for all), known (by any name), normal (forms of
+                  texts), passing (pass@k), porter and subsequences (for rouge), and a module for each family
+    maths/        equality as mathematics, in a bounded worker process
+    sandbox/      code of models, boxed; inside/ is what runs within
+    outcome       the judgement: value, extracted, status, detail
+    versioned     registries in which every version of a name is kept
+    scoring       `score`, `score_corpus`: one pair or many, by name
+
+A run:
+    evaluating    `evaluate`, `evaluate_many`
+    runs/         questions (the data), judging (metrics, rule, options), running (batch by batch), counting and
+                  summaries (values, uncertainty), repetitions, record (what a run is), paths, noting, shown
+    statistics/   intervals, bootstrap, clusters, paired tests, corrections, power: arrays in, numbers out
+
+Many runs:
+    comparing/    `compare` in comparison: comparability (refusals), matching (pairs), corpora (metrics that are no
+                  mean), compared (the table)
+    results/      `ResultStore`: journals, run files, index, queries, rescoring, differences; sql/ is the mirror
+    report/       the HTML page
+    exports/      CSV, JSONL, Parquet, Markdown, HTML, Every Eval Ever
+    imports/      logs of inspect_ai and lm-evaluation-harness
+
 Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
 """
 
 from crucible_datasets.later import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
-    "compared": ("ComparedScore", "ComparisonRow", "ComparisonTable"),
-    "comparison": ("compare",),
+    "comparing.compared": ("ComparedScore", "ComparisonRow", "ComparisonTable"),
+    "comparing.comparison": ("compare",),
     "evaluating": ("evaluate", "evaluate_many"),
     "exports.exporting": ("export",),
     "imports.inspect_logs": ("from_inspect_log",),
@@ -17,8 +47,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "metrics.classification": ("ClassScores", "ClassificationReport", "classification_report"),
     "metrics.preference": ("preference_report",),
     "outcome": ("Outcome",),
-    "passing": ("pass_at_k",),
-    "record": ("EvaluationResult", "MetricSummary", "RunInfo", "SampleResult"),
+    "metrics.passing": ("pass_at_k",),
+    "runs.record": ("EvaluationResult", "MetricSummary", "RunInfo", "SampleResult"),
     "report.page": ("html_report", "write_report"),
     "results.differences": ("Difference", "Differences"),
     "results.openrun": ("OpenRun",),
@@ -27,7 +57,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "results.sql.mirror": ("SqlMirror",),
     "results.store": ("ResultStore",),
     "rules.base": ("RULES", "Reading", "Rule", "rule", "rule_of"),
-    "samplers": (
+    "sampling.samplers": (
         "DrawInfo",
         "Drawn",
         "Fold",

@@ -1,15 +1,15 @@
 """The public names, for editors and type checkers; at run time they are loaded when first used."""
 
-from crucible_datasets.evaluation.compared import (
+from crucible_datasets.evaluation.comparing.compared import (
     ComparedScore as ComparedScore,
 )
-from crucible_datasets.evaluation.compared import (
+from crucible_datasets.evaluation.comparing.compared import (
     ComparisonRow as ComparisonRow,
 )
-from crucible_datasets.evaluation.compared import (
+from crucible_datasets.evaluation.comparing.compared import (
     ComparisonTable as ComparisonTable,
 )
-from crucible_datasets.evaluation.comparison import (
+from crucible_datasets.evaluation.comparing.comparison import (
     compare as compare,
 )
 from crucible_datasets.evaluation.evaluating import (
@@ -51,26 +51,14 @@ from crucible_datasets.evaluation.metrics.classification import (
 from crucible_datasets.evaluation.metrics.classification import (
     classification_report as classification_report,
 )
+from crucible_datasets.evaluation.metrics.passing import (
+    pass_at_k as pass_at_k,
+)
 from crucible_datasets.evaluation.metrics.preference import (
     preference_report as preference_report,
 )
 from crucible_datasets.evaluation.outcome import (
     Outcome as Outcome,
-)
-from crucible_datasets.evaluation.passing import (
-    pass_at_k as pass_at_k,
-)
-from crucible_datasets.evaluation.record import (
-    EvaluationResult as EvaluationResult,
-)
-from crucible_datasets.evaluation.record import (
-    MetricSummary as MetricSummary,
-)
-from crucible_datasets.evaluation.record import (
-    RunInfo as RunInfo,
-)
-from crucible_datasets.evaluation.record import (
-    SampleResult as SampleResult,
 )
 from crucible_datasets.evaluation.report.page import (
     html_report as html_report,
@@ -114,28 +102,40 @@ from crucible_datasets.evaluation.rules.base import (
 from crucible_datasets.evaluation.rules.base import (
     rule_of as rule_of,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.runs.record import (
+    EvaluationResult as EvaluationResult,
+)
+from crucible_datasets.evaluation.runs.record import (
+    MetricSummary as MetricSummary,
+)
+from crucible_datasets.evaluation.runs.record import (
+    RunInfo as RunInfo,
+)
+from crucible_datasets.evaluation.runs.record import (
+    SampleResult as SampleResult,
+)
+from crucible_datasets.evaluation.sampling.samplers import (
     DrawInfo as DrawInfo,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     Drawn as Drawn,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     Fold as Fold,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     bootstrap_sample as bootstrap_sample,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     k_fold as k_fold,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     random_sample as random_sample,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     split as split,
 )
-from crucible_datasets.evaluation.samplers import (
+from crucible_datasets.evaluation.sampling.samplers import (
     stratified_sample as stratified_sample,
 )
 from crucible_datasets.evaluation.scoring import (

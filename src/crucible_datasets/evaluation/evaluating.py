@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from crucible_datasets.evaluation.generating import Generation
-from crucible_datasets.evaluation.judging import AsMetrics, judging
-from crucible_datasets.evaluation.prediction_cache import prediction_cache
-from crucible_datasets.evaluation.predictions import is_function
-from crucible_datasets.evaluation.questions import questions_of
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.predictions.cache import prediction_cache
+from crucible_datasets.evaluation.predictions.forms import is_function
+from crucible_datasets.evaluation.predictions.generating import Generation
 from crucible_datasets.evaluation.results.store import ResultStore
-from crucible_datasets.evaluation.running import Asked, run
+from crucible_datasets.evaluation.runs.judging import AsMetrics, judging
+from crucible_datasets.evaluation.runs.questions import questions_of
+from crucible_datasets.evaluation.runs.record import EvaluationResult
+from crucible_datasets.evaluation.runs.running import Asked, run
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
 
 def evaluate(
@@ -47,7 +48,8 @@ def evaluate(
     """Judge predictions on a benchmark, on samples or on a dataset.
 
     `predictions` is a list as long as the data, a dict of ids, a JSONL, JSON, CSV or Parquet file, a dataset, a column,
-    or a function of a sample, which may be async. Metrics and the rule that reads answers (`extract`) default to
+    or a function of a sample, which may be async. `data` is a benchmark or its name, samples, a dataset, a file, a list
+    of samples or rows, or what a sampler has drawn. Metrics and the rule that reads answers (`extract`) default to
     those of the benchmark; `extract=False` means no rule. `missing` says what a sample without a prediction counts:
     "error", "wrong" or "ignore".
     """
@@ -56,13 +58,14 @@ def evaluate(
     rule = questions.extract if extract is None else extract
     how = judging(chosen, rule, metric_options, missing, {"allow_code_execution": allow_code_execution})
     name = model or _name(predictions)
+    facts = {**questions.drawn, "metric_options": how.recorded, "level": level, "seed": seed, "repeats": repeats}
     asked = Asked(
         questions=questions,
         how=how,
         model=name,
         tags=[tags] if isinstance(tags, str) else list(tags),
-        options={**(options or {}), "metric_options": how.recorded, "level": level, "seed": seed, "repeats": repeats},
-        cluster_by=cluster_by,
+        options={**(options or {}), **facts},
+        cluster_by=questions.checked_field(cluster_by),
         columns=(prediction_column, id_column),
         store=ResultStore(store) if isinstance(store, (str, os.PathLike)) else store,
         run_id=run_id,
@@ -77,13 +80,25 @@ def evaluate(
 
 def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwargs: Any) -> dict[str, EvaluationResult]:
     """Judge the predictions of several models on the same samples; the other arguments are those of `evaluate`."""
+    _refuse_no_models(predictions, kwargs.get("run_id"))
     questions = questions_of(data, kwargs.pop("fields", None))
     return {
         model: evaluate(given, questions, *args, **{"model": model, **kwargs}) for model, given in predictions.items()
     }
 
 
+def _refuse_no_models(predictions: Any, run_id: str | None) -> None:
+    if not isinstance(predictions, Mapping):
+        kind = type(predictions).__name__
+        raise ArgumentTypeError("predictions", kind, "expected a dict of models: {name: predictions}.")
+    if run_id is not None and len(predictions) > 1:
+        raise ArgumentError("run_id", run_id, "each model is a run of its own: call `evaluate` for each.")
+
+
 def _name(predictions: Any) -> str:
     if isinstance(predictions, (str, os.PathLike)):
         return os.path.splitext(os.path.basename(os.fspath(predictions)))[0]
-    return str(getattr(predictions, "__name__", "unknown")) if is_function(predictions) else "unknown"
+    if not is_function(predictions):
+        return "unknown"
+    inner = getattr(predictions, "func", predictions)  # of a partial
+    return str(getattr(inner, "__name__", type(inner).__name__))

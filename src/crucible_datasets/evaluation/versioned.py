@@ -1,7 +1,8 @@
 """Registries of things whose every version is kept: metrics and extraction rules.
 
 A score is only worth what its rule was, so a result names `name@version`. A name
-alone means its newest version. Entries register themselves when the modules of
+alone means its newest version, and it is found however it is spelt: `rouge-l`,
+`ROUGE_L` and `rougeL` are one. Entries register themselves when the modules of
 their package are imported, which happens on the first look-up; installed entry
 points of the group that is called like the package are asked for unknown names.
 """
@@ -37,6 +38,7 @@ class Versions(Generic[E]):
     def __init__(self, kind: str, package: str, made: Callable[[str, Any], E]) -> None:
         self.kind, self.package, self._made = kind, package, made
         self.entries: dict[str, E] = {}
+        self.families: list[Callable[[str], E | None]] = []  # names that stand for many entries, as pass@1, pass@2 …
         self._complete = self._plugged = False
 
     def __getitem__(self, name: str) -> E:
@@ -46,7 +48,7 @@ class Versions(Generic[E]):
             found = self._find(name)
             if found is not None:
                 return found
-        raise UnknownEntryError(self.kind, name, [*self.names(), *self])
+        raise UnknownEntryError(self.kind, name, list(self) if "@" in name else self.names())
 
     def __contains__(self, name: object) -> bool:
         try:
@@ -76,8 +78,12 @@ class Versions(Generic[E]):
             return self.entries[asked]
         name, _, version = asked.partition("@")
         named = [entry for entry in self.entries.values() if name == entry.name or name in entry.aliases]
+        if not named:
+            wanted = _spelling(name)
+            named = [entry for entry in self.entries.values() if wanted in map(_spelling, (entry.name, *entry.aliases))]
         matching = [entry for entry in named if version in ("", entry.version)]
-        return max(matching, key=_age, default=None)
+        made = (family(asked) for family in self.families if not matching)
+        return max(matching, key=_age, default=next((entry for entry in made if entry is not None), None))
 
     def _modules(self) -> None:
         if not self._complete:
@@ -95,6 +101,11 @@ class Versions(Generic[E]):
             if self._find(point.name) is None:
                 self.add(self._made(point.name, point.load()))
         self._plugged = True
+
+
+def _spelling(name: str) -> str:
+    """A name without what people write in different ways: case, and what stands between its words."""
+    return re.sub(r"[-_\s]", "", name).lower()
 
 
 def _age(entry: Versioned) -> list[int]:

@@ -2,7 +2,7 @@
 
 `pa.array` of a list imports pandas first, wherever it is installed: a third of a second and 40 MB for programs that
 never use it. Numbers and texts of one kind, with or without None, do not need it; all others are left to Arrow, and so
-is everything once pandas is there, because then Arrow is faster: a text of 320 letters takes it 0.22 µs instead of 0.35.
+is everything once pandas is there, because then Arrow is faster: a text of 320 letters takes 0.22 µs instead of 0.35.
 """
 
 from __future__ import annotations

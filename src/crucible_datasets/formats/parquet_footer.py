@@ -49,7 +49,7 @@ def _fits(chunk: _Chunk, leaf: Any) -> bool:
 
 def _bytes(source: Any) -> bytes:
     if isinstance(source, str):
-        with open(source, "rb") as file:
+        with open(source, "rb", buffering=0) as file:
             return _bytes(file)
     source.seek(-8, os.SEEK_END)
     tail = source.read(8)

@@ -67,6 +67,10 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
                     _copy(before, stream, after)
             yield stream
         return
+    if os.fsdecode(path).startswith("hf://"):
+        with _sent_to_hub(os.fsdecode(path), storage_options or {}, after) as stream:
+            yield stream
+        return
     filesystem, location = remote(path, storage_options)
     at_the_store = partial(told, os.fsdecode(path), storage_options or {}, writing=True)
     with at_the_store():
@@ -75,6 +79,20 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
         with at_the_store():
             if after is not None and filesystem.isfile(location):
                 with filesystem.open(location, "rb") as before:
+                    _copy(before, stream, after)
+        yield stream
+
+
+@contextmanager
+def _sent_to_hub(url: str, options: dict[str, Any], after: bytes | None) -> Iterator[BinaryIO]:
+    from crucible_datasets.sources.base import source_of
+    from crucible_datasets.sources.hub.uploads import sent
+
+    with sent(url, options) as stream:
+        with suppress(FileNotFoundError):
+            if after is not None:
+                source = source_of(url)
+                with source.opened(source.listed(url, options)[0], options) as before:
                     _copy(before, stream, after)
         yield stream
 

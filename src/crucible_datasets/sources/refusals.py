@@ -20,12 +20,13 @@ from crucible_datasets.sources.base import Options, scheme_of
 _ADDRESS = re.compile(r"\w+://[^;@]*$")
 _SHORTEST_SECRET = 6
 _LONGEST_REASON = 300  # some stores answer with a page of XML
-_DENIED = {401, 403}
+_DENIED = {"401", "403"}
 _KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
 _KEYS = {
     "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
     "gs": "Set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or pass storage_options "
     "with token",
+    "hf": "Log in with `hf auth login`, set HF_TOKEN, or pass storage_options with token",
     "az": "Set AZURE_STORAGE_CONNECTION_STRING, or pass storage_options with account_name and account_key",
 }
 
@@ -60,8 +61,9 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _is_denied(error: BaseException) -> bool:
     """Whether a store knows who asks and refuses, or does not know."""
-    code = getattr(error, "status_code", None) or getattr(error, "status", None) or getattr(error, "code", None)
-    return isinstance(error, PermissionError) or str(code) in {str(number) for number in _DENIED}
+    stated = (getattr(error, name, None) for name in ("status_code", "status", "code"))
+    answered = getattr(getattr(error, "response", None), "status_code", None)
+    return isinstance(error, PermissionError) or any(str(code) in _DENIED for code in (*stated, answered))
 
 
 def _reason(error: Exception, options: Options) -> str:
@@ -72,7 +74,8 @@ def _reason(error: Exception, options: Options) -> str:
 
 
 def _what_to_do(url: str) -> str:
-    keys = _KEYS.get(_KINDS.get(scheme_of(url), ""), "Pass what it asks for as storage_options")
+    kind = scheme_of(url)
+    keys = _KEYS.get(_KINDS.get(kind, kind), "Pass what it asks for as storage_options")
     return f"{keys}, and see that they give access to this place."
 
 

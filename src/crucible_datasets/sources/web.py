@@ -25,6 +25,7 @@ from crucible_datasets.exceptions import (
     OfflineError,
     without_secrets,
 )
+from crucible_datasets.sources.client import client as made_client
 
 Response = Any
 _PASSING = {408, 429, 500, 502, 503, 504}
@@ -140,7 +141,7 @@ class Web:
     def _sent(self, method: str, url: str, headers: Mapping[str, str], stream: bool, sent: Any) -> Response:
         if config.HF_HUB_OFFLINE:
             raise OfflineError(without_secrets(url))
-        client = _client()
+        client = made_client()
         everything = {"Accept-Encoding": "identity", **self.headers(url), **headers}
         request = client.build_request(method, url, headers=everything, timeout=self.silence, json=sent)
         try:
@@ -168,15 +169,9 @@ class Web:
         time.sleep(pause)
 
 
-def _client() -> Any:
-    from huggingface_hub import get_session
-
-    return get_session()
-
-
 def _accidents() -> type[Exception]:
     """What the HTTP library behind huggingface_hub raises when a connection fails."""
-    library: Any = import_module(type(_client()).__module__.partition(".")[0])
+    library: Any = import_module(type(made_client()).__module__.partition(".")[0])
     return cast(type[Exception], library.TransportError)
 
 

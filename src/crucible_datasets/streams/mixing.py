@@ -10,6 +10,7 @@ import numpy as np
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ProbabilitiesError
 from crucible_datasets.features import Features
+from crucible_datasets.features.bounds import together
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.combine import aligned
 from crucible_datasets.ops.turns import FIRST, STRATEGIES
@@ -151,4 +152,5 @@ def _described(
 ) -> Stream:
     if info is None:
         info = DatasetInfo.from_merge([stream.described() for stream in streams])
-    return replace(Stream.of(stage, features, info, split), format=PYTHON, node=node)
+    roots = together([stream.media_roots for stream in streams])
+    return replace(Stream.of(stage, features, info, split), format=PYTHON, node=node, media_roots=roots)

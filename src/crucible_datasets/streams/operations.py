@@ -53,7 +53,8 @@ def map_rows(
     stage: Stage = Mapped(_opened(stream), call, shown, removed)
     if batched:
         stage = MappedBatches(_opened(stream), call, shown, removed, batch_size, drop_last_batch)
-    return replace(stream, stage=stage, features=None if features is None else Features(features))
+    kinds = None if features is None else within(Features(features), stream.media_roots)
+    return replace(stream, stage=stage, features=kinds)
 
 
 def _nothing(*_: Any, **__: Any) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from crucible_datasets.evaluation import compared, samplers, statistics
+from crucible_datasets.evaluation import statistics
+from crucible_datasets.evaluation.comparing import compared
+from crucible_datasets.evaluation.sampling import samplers
 
 MANUAL = Path(__file__).parents[3] / "docs" / "statistics.md"
 

@@ -23,10 +23,12 @@ ROLES = {
 # A marker stands at the beginning of a paragraph. Those of one letter count only where the text begins with one:
 # an answer may well have a paragraph that begins with "A:".
 _MARKERS = (
-    re.compile(r"(?:\A\s*|\n\n)(Human|Assistant|System):"),
-    re.compile(r"(?:\A\s*|\n\n)([HA]):"),
+    re.compile(r"(?:\A\s*|\r?\n\r?\n)(Human|Assistant|System):"),
+    re.compile(r"(?:\A\s*|\r?\n\r?\n)([HA]):"),
     re.compile(r"(?:\A|\n?)<extra_id_[01]>(User|Assistant|System)\n"),
 )
+# Where no paragraph begins with a marker, lines may.
+_LINES = re.compile(r"(?:\A\s*|\n)(Human|Assistant|System):")
 _ANSWERED = "\n<extra_id_1>Assistant\n"  # prompts of HelpSteer2 begin with what the user says, without a marker
 
 
@@ -47,6 +49,8 @@ def from_transcript(text: str) -> Conversation:
         reason = "a transcript begins with 'Human:' or 'Assistant:', or with 'H:' or 'A:'"
         raise InvalidRecordError("Conversation", f"{reason}; this one begins with {text[:40]!r}")
     _, *pieces = marker.split(text)
+    if len(pieces) == 2 and _LINES.match(text):
+        _, *pieces = _LINES.split(text)
     pairs = zip(pieces[::2], pieces[1::2], strict=True)
     return Conversation([Message(role_of(speaker), said.strip()) for speaker, said in pairs])
 

@@ -14,14 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.benchmarks.contamination.letters import spaced
 
 Numbers = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 
 # Temporary arrays are 8 times as large as the bytes that they are of; these fit the processor's cache.
 _BYTES_AT_ONCE = 1 << 18
-_ALPHABETS_WITHOUT_BLANKS = r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]\p{M}*)"
-_BETWEEN_WORDS = r"[^\p{L}\p{M}\p{N}]+"
 
 
 class Words(NamedTuple):
@@ -54,15 +53,13 @@ def spelled(text: str) -> list[str]:
 
 
 def _plain(texts: pa.Array) -> pa.Array:
-    """The texts, those that are not ASCII in the one form of several that mean the same, in lower case."""
+    """The texts; of those that are not ASCII, their words with blanks between them."""
     texts = pc.fill_null(texts.cast(pa.large_string()), "")
     ascii_only = pc.string_is_ascii(texts)
     if pc.all(ascii_only).as_py() is not False:
         return texts
-    other = pc.utf8_lower(pc.utf8_normalize(texts.filter(pc.invert(ascii_only)), form="NFKC"))
-    other = pc.replace_substring_regex(other, _BETWEEN_WORDS, " ")
-    other = pc.replace_substring_regex(other, _ALPHABETS_WITHOUT_BLANKS, r" \1 ")
-    return pc.replace_with_mask(texts, pc.invert(ascii_only), other)
+    other = pc.invert(ascii_only)
+    return pc.replace_with_mask(texts, other, spaced(texts.filter(other)))
 
 
 def _slices(held: npt.NDArray[np.uint8], offsets: Places) -> Any:

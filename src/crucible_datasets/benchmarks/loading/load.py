@@ -53,18 +53,20 @@ def load_benchmark(
     """
     if on_bad_rows not in ("error", "skip"):
         raise ArgumentError("on_bad_rows", on_bad_rows, "choose 'error' or 'skip'.")
+    if limit is not None and limit < 0:
+        raise ArgumentError("limit", limit, "it is a number of rows, 0 or more.")
     entry = get_benchmark(name, folders=folders).of(config)
     there = {"source": None if source is None else os.fspath(source), "token": token}
     where = {"synthetic": synthetic, **there, **load_options}
-    load = partial(_loaded, entry, {**where, "folders": folders}, on_bad_rows)
     spec, held = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
+    load = partial(loaded, entry, {**where, "folders": folders, "lock": held}, on_bad_rows)
     if held is None:
         return load(spec, revision, limit, streaming)
     asked = {"revision": revision, "limit": limit, "streaming": streaming, **where}
     return benchmark_under(held, entry, spec, load, **asked)
 
 
-def _loaded(
+def loaded(
     entry: BenchmarkEntry,
     where: dict[str, Any],
     on_bad_rows: BadRows,
@@ -73,8 +75,9 @@ def _loaded(
     limit: int | None,
     streaming: bool,
 ) -> Any:
+    """The samples as they are; the lock in `where` says only which commit of an excluded benchmark counts."""
     excluded = _inputs(entry, where)
-    origins = _origins(entry, revision, {name: value for name, value in where.items() if name != "folders"})
+    origins = _origins(entry, revision, {name: where[name] for name in where if name not in ("folders", "lock")})
     pieces = [piece for one, origin in origins.items() for piece in pieces_of(entry, one, spec, origin, streaming)]
     chosen = limited([_chosen(entry, piece, excluded) for piece in pieces], limit)
     provenance = Provenance(
@@ -107,8 +110,9 @@ def _inputs(entry: BenchmarkEntry, where: dict[str, Any]) -> set[Any]:
     if not entry.exclude:
         return set()
     known = {name: value for name, value in where.items() if name in ("synthetic", "folders", "token", "cache_dir")}
-    # What is left is compared with the lock, so this need not be in it.
-    return {sample.input for sample in load_benchmark(entry.exclude, lock=False, **known)}
+    held = where["lock"]
+    is_locked = held is not None and held.named(entry.exclude, None, None, "benchmark", where["synthetic"])
+    return {sample.input for sample in load_benchmark(entry.exclude, lock=held if is_locked else False, **known)}
 
 
 def _chosen(entry: BenchmarkEntry, piece: Piece, excluded: set[Any]) -> Piece:
@@ -143,11 +147,14 @@ def _converted(entry: BenchmarkEntry, piece: Piece, on_bad_rows: BadRows) -> Any
     convert = Converter(entry, piece.prefix, names, on_bad_rows, untyped)
     if rows.column_names is not None:
         refuse_missing(entry, convert.rule, rows.column_names)
+    kinds = features_of(entry, convert.rule, rows.features)
+    if isinstance(rows, Dataset) and not len(rows):
+        return Dataset.from_dict({name: [] for name in kinds}, features=kinds)
     options = {
         "batched": True,
         "batch_size": convert.rule.at_once,
         "remove_columns": rows.column_names,
-        "features": features_of(entry, convert.rule, rows.features),
+        "features": kinds,
     }
     return rows.map(convert, **options, **({"cache_key": convert.key} if isinstance(rows, Dataset) else {}))
 

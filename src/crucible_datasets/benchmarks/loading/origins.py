@@ -36,8 +36,8 @@ class Loaded:
         try:
             return load_dataset_builder(self.source, self.config or None, revision=self.asked, **self.options)
         except ConfigNotFoundError as error:
-            # Files in a folder of one's own have no configurations to choose from.
-            if error.available != ["default"] or not os.path.isdir(self.source):
+            # Files of one's own have no configurations to choose from.
+            if error.available != ["default"] or not os.path.exists(self.source):
                 raise
             return load_dataset_builder(self.source, revision=self.asked, **self.options)
 
@@ -48,10 +48,14 @@ class Loaded:
         return found
 
     def table(self, split: str) -> Any:
-        return self._builder.as_dataset(split)
+        return self._builder.as_dataset(self._named(split))
 
     def stream(self, split: str) -> Any:
-        return self._builder.as_streaming_dataset(split)
+        return self._builder.as_streaming_dataset(self._named(split))
+
+    def _named(self, split: str) -> str:
+        """One file is the split that is asked for, whatever it is called."""
+        return next(iter(self._builder.config.data_files)) if os.path.isfile(self.source) else split
 
 
 @dataclass(frozen=True)

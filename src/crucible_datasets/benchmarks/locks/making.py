@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crucible_datasets.benchmarks.loading.load import load_benchmark
+from crucible_datasets.benchmarks.catalog.registry import get_benchmark
+from crucible_datasets.benchmarks.loading.load import load_benchmark, loaded
 from crucible_datasets.benchmarks.loading.naming import Named, named, split_names
 from crucible_datasets.benchmarks.locks.entries import LockedDataset, Move
 from crucible_datasets.benchmarks.locks.file import FILE, Lock
@@ -64,10 +65,17 @@ def _now(lock: Lock, entry: LockedDataset, latest: bool) -> Provenance:
     if entry.kind == "dataset":
         found = found_now(lock.place_of(entry.name), entry, {"revision": revision})
         return found.replace(source=entry.source)
-    where = {"synthetic": True} if entry.synthetic else {"revision": revision}
+    stated = get_benchmark(entry.name).of(entry.config)
+    where = {
+        "synthetic": entry.synthetic,
+        "source": None,
+        "token": None,
+        "folders": None,
+        "lock": None if latest else lock,
+    }
     # Rows that did not fit when it was locked were left out and told then; what is left must be the same.
-    loaded = load_benchmark(entry.name, entry.split, config=entry.config, on_bad_rows="skip", lock=False, **where)
-    return loaded.provenance
+    samples = loaded(stated, where, "skip", str(entry.split), None if entry.synthetic else revision, None, False)
+    return samples.provenance
 
 
 def _new(lock: Lock, name: str, update: bool, synthetic: bool, on_bad_rows: Any) -> Iterator[LockedDataset]:
@@ -95,6 +103,9 @@ def _benchmark(lock: Lock, asked: Named, update: bool, synthetic: bool, on_bad_r
     )
     if update or not lock.named(entry.name, entry.config or "", entry.split, "benchmark", synthetic):
         yield _with(entry, found, found.source)
+    if made.entry.exclude:
+        # What a benchmark leaves out decides what it holds.
+        yield from _benchmark(lock, Named(made.entry.exclude), update, synthetic, on_bad_rows)
 
 
 def _with(entry: LockedDataset, found: Provenance, source: str | None) -> LockedDataset:

@@ -17,7 +17,7 @@ from crucible_datasets.benchmarks.owndata.values import (
     without_gaps,
 )
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.exceptions import ArgumentError, DatasetsError, MissingFieldError
+from crucible_datasets.exceptions import ArgumentError, DatasetsError, MissingFieldError, UnknownEntryError
 from crucible_datasets.features import ClassLabel
 
 Row = dict[str, Any]
@@ -79,6 +79,7 @@ def reader(
     features: Mapping[str, Any] | None = None,
 ) -> Callable[[Row, int], Sample]:
     """The function that makes a sample of a row and its number. `mapping` is as `found` gives it."""
+    _refuse_unknown(mapping, columns)
     mapping = _with_class_names(mapping, features or {})
     at = partial(_source, columns=columns, dataset=dataset, transforms=mapping.transforms)
     read_input, read_target = at("input", mapping.input), at("target", mapping.target)
@@ -99,6 +100,13 @@ def reader(
         )
 
     return sample_of
+
+
+def _refuse_unknown(mapping: FieldMapping, columns: Sequence[str]) -> None:
+    known = [*GUESSES, *(metadata_sources(mapping, columns) or ())]
+    for name in mapping.transforms:
+        if name not in known:
+            raise UnknownEntryError("field to transform", name, known)
 
 
 def _with_class_names(mapping: FieldMapping, features: Mapping[str, Any]) -> FieldMapping:

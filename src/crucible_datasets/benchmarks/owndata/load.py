@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crucible_datasets.arrow_dataset import Dataset
@@ -12,10 +12,12 @@ from crucible_datasets.benchmarks.locks.guard import LockGiven, options_under
 from crucible_datasets.benchmarks.owndata.columns import features_known, undecoded
 from crucible_datasets.benchmarks.owndata.fields import FieldMapping, found, reader
 from crucible_datasets.benchmarks.owndata.sources import opened, title
-from crucible_datasets.benchmarks.samples.making import RECORD, BadRows, samples_from, samples_of
+from crucible_datasets.benchmarks.samples.making import RECORD, BadRows, samples_from, samples_of, unfolded
 from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.samples.stream import StreamedSamples
+from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.exceptions import BadRowError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, BadRowError
 from crucible_datasets.iterable_dataset import IterableDataset
 
 Convert = Callable[[dict[str, Any]], Any]
@@ -46,6 +48,8 @@ def load_samples(
     a seed of its own. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none;
     without it, CRUCIBLE_LOCK counts for data with a name. Other options are those of `load_dataset`.
     """
+    if limit is not None and limit < 0:
+        raise ArgumentError("limit", limit, "it is a number of samples, 0 or more.")
     given = FieldMapping(**fields) if isinstance(fields, Mapping) else fields or FieldMapping()
     texts = given.texts() if isinstance(given, FieldMapping) else []
     options = load_options if config is None else {"name": config, **load_options}
@@ -93,6 +97,8 @@ def _mapped(rows: Any, mapping: FieldMapping, how: Reading) -> Any:
         samples = list(_samples_among(rows, how.auto_id))
         if len(samples) == len(rows):
             return how.order.of(_named(samples, how))
+        if samples:
+            raise ArgumentTypeError("source", {type(row).__name__ for row in rows}, "give samples, or dicts, not both.")
         rows = Dataset.from_list(rows, on_mixed_types="use_json")
     columns = rows.column_names or list(next(iter(rows.take(1)), {}))
     mapping = found(mapping, columns, how.name)
@@ -130,8 +136,8 @@ def _named(samples: Iterable[Sample], how: Reading, skipped: int = 0) -> Any:
 def _converted(rows: Any, convert: Convert, how: Reading) -> Any:
     """Samples of rows by a function, which may make several of one row; those of a table are then in memory."""
     if isinstance(rows, IterableDataset):
-        made = samples_of(rows, convert, name=how.name, provenance=how.provenance, on_bad_rows=how.on_bad_rows)
-        return how.order.of(made)
+        made = unfolded(rows, lambda row: _several(convert(row)), how.name, how.provenance, how.on_bad_rows)
+        return how.order.of(_numbered(made) if how.auto_id else made)
     samples: list[Sample] = []
     skipped = 0
     for number, row in enumerate(rows):
@@ -142,7 +148,23 @@ def _converted(rows: Any, convert: Convert, how: Reading) -> Any:
                 raise BadRowError(how.name, number, getattr(error, "column", None), str(error)) from error
             skipped += 1
     numbered = [one.replace(id=place) for place, one in enumerate(samples, 1)] if how.auto_id else samples
-    return how.order.of(_named(numbered, how, skipped))
+    return how.order.of(_bounded(_named(numbered, how, skipped), rows))
+
+
+def _numbered(samples: StreamedSamples) -> StreamedSamples:
+    return samples._with(samples.dataset.map(_number, with_indices=True))
+
+
+def _number(row: Any, place: int) -> dict[str, int]:
+    return {"id": place + 1}
+
+
+def _bounded(samples: Samples, rows: Any) -> Samples:
+    """The samples, whose pictures may lie where those of the rows may."""
+    if isinstance(rows, Dataset) and rows._view.media_roots is not None:
+        view = replace(samples.dataset._view, media_roots=rows._view.media_roots)
+        samples.dataset = Dataset._of(view)
+    return samples
 
 
 def _several(made: Any) -> list[Sample]:

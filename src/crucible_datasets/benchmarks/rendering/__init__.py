@@ -1,4 +1,11 @@
-"""Samples → prompts: templates, examples before the question, layouts of choices, messages for any provider."""
+"""Samples → prompts.
+
+prompts    `Prompt`: how a sample is put to a model
+templates  texts with places for fields
+layouts    how choices are written down
+examples   `FewShot`: solved examples before the question
+providers  messages in the form of each provider
+"""
 
 from crucible_datasets.later import names as _names
 

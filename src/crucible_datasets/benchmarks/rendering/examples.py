@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from crucible_datasets.benchmarks.samples.base import key_of
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
 Pick = Literal["each", "same", "first"]
 
@@ -35,6 +35,8 @@ class FewShot:
     def __post_init__(self) -> None:
         if self.pick not in ("each", "same", "first"):
             raise ArgumentError("pick", self.pick, "choose 'each', 'same' or 'first'")
+        if not isinstance(self.pool, Sequence):
+            raise ArgumentTypeError("pool", self.pool, "a stream is no pool to draw from; list(stream.take(100)) is.")
         if self.k < 0:
             raise ArgumentError("k", self.k, "the number of examples is 0 or more")
 

@@ -2,6 +2,16 @@
 
 A TOML file names them as `family/name@version`. Their results are part of every score, so a rule that must change
 gets another version and keeps the old one.
+
+base         what a rule is, and the registry of all
+questions    free answers
+answers      the answer in the text that a dataset keeps it in
+choices      questions with options
+chats        conversations; the last answer is the target
+preferences  two responses, one of them better
+code         programs, with their tests
+pictures     pictures and their classes
+tables       rules of all rows at once
 """
 
 from crucible_datasets.later import names as _names

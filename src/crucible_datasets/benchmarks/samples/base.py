@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Self, TypeVar
 
 from crucible_datasets.benchmarks.samples.decoding import FIELDS
@@ -61,17 +62,19 @@ class Viewed:
 
 
 def key_of(key: str | Predicate | None) -> Predicate:
-    """The function that gives what samples are sorted by."""
+    """The function that gives what samples are sorted or grouped by."""
     if key is None:
         return lambda sample: len(sample.input_text)
-    if callable(key):
-        return key
-    first, *rest = key.split(".")
-    return lambda sample: _reached(getattr(sample, first), rest)
+    return key if callable(key) else partial(_reached, key)
 
 
-def _reached(value: Any, names: list[str]) -> Any:
-    for name in names:
+def _reached(path: str, sample: Sample) -> Any:
+    first, *rest = path.split(".")
+    value: Any = {name: getattr(sample, name) for name in FIELDS}
+    for name in (first, *rest):
+        if not isinstance(value, dict) or name not in value:
+            known = [*FIELDS[:-1], *(f"metadata.{one}" for one in sample.metadata)]
+            raise MissingFieldError(f"sample {sample.id!r}", first, path, known)
         value = value[name]
     return value
 

@@ -100,17 +100,27 @@ def _stream(
     name: str,
     provenance: Provenance,
     bad: BadRows,
+    several: bool = False,
 ) -> StreamedSamples:
     skipped = Count()
     names = stream.column_names or list(next(iter(stream.take(1)), {}))
     how: dict[str, Any] = {"with_indices": True, "remove_columns": names, "features": features}
     # Rows of a stream are what the function returns: nothing becomes JSON text on the way.
     kinds = None if features is None else {field: kind for field, kind in features.items() if kind != Json()}
-    if bad == "error":
+    if bad == "error" and not several:
         made = stream.map(partial(_row, convert, name, kinds), **how)
     else:
-        made = stream.map(partial(_rows, convert, name, kinds, skipped), batched=True, batch_size=_BATCH, **how)
+        # One row at a time where one may be an error: the samples before it come first.
+        read, size = (skipped, _BATCH) if bad == "skip" else (None, 1)
+        made = stream.map(partial(_rows, convert, name, kinds, read), batched=True, batch_size=size, **how)
     return StreamedSamples(made, name, provenance, skipped)
+
+
+def unfolded(
+    stream: IterableDataset, convert: Callable[[Row], list[Sample]], name: str, provenance: Provenance, bad: BadRows
+) -> StreamedSamples:
+    """The samples of a stream of which each row may become several, or none."""
+    return _stream(stream, partial(_without_index, convert), None, name, provenance, bad, several=True)
 
 
 def _without_index(convert: Callable[[Row], Any], row: Row, index: int) -> Any:
@@ -119,30 +129,42 @@ def _without_index(convert: Callable[[Row], Any], row: Row, index: int) -> Any:
 
 def _row(convert: Convert, name: str, kinds: Kinds | None, row: Row, index: int) -> Row:
     """The fields of the sample that a row becomes."""
+    (made,) = _several(convert, name, kinds, row, index)
+    return made
+
+
+def _several(convert: Convert, name: str, kinds: Kinds | None, row: Row, index: int) -> list[Row]:
+    """The fields of the samples that a row becomes."""
     record = row.get(RECORD, index)
     try:
         made = convert(row, record)
-        sample = made if isinstance(made, Sample) else msgspec.convert(dict(made), Sample, str_keys=True)
-        return row_of(sample) if kinds is None else _fitting(row_of(sample), kinds)
+        return [_fields(one, kinds) for one in (made if isinstance(made, list) else [made])]
     except BadRowError:
         raise
     except Exception as error:  # noqa: BLE001  it is raised again, and says which row it came from
         raise BadRowError(name, record, _column(error), _reason(error)) from _cause(error)
 
 
+def _fields(made: Any, kinds: Kinds | None) -> Row:
+    sample = made if isinstance(made, Sample) else msgspec.convert(dict(made), Sample, str_keys=True)
+    return row_of(sample) if kinds is None else _fitting(row_of(sample), kinds)
+
+
 def _rows(
     convert: Convert,
     name: str,
     kinds: Kinds | None,
-    skipped: Count,
+    skipped: Count | None,
     batch: dict[str, list[Any]],
     indices: list[int],
 ) -> Any:
     made: list[Row] = []
     for index, *values in zip(indices, *batch.values(), strict=True):
         try:
-            made.append(_row(convert, name, kinds, dict(zip(batch, values, strict=True)), index))
+            made += _several(convert, name, kinds, dict(zip(batch, values, strict=True)), index)
         except BadRowError:
+            if skipped is None:
+                raise
             skipped.add(index)
     return {field: [row[field] for row in made] for field in FIELDS}
 

@@ -7,6 +7,7 @@ in another order of them, in a stream and on any machine.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from crucible_datasets.iterable_dataset import IterableDataset
 
 _AT_ONCE = 2048
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LIKE_A_NAME = re.compile(r"[0-9]+|\([A-Za-z]\)|[A-Za-z][).:]")
 
 Target = str | list[str]
 
@@ -38,6 +40,9 @@ def position(target: str, choices: Sequence[str]) -> int | None:
         if target not in choices:
             raise InvalidRecordError("Sample", f"the target is {target!r}, but there are {len(choices)} choices")
         return None
+    if len(target) == 1 and target.upper() in _LETTERS and target not in choices:
+        place = _LETTERS.index(target.upper())
+        return place if place < len(choices) else None
     if not (target.isascii() and target.isdigit()) or target in choices:
         return None
     if len(choices) > len(_LETTERS):
@@ -68,9 +73,18 @@ def reordered(target: Target, choices: list[str], places: list[int]) -> Target:
 def _renamed(target: str, choices: list[str], places: list[int]) -> str:
     old = position(target, choices)
     if old is None:
+        _refuse_unclear(target, choices)
         return target
     new = places.index(old)
-    return str(new) if target.isdigit() and len(choices) <= len(_LETTERS) else letter(new)
+    named = str(new) if target.isdigit() and len(choices) <= len(_LETTERS) else letter(new)
+    return named.lower() if target.islower() else named
+
+
+def _refuse_unclear(target: str, choices: list[str]) -> None:
+    """An error for what looks like the name of a choice and is none: in another order it would name a wrong one."""
+    if target not in choices and _LIKE_A_NAME.fullmatch(target):
+        reason = f"the target {target!r} does not say which of {len(choices)} choices"
+        raise InvalidRecordError("Sample", f"{reason}: give a letter, an index from 0, or the text of a choice")
 
 
 def with_shuffled_choices(sample: Sample, seed: int) -> Sample:
@@ -82,7 +96,10 @@ def _shuffled(id: str | int, target: Target, choices: list[str] | None, seed: in
     if not choices or target is None:
         return {"target": target, "choices": choices}
     places = order(seed, id, len(choices))
-    return {"target": reordered(target, choices, places), "choices": [choices[place] for place in places]}
+    try:
+        return {"target": reordered(target, choices, places), "choices": [choices[place] for place in places]}
+    except InvalidRecordError as error:
+        raise InvalidRecordError(f"Sample {id!r}", error.reason) from None
 
 
 def dataset_with_shuffled_choices(dataset: Dataset, seed: int | None) -> Dataset:

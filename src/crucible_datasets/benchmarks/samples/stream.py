@@ -11,10 +11,12 @@ import msgspec
 from crucible_datasets.benchmarks.samples import shuffling
 from crucible_datasets.benchmarks.samples.base import Predicate, Viewed
 from crucible_datasets.benchmarks.samples.decoding import FIELDS
+from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.exceptions import InvalidRecordError
-from crucible_datasets.features import Image, LargeList, List, jsontext
+from crucible_datasets.features import jsontext
+from crucible_datasets.features.bounds import Roots
 from crucible_datasets.iterable_dataset import IterableDataset
 
 
@@ -60,7 +62,7 @@ class StreamedSamples(Viewed, Iterable[Sample]):
         return f"{type(self).__name__}({self.name!r})"
 
     def __iter__(self) -> Iterator[Sample]:
-        return map(sample_of, self._rows)
+        return map(self._typed, self._rows)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iteration stands: a small JSON value. Loaded again, the very next sample comes first."""
@@ -73,11 +75,14 @@ class StreamedSamples(Viewed, Iterable[Sample]):
     @cached_property
     def _rows(self) -> IterableDataset:
         """The rows, with pictures as they are stored."""
-        return self.dataset.decode(False) if _has_pictures(self.dataset.features) else self.dataset
+        return self.dataset.decode(False) if has_pictures(self.dataset.features) else self.dataset
+
+    def _typed(self, row: dict[str, Any]) -> Sample:
+        return with_bytes(sample_of(row), self.dataset._stream.media_roots)
 
     def filter(self, predicate: Predicate) -> Self:
         """The samples for which a function of the sample is true."""
-        return self._with(self._rows.filter(partial(_chosen, predicate)))
+        return self._with(self._rows.filter(partial(_chosen, predicate, self.dataset._stream.media_roots)))
 
     def shuffle(self, seed: int | None = None, buffer_size: int = 1000) -> Self:
         """In an order drawn at random, by way of a buffer."""
@@ -100,13 +105,5 @@ def sample_of(row: dict[str, Any]) -> Sample:
         raise InvalidRecordError("Sample", str(error)) from error
 
 
-def _chosen(predicate: Predicate, row: dict[str, Any]) -> bool:
-    return bool(predicate(sample_of(row)))
-
-
-def _has_pictures(feature: Any) -> bool:
-    if isinstance(feature, dict):
-        return any(map(_has_pictures, feature.values()))
-    if isinstance(feature, (List, LargeList)):
-        return _has_pictures(feature.feature)
-    return isinstance(feature, Image)
+def _chosen(predicate: Predicate, roots: Roots | None, row: dict[str, Any]) -> bool:
+    return bool(predicate(with_bytes(sample_of(row), roots)))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Self, overload
+from typing import TYPE_CHECKING, Self, overload
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.samples import shuffling
 from crucible_datasets.benchmarks.samples.base import Predicate, Viewed, key_of
 from crucible_datasets.benchmarks.samples.decoding import samples_in
+from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance, content_hash
 from crucible_datasets.benchmarks.types import Sample
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _DECODED = 256  # decoding is fastest while its rows fit the processor's cache
 _GATHERED = 2048  # rows in any order are collected faster in larger blocks
+_PICTURED = 16  # pictures are large
 
 
 class Samples(Viewed, Sequence[Sample]):
@@ -47,7 +52,7 @@ class Samples(Viewed, Sequence[Sample]):
     def __getitem__(self, key: int | slice) -> Sample | Self:
         if isinstance(key, slice):
             return self.select(range(*key.indices(len(self))))
-        return samples_in(self._arrow[key])[0]
+        return self._typed(self._arrow[key])[0]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self)} samples)"
@@ -62,9 +67,19 @@ class Samples(Viewed, Sequence[Sample]):
 
     def _blocks(self) -> Iterator[list[Sample]]:
         in_a_row = isinstance(self.dataset._view.rows, range)
-        for table in self._arrow.iter(_DECODED if in_a_row else _GATHERED):
+        for table in self._arrow.iter(_PICTURED if self._has_pictures else _DECODED if in_a_row else _GATHERED):
             for start in range(0, table.num_rows, _DECODED):
-                yield samples_in(table.slice(start, _DECODED))
+                yield self._typed(table.slice(start, _DECODED))
+
+    @property
+    def _has_pictures(self) -> bool:
+        return has_pictures(self.dataset.features["input"])
+
+    def _typed(self, table: pa.Table) -> list[Sample]:
+        samples = samples_in(table)
+        if not self._has_pictures:
+            return samples
+        return [with_bytes(sample, self.dataset._view.media_roots) for sample in samples]
 
     @cached_property
     def content_hash(self) -> str:

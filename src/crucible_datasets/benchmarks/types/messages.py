@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from os import PathLike, fspath
 from typing import Any
 
 import msgspec
@@ -23,7 +24,10 @@ _KINDS = {
 
 
 class Picture(Record, frozen=True, gc=False, omit_defaults=True):
-    """A picture: its encoded bytes, or where it is. Nothing is opened before `decoded` is called."""
+    """A picture: its encoded bytes, or where it is.
+
+    A path is what somebody wrote into data, so it is not opened: `read` makes a picture of a file of yours.
+    """
 
     bytes: _Bytes | None = None
     path: str | None = None
@@ -45,10 +49,18 @@ class Picture(Record, frozen=True, gc=False, omit_defaults=True):
         return f"data:{self.mime_type};base64,{self.base64}" if self.bytes is not None else self.path or ""
 
     def decoded(self) -> Any:
-        """The picture as a Pillow image."""
+        """The picture as a Pillow image. One without bytes is read only from the folders of CRUCIBLE_MEDIA_ROOTS."""
         from crucible_datasets.features import Image
+        from crucible_datasets.features.bounds import Bounds
 
-        return Image().decode_example({"bytes": self.bytes, "path": self.path})
+        place = self.path if self.bytes is not None or self.path is None else Bounds(()).locate(self.path)
+        return Image().decode_example({"bytes": self.bytes, "path": place})
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Picture:
+        """The picture in a file of yours."""
+        with open(path, "rb") as file:
+            return cls(file.read(), fspath(path))
 
 
 class Part(Record, frozen=True, gc=False, omit_defaults=True):
@@ -75,7 +87,7 @@ class Message(Record, frozen=True, gc=False, omit_defaults=True):
     tool_call_id: str | None = None
 
     def __post_init__(self) -> None:
-        if not self.role or self.content is None:
+        if not self.role or not isinstance(self.content, (str, list)):
             self._refuse("`role` must be a word and `content` a text or parts")
 
     @property

@@ -33,8 +33,14 @@ class Sample(Record, frozen=True):
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.input or self.id is None:
-            self._refuse("the input is empty" if not self.input else "`id` is a text or a number")
+        if not self.input:
+            self._refuse("the input is empty")
+        if not isinstance(self.id, (str, int)):
+            self._refuse(f"`id` is a text or a number, not {self.id!r:.60}")
+        if not isinstance(self.input, (str, list)):
+            self._refuse(f"`input` is a text or messages, not {self.input!r:.60}")
+        if not isinstance(self.target, (str, list)):
+            self._refuse(f"`target` is a text or a list of texts, not {self.target!r:.60}")
 
     @property
     def input_text(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from crucible_datasets.evaluation.exports.base import Export
 from crucible_datasets.evaluation.exports.inert import for_spreadsheets
 from crucible_datasets.evaluation.exports.rows import columns_of, rows_of
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def write(results: list[EvaluationResult], path: str, *, rows: str = "samples", formula_safe: bool = True) -> None:

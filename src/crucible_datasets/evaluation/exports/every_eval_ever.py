@@ -17,8 +17,8 @@ from crucible_datasets.atomic import written_whole
 from crucible_datasets.evaluation.exports.base import Export
 from crucible_datasets.evaluation.exports.rows import words
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.evaluation.results.encoding import encode, text
+from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import ArgumentError
 
 VERSION = "0.3.0"

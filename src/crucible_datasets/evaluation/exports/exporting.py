@@ -8,8 +8,8 @@ from typing import Any
 
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.evaluation.exports.base import EXPORTS, Export
-from crucible_datasets.evaluation.record import EvaluationResult
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.evaluation.runs.record import EvaluationResult
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
 
 def export(
@@ -34,7 +34,12 @@ def listed(results: Any) -> list[EvaluationResult]:
     """Results as a list, however they were given."""
     if isinstance(results, EvaluationResult):
         return [results]
-    return list(results.values() if isinstance(results, Mapping) else results)
+    found = list(results.values() if isinstance(results, Mapping) else results)
+    for one in found:
+        if not isinstance(one, EvaluationResult):
+            advice = "expected results of `evaluate`; one that a store lists is loaded by store.load(run.info.run_id)."
+            raise ArgumentTypeError("results", type(one).__name__, advice)
+    return found
 
 
 def _form_of(path: str) -> Export:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crucible_datasets.evaluation.exports.base import Export
-from crucible_datasets.evaluation.record import EvaluationResult
 from crucible_datasets.evaluation.report.page import html_report
 from crucible_datasets.evaluation.report.samples import Limits
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def write(

@@ -8,8 +8,8 @@ import msgspec
 
 from crucible_datasets.evaluation.exports.base import Export
 from crucible_datasets.evaluation.exports.rows import rows_of
-from crucible_datasets.evaluation.record import EvaluationResult
 from crucible_datasets.evaluation.results.encoding import encode
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def write(results: list[EvaluationResult], path: str, *, rows: str = "samples") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from crucible_datasets.evaluation.exports.base import Export
 from crucible_datasets.evaluation.exports.inert import for_markdown
 from crucible_datasets.evaluation.exports.rows import Row, rows_of
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import ArgumentError
 
 _HEADS = ("model", "dataset", "metric", "value", "interval", "n", "unparsed", "among parsed", "rules")

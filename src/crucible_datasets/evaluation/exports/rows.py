@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
 from crucible_datasets.evaluation.results.encoding import text
+from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import ArgumentError
 
 KINDS = ("samples", "runs")

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.counting import Counting
-from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleList, SampleResult
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.filters import moment_of
 from crucible_datasets.evaluation.results.places import new_run_id, now
+from crucible_datasets.evaluation.runs.counting import Counting
+from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
 
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
 from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json_mixed import loads

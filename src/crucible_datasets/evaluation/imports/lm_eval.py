@@ -16,8 +16,8 @@ from typing import Any
 
 from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.prediction_files import read_json, read_lines
-from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
+from crucible_datasets.evaluation.predictions.files import read_json, read_lines
+from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import FileFormatError
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.jsonl")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def read_log(path: str | os.PathLike[str], model: str | None = None) -> EvaluationResult:

@@ -45,6 +45,7 @@ class Metric:
     several: bool = False  # the function judges all completions of a sample together
     extra: str | None = None  # the extra of the package that it needs
     aliases: tuple[str, ...] = ()
+    spellings: tuple[tuple[str, str], ...] = ()  # other names of options, as other libraries call them
 
     @property
     def key(self) -> str:
@@ -83,7 +84,7 @@ class Metric:
         self, prediction: Any, target: Any, *, extract: Any = None, sample: Any = None, **options: Any
     ) -> Outcome:
         """The outcome of one pair; what the function raises is raised."""
-        self.check(options)
+        options = self.spelt(options)
         pairs = [prediction], [target], [sample]
         return self._outcomes(*pairs, extract, options, self._one_by_one)[0]
 
@@ -97,7 +98,7 @@ class Metric:
         **options: Any,
     ) -> list[Outcome]:
         """The outcomes of many pairs, in order. A pair on which the function fails has the status error."""
-        self.check(options)
+        options = self.spelt(options)
         texts, golds = list(predictions), list(targets)
         whole = [None] * len(texts) if samples is None else list(samples)
         if not len(texts) == len(golds) == len(whole):
@@ -109,19 +110,22 @@ class Metric:
         """One number for all: the mean of the values that count, or what `reduce` makes of the outcomes."""
         counting = [outcome for outcome in outcomes if outcome.value is not None]
         if self.reduce is not None:
-            return float(self.reduce(counting, **self._reducing.of(options)))
+            return float(self.reduce(counting, **self._reducing.of(self.spelt(options))))
         return sum(outcome.value or 0.0 for outcome in counting) / len(counting) if counting else nan
 
     def signature(self, options: Mapping[str, Any], outcomes: Sequence[Outcome] = ()) -> str | None:
         """The line that says exactly how it was computed, where the field has a custom for it."""
-        return None if self.signed is None else self.signed(outcomes, **self._judging.of(options))
+        return None if self.signed is None else self.signed(outcomes, **self._judging.of(self.spelt(options)))
 
-    def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that the metric does not have."""
-        for name in options:
+    def spelt(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options under the names that the function has for them; an error for those that the metric does not have."""
+        others = dict(self.spellings)
+        found = {others.get(name, name): value for name, value in options.items()}
+        for name in found:
             if name not in self.options and not self._judging.any:
                 known = ", ".join(self.options) or "none"
-                raise ArgumentError(name, options[name], f"{self.name} has no such option; it has: {known}.")
+                raise ArgumentError(name, found[name], f"{self.name} has no such option; it has: {known}.")
+        return found
 
     def _outcomes(
         self,

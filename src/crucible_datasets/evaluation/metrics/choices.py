@@ -17,7 +17,7 @@ _LETTER = re.compile(r"[\s(\[*]{0,4}([A-Za-z])[)\].:*]{0,4}\s{0,4}\Z")
 _INDEX = re.compile(r"\s{0,4}(\d{1,4})\s{0,4}\Z")
 
 
-@metric(version=1, binary=True)
+@metric(version=1, binary=True, aliases=("mcq", "choice"))
 def multiple_choice(
     prediction: Any, target: Any, *, choices: Sequence[str] | None = None, sample: Any = None
 ) -> Outcome:

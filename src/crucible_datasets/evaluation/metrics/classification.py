@@ -100,7 +100,9 @@ def _judged(prediction: Any, target: Any) -> Outcome:
 
 
 def _class_of(given: Any) -> str:
-    """A label as text: 3 and "3" are one class, and so are "Cat " and "cat"."""
+    """A label as text: 3, 3.0 and "3" are one class, and so are "Cat " and "cat"."""
+    if isinstance(given, float) and given.is_integer():
+        return str(int(given))
     return " ".join(str(given).lower().split())
 
 
@@ -120,7 +122,7 @@ def _mean_per_class(outcomes: Sequence[Outcome]) -> float:
     return classification_report(outcomes).mean_per_class
 
 
-@metric(version=1, binary=True, keeps_unread=True)
+@metric(version=1, binary=True, keeps_unread=True, aliases=("acc",))
 def accuracy(prediction: Any, target: Any) -> Outcome:
     """1 when the predicted class is the right one.
 
@@ -130,19 +132,19 @@ def accuracy(prediction: Any, target: Any) -> Outcome:
     return _judged(prediction, target)
 
 
-@metric(version=1, binary=True, reduce=_macro_f1)
+@metric(version=1, binary=True, reduce=_macro_f1, aliases=("f1_macro",))
 def macro_f1(prediction: Any, target: Any) -> Outcome:
     """The mean of the F1 of every class; of one pair, 1 when the class is right."""
     return _judged(prediction, target)
 
 
-@metric(version=1, binary=True, reduce=_micro_f1)
+@metric(version=1, binary=True, reduce=_micro_f1, aliases=("f1_micro",))
 def micro_f1(prediction: Any, target: Any) -> Outcome:
     """The F1 of all decisions together; of one pair, 1 when the class is right."""
     return _judged(prediction, target)
 
 
-@metric(version=1, binary=True, reduce=_weighted_f1)
+@metric(version=1, binary=True, reduce=_weighted_f1, aliases=("f1_weighted",))
 def weighted_f1(prediction: Any, target: Any) -> Outcome:
     """The mean of the F1 of every class, by how often the class is right; of one pair, 1 when the class is right."""
     return _judged(prediction, target)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache
+from inspect import signature
 from typing import Any
 
-from crucible_datasets.evaluation.metrics.base import metric
+from crucible_datasets.evaluation.metrics.base import METRICS, Judge, Metric, metric
+from crucible_datasets.evaluation.metrics.passing import pass_at_k
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.passing import pass_at_k
 from crucible_datasets.exceptions import CodeExecutionRefusedError
 
 _MIB = 1 << 20
@@ -37,7 +41,8 @@ def code_execution_many(
 
     limits = Limits(timeout=timeout, memory=memory)
     given = {"tests": tests, "entry_point": entry_point, "prompt": prompt, "setup": setup}
-    tasks = [task_of(sample, given) for sample in samples or [None] * len(predictions)]
+    whole = samples or [None] * len(predictions)
+    tasks = [task_of(sample, _with_tests(given, sample, target)) for sample, target in zip(whole, targets, strict=True)]
 
     def judged(completion: Any, task: Any) -> Outcome:
         return _outcome(task.judge("" if completion is None else str(completion), limits))
@@ -46,7 +51,7 @@ def code_execution_many(
         return list(pool.map(judged, predictions, tasks))
 
 
-@metric(version=1, binary=True, all_targets=True, many=code_execution_many)
+@metric(version=1, binary=True, all_targets=True, many=code_execution_many, aliases=("code",))
 def code_execution(
     prediction: str,
     target: Any = None,
@@ -81,7 +86,7 @@ def code_execution(
     )[0]
 
 
-@metric("pass_at_k", version=1, all_targets=True, several=True)
+@metric("pass_at_k", version=1, all_targets=True, several=True, aliases=("code_eval",))
 def pass_at_k_of_completions(
     prediction: Any,
     target: Any = None,
@@ -123,6 +128,39 @@ def pass_at_k_of_completions(
             return broken[0]
         passed = [outcome.value == 1.0 for outcome in outcomes]
     return Outcome(pass_at_k(len(passed), sum(passed), k), detail={"n": len(passed), "c": sum(passed), "k": k})
+
+
+def _with_tests(given: dict[str, Any], sample: Any, target: Any) -> dict[str, Any]:
+    """Of a bare pair the target holds the tests; that of a sample is a solution."""
+    bare = sample is None and given["tests"] is None and target
+    return {**given, "tests": target} if bare else given
+
+
+_FIXED = re.compile(r"pass(?:@|_at_|_)([1-9][0-9]{0,5}|k)(?:@1)?", re.IGNORECASE)
+
+
+def _with_fixed_k(asked: str) -> Metric | None:
+    """pass@10, which is pass_at_k for one k and so may stand beside others in one run."""
+    found = _FIXED.fullmatch(asked)
+    general = METRICS.entries["pass_at_k@1"]
+    if found is None or not found[1].isdigit():
+        return general if found else None
+    return replace(general, name=f"pass_at_{found[1]}", function=_pass_at(int(found[1])), aliases=(f"pass@{found[1]}",))
+
+
+@cache
+def _pass_at(k: int) -> Judge:
+    def passes(prediction: Any, target: Any = None, *, sample: Any = None, **options: Any) -> Outcome:
+        return pass_at_k_of_completions(prediction, target, sample=sample, k=k, **options)
+
+    general = signature(pass_at_k_of_completions)
+    passes.__doc__ = f"The chance that one of {k} completions passes."
+    left = [one for name, one in general.parameters.items() if name != "k"]
+    passes.__signature__ = general.replace(parameters=left)  # type: ignore[attr-defined]
+    return passes
+
+
+METRICS.families.append(_with_fixed_k)
 
 
 def _outcome(verdict: Any) -> Outcome:

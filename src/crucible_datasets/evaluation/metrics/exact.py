@@ -35,7 +35,7 @@ def exact_match_many(
     return outcomes
 
 
-@metric(version=1, binary=True, many=exact_match_many)
+@metric(version=1, binary=True, many=exact_match_many, aliases=("em", "exact"))
 def exact_match(
     prediction: Any,
     target: Any,

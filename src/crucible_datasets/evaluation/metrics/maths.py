@@ -18,7 +18,14 @@ def math_many(
     return [_outcome(said) for said in VERIFY.judge_many(_pairs(predictions, targets), timeout, num_workers)]
 
 
-@metric("math", version=1, binary=True, extra="eval", many=math_many)
+@metric(
+    "math",
+    version=1,
+    binary=True,
+    extra="eval",
+    many=math_many,
+    aliases=("maths", "math/verify", "math_verify", "math_equivalence"),
+)
 def math_verify(prediction: Any, target: Any, *, timeout: float = 1.5, num_workers: int | None = None) -> Outcome:
     r"""1 when both are equal as mathematics: 1/2 and 0.5, (x+1)^2 and x^2+2x+1, \sqrt8 and 2\sqrt2.
 

@@ -42,7 +42,13 @@ def _value(text: str) -> Fraction | None:
         return None
 
 
-@metric(version=1, binary=True)
+_SPELLINGS = (
+    *((name, "relative") for name in ("tolerance", "rel_tol", "rtol")),
+    *((name, "absolute") for name in ("abs_tol", "atol")),
+)
+
+
+@metric(version=1, binary=True, aliases=("number", "numerical"), spellings=_SPELLINGS)
 def numeric(prediction: Any, target: Any, *, relative: float = 1e-6, absolute: float = 0.0) -> Outcome:
     """1 when both are the same number within `relative` times the target, or within `absolute`.
 

@@ -14,10 +14,11 @@ _LABELS = {
     **dict.fromkeys(("b", "model_b", "rejected", "response_b", "2", "second", "[[b]]"), "B"),
     **dict.fromkeys(("tie", "c", "both", "both_bad", "tie (bothbad)", "equal", "draw", "[[c]]"), "tie"),
 }
+_REWARDS = (("A", "B"), ("a", "b"), ("chosen", "rejected"))  # what rewards are called
 _TIES = ("half", "wrong", "exclude")
 
 
-@metric(version=1)
+@metric(version=1, aliases=("preference", "pairwise_accuracy"))
 def preference_accuracy(prediction: Any, target: Any, *, ties: str = "half", margin: float = 0.0) -> Outcome:
     """1 when the prediction prefers the response that the target prefers; a tie on one side only counts a half.
 
@@ -48,7 +49,8 @@ def _label(given: Any, margin: float) -> str | None:
     if isinstance(given, str):
         return _LABELS.get(given.strip().strip(".*").lower())
     if isinstance(given, Mapping):
-        given = [given.get("A", given.get("a")), given.get("B", given.get("b"))]
+        names = next((pair for pair in _REWARDS if pair[0] in given), ("", ""))
+        given = [given.get(name) for name in names]
     if not isinstance(given, Sequence) or len(given) != 2 or None in given:
         return None
     first, second = (float(reward) for reward in given)

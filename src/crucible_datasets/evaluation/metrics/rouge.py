@@ -21,6 +21,7 @@ from crucible_datasets.registry import need
 
 _WORD = re.compile(r"[a-z0-9]+")
 _STATS = ("fmeasure", "precision", "recall")
+_OTHERS = {"f1": "fmeasure", "f": "fmeasure", "p": "precision", "r": "recall"}
 
 
 class Share(NamedTuple):
@@ -63,6 +64,7 @@ def rouge_l_sum(prediction: Any, target: Any, *, use_stemmer: bool = False, stat
 
 
 def _best(compare: Compare, prediction: Any, target: Any, use_stemmer: bool, stat: str) -> Outcome:
+    stat = _OTHERS.get(stat, stat)
     if stat not in _STATS:
         raise ArgumentError("stat", stat, f"pass one of {', '.join(_STATS)}.")
     references = target if isinstance(target, (list, tuple)) else [target]

@@ -12,7 +12,7 @@ from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 from crucible_datasets.exceptions import UnusablePairError
 
 
-@metric(version=1, binary=True, aliases=("includes",))
+@metric(version=1, binary=True, aliases=("includes", "include"))
 def contains(
     prediction: Any, target: Any, *, ignore_case: bool = True, normalize: bool = False, whole_words: bool = False
 ) -> Outcome:

@@ -52,7 +52,7 @@ def _by_sacrebleu(kind: str, **fixed: Any) -> dict[str, Any]:
     }
 
 
-@metric(version=1, **_by_sacrebleu("BLEU"))
+@metric(version=1, aliases=("sacrebleu",), spellings=(("max_order", "max_ngram_order"),), **_by_sacrebleu("BLEU"))
 def bleu(
     prediction: Any,
     target: Any,
@@ -79,13 +79,13 @@ def bleu(
     )
 
 
-@metric(version=1, **_by_sacrebleu("CHRF"))
+@metric(version=1, aliases=("chrf2",), **_by_sacrebleu("CHRF"))
 def chrf(prediction: Any, target: Any, *, lowercase: bool = False) -> Outcome:
     """chrF2 from 0 to 100: n-grams of characters that prediction and reference share."""
     return _judged("CHRF", prediction, target, lowercase=lowercase)
 
 
-@metric("chrf++", version=1, **_by_sacrebleu("CHRF", word_order=2))
+@metric("chrf++", version=1, aliases=("chrf2++",), **_by_sacrebleu("CHRF", word_order=2))
 def chrf_words(prediction: Any, target: Any, *, lowercase: bool = False) -> Outcome:
     """chrF2++ from 0 to 100: n-grams of characters and of words."""
     return _judged("CHRF", prediction, target, lowercase=lowercase, word_order=2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary
+from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary
 
 _LOOKED_AT = 200
 _MOST_FIELDS = 6

@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec import json
 
-from crucible_datasets.evaluation.record import EvaluationResult
 from crucible_datasets.evaluation.report.payload import payload
 from crucible_datasets.evaluation.report.samples import Limits
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import ArgumentError
 
 _SCRIPTS = ("dom.js", "charts.js", "tables.js", "diff.js", "samples.js", "page.js")

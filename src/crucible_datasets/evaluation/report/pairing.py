@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crucible_datasets.evaluation.comparison import compare
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.comparing.comparison import compare
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import IncomparableRunsError
 
 _HOW = "The difference is that of “model” minus “against”, on the samples that both answered."

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crucible_datasets import __version__
-from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary
 from crucible_datasets.evaluation.report.grouping import groups_of
 from crucible_datasets.evaluation.report.pairing import comparison_rows
 from crucible_datasets.evaluation.report.samples import Limits, samples_of
 from crucible_datasets.evaluation.report.texts import plain
+from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary
 
 Results = Sequence[EvaluationResult]
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from msgspec import json
 
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
 from crucible_datasets.evaluation.report.choosing import chosen
 from crucible_datasets.evaluation.report.texts import plain
+from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 
 _LONGEST_EXTRACT = 2000
 

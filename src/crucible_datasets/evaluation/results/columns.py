@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import SampleResult
 from crucible_datasets.evaluation.results.encoding import text, value
+from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.features.leaves import leaves_of, pays_off
 
 OF_SAMPLES = {

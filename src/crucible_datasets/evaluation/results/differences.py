@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, SampleResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import ArgumentError, IncomparableRunsError
 
 KINDS = ("fixed", "broken", "both_right", "both_wrong", "only_first", "only_second")

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from crucible_datasets.evaluation.metrics.known import known_metric
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.exceptions import ArgumentError
 
@@ -47,7 +48,7 @@ def condition(
     """Conditions as `query` takes them: `scores={"exact_match": (0.5, None)}`, days or moments for dates."""
     return Condition(
         {field: _several(asked) for field, asked in names.items() if asked is not None},
-        {metric: _range(metric, limits) for metric, limits in (scores or {}).items()},
+        {_known(metric): _range(metric, limits) for metric, limits in (scores or {}).items()},
         moment_of(since),
         moment_of(until),
         _several(tags),
@@ -62,6 +63,14 @@ def as_expression(pattern: str) -> str:
 def same_metric(asked: str, key: str) -> bool:
     """Whether `exact_match` or `exact_match@1` means the metric of a run."""
     return asked in {key, key.rpartition("@")[0]}
+
+
+def _known(metric: str) -> str:
+    """The name that runs have for a metric: token_f1 is f1; one without a version means all of them."""
+    found = known_metric(metric)
+    if found is None:
+        return metric
+    return found.key if "@" in metric and metric.rpartition("@")[2] == found.version else found.name
 
 
 def _several(asked: str | Iterable[str]) -> list[str]:

@@ -12,17 +12,17 @@ import xxhash
 
 from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.atomic.files import make_folders, remove_abandoned
-from crucible_datasets.evaluation.counting import Counting
-from crucible_datasets.evaluation.record import (
-    EvaluationResult,
-    SampleList,
-    SampleResult,
-)
 from crucible_datasets.evaluation.results.index import runs_in
 from crucible_datasets.evaluation.results.openrun import is_left, remove_folder, samples_in, seal_of, stored_info
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import RunFile, StoredRun, batches, read_footer
 from crucible_datasets.evaluation.results.stored import StoredSamples
+from crucible_datasets.evaluation.runs.counting import Counting
+from crucible_datasets.evaluation.runs.record import (
+    EvaluationResult,
+    SampleList,
+    SampleResult,
+)
 from crucible_datasets.exceptions import RunNotFoundError
 
 

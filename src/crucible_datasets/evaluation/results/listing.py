@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from crucible_datasets.atomic.files import make_durable, make_folders, storage_errors
-from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleResult
 from crucible_datasets.evaluation.results.filters import Condition, condition, moment_of
 from crucible_datasets.evaluation.results.finishing import complete_left, under_way
 from crucible_datasets.evaluation.results.index import runs_in
 from crucible_datasets.evaluation.results.openrun import remove_folder, stored_info
 from crucible_datasets.evaluation.results.places import Places, new_run_id, now
 from crucible_datasets.evaluation.results.runfile import StoredRun, write_run
+from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleResult
 from crucible_datasets.exceptions import RunExistsError, RunNotFoundError
 from crucible_datasets.progress import bar
 

@@ -22,11 +22,11 @@ import msgspec
 from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.atomic.files import make_durable, make_folders, remove_tree
 from crucible_datasets.atomic.owners import is_abandoned, me, unfinished_name
-from crucible_datasets.evaluation.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.journal import Journal, lines_in
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import StoredRun
+from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import ArgumentError, RunExistsError, RunFinishedError
 
 if TYPE_CHECKING:

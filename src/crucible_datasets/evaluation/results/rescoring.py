@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.counting import Counting
-from crucible_datasets.evaluation.judging import AsMetrics, Judging, judging, without_leave
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleList, SampleResult
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.runfile import batches
+from crucible_datasets.evaluation.runs.counting import Counting
+from crucible_datasets.evaluation.runs.judging import AsMetrics, Judging, judging, without_leave
+from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
 from crucible_datasets.progress import bar
 
 

@@ -9,9 +9,9 @@ import msgspec
 import pyarrow.parquet as pq
 
 from crucible_datasets.atomic import storage_errors, written_whole
-from crucible_datasets.evaluation.record import MetricSummary, RunInfo, SampleResult
 from crucible_datasets.evaluation.results.columns import schema_of, table_of
 from crucible_datasets.evaluation.results.encoding import encode
+from crucible_datasets.evaluation.runs.record import MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import FileFormatError
 
 _KEY = b"crucible_run"

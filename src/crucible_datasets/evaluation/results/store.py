@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from crucible_datasets.evaluation.record import EvaluationResult, RunInfo
 from crucible_datasets.evaluation.results import listing
 from crucible_datasets.evaluation.results.differences import Differences, difference
 from crucible_datasets.evaluation.results.finishing import load_run
@@ -16,6 +15,7 @@ from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.rescoring import Rescored, rescored
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.results.sql.mirror import SqlMirror
+from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo
 
 Names = str | Iterable[str] | None
 Runs = list[StoredRun]

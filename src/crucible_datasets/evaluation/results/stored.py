@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, overload
 import pyarrow.parquet as pq
 
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import OWN_FIELDS, SampleResult, in_metadata, inside
 from crucible_datasets.evaluation.results.columns import metric_columns, outcomes_of, samples_of
 from crucible_datasets.evaluation.results.encoding import value
+from crucible_datasets.evaluation.runs.paths import inside, place_of
+from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.exceptions import RowIndexError
 
 if TYPE_CHECKING:
@@ -67,19 +68,17 @@ class StoredSamples:
 
     def at(self, path: str) -> list[Any]:
         """What every row has at a path."""
-        name, *rest = path.split(".")
-        if name in {"id", "epoch"}:
-            return self._column(name).to_pylist()
-        if name == "prediction":
-            return [sample.prediction for sample in self]
+        field, rest = place_of(path)
+        if field in {"id", "epoch"}:
+            return self._column(field).to_pylist()
+        if field == "prediction":
+            return [inside(sample.prediction, rest) for sample in self]
         # Metadata of many samples are few different texts.
-        texts = self._column(name if name in OWN_FIELDS else "metadata").to_pylist()
+        texts = self._column(field).to_pylist()
         seen = {text: value(text) for text in set(texts)}
-        if None in seen and name not in {"target", "input", "choices"}:
+        if None in seen and field == "metadata":
             seen[None] = {}
-        if name in OWN_FIELDS:
-            return [inside(seen[text], rest) for text in texts]
-        return [in_metadata(seen[text], path) for text in texts]
+        return [inside(seen[text], rest) for text in texts]
 
     @cached_property
     def _starts(self) -> list[int]:

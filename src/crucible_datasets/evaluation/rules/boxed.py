@@ -9,7 +9,7 @@ from crucible_datasets.evaluation.rules.base import TRUNCATED, UNPARSED, Reading
 LONGEST: Final = 10_000  # characters; what goes on for longer is no answer, and is not searched for its end
 
 
-@rule("math/boxed", version=1)
+@rule("math/boxed", version=1, aliases=("boxed",))
 def last_boxed(text: str, escapes: bool = True) -> Reading:
     r"""What the last `\boxed{…}` or `\fbox{…}` holds, or what follows `\boxed ` up to a dollar sign."""
     at = max(text.rfind("\\boxed"), text.rfind("\\fbox"))

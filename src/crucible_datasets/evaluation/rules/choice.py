@@ -17,11 +17,12 @@ _TRIES = 10_000  # times that the word "answer" is looked at
 _LINE = 200  # characters, in which one letter and its punctuation have room
 _PRO = re.compile(r"answer is \(?([ABCDEFGHIJ])\)?")
 _INSPECT = re.compile(r"answer[ \t]{0,8}:[\s*_$(\[{]{0,16}([a-z0-9 ,]{1,64})", re.IGNORECASE)
-_STATED = re.compile(
-    r"""answer\b (?:\s{1,4}is\b)? [\s:*_=]{0,12} (?:option\s|choice\s)?
+_NAMED = r"""[\s:*_=]{0,12} (?:option\s|choice\s)?
         [(\[{*"'$]{0,3} (?:\\(?:text|mathrm|textbf|boxed)\{)?
-        (?: (?-i:([A-J])) (?![\w'’]) | ([a-j]) (?=[)\]}.*"'$]{0,4}[ \t]{0,4}(?:\n|\Z)) )""",
-    re.IGNORECASE | re.VERBOSE,
+        (?: (?-i:([A-J])) (?![\w'’]) | ([a-j]) (?=[)\]}.*"'$]{0,4}[ \t]{0,4}(?:\n|\Z)) )"""
+_STATED = re.compile(rf"answer\b (?:\s{{1,4}}is\b)? {_NAMED}", re.IGNORECASE | re.VERBOSE)
+_CHOSEN = tuple(
+    (word, re.compile(rf"{word}\s{{1,4}}is\b {_NAMED}", re.IGNORECASE | re.VERBOSE)) for word in ("option", "choice")
 )
 _ALONE = re.compile(r"[\s(\[{*_\"'$]{0,8}([A-Ja-j])[)\]}.:*_\"'$]{0,6}\s{0,8}\Z")
 _LEADING = re.compile(r"\s{0,8}[(\[*]{0,3}(?:([A-J])[).:\]*]|([a-j])[)\]])[)*:.\]]{0,3}(?:\s|\Z)")
@@ -55,9 +56,9 @@ def letter(text: str) -> Reading | str | None:
     boxed = last_boxed(text)
     if boxed.text is not None and (found := _ALONE.match(_unwrapped(boxed.text))):
         return found[1].upper()
-    stated = _last(_STATED, text)
-    if stated:
-        return (stated[1] or stated[2]).upper()
+    for word, pattern in (("answer", _STATED), *_CHOSEN):
+        if stated := _last(pattern, text, word):
+            return (stated[1] or stated[2]).upper()
     stripped = text.strip()
     for place, pattern in ((stripped, _ALONE), (stripped, _LEADING), (stripped.rpartition("\n")[2], _ALONE)):
         if found := pattern.match(place):
@@ -72,14 +73,16 @@ def _unwrapped(boxed: str) -> str:
     return boxed
 
 
-def _last(pattern: re.Pattern[str], text: str, at_line_start: bool = False) -> re.Match[str] | None:
-    """The match that begins at the last possible 'answer', or at the last line that begins with it."""
+def _last(
+    pattern: re.Pattern[str], text: str, word: str = "answer", at_line_start: bool = False
+) -> re.Match[str] | None:
+    """The match that begins at the last possible 'answer' or other word, or at the last line that begins with it."""
     # Only letters whose lower case is as long: İ becomes two characters, and places would shift.
-    lowered = text.lower() if text.isascii() else text.replace("ANSWER", "answer").replace("Answer", "answer")
-    word, before = ("\nanswer", 1) if at_line_start else ("answer", 0)
+    lowered = text.lower() if text.isascii() else text.replace(word.upper(), word).replace(word.capitalize(), word)
+    wanted, before = (f"\n{word}", 1) if at_line_start else (word, 0)
     at = len(lowered)
     for _ in range(_TRIES):
-        at = lowered.rfind(word, 0, at)
+        at = lowered.rfind(wanted, 0, at)
         if at < 0:
             break
         if found := pattern.match(text, at + before):

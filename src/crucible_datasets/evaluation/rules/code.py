@@ -6,6 +6,7 @@ from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
 
 STOPS = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 _FENCE = "```"
+_PROGRAM = ("def ", "class ", "import ", "from ", "@", "async def ", "#")
 
 
 @rule("humaneval", version=1)
@@ -13,6 +14,14 @@ def humaneval(text: str) -> str:
     r"""The completion up to the first line that begins something new: class, def, #, if or print at its start."""
     found = (text.find(stop) for stop in STOPS)
     return text[: min((at for at in found if at >= 0), default=len(text))]
+
+
+@rule("code/completion", version=1)
+def completion(text: str) -> Reading:
+    """A fenced block; else a whole program, if the text begins one; else the completion as `humaneval@1` reads it."""
+    if _FENCE in text:
+        return fenced(text)
+    return Reading(text if text.lstrip().startswith(_PROGRAM) else humaneval(text))
 
 
 @rule("code/fenced", version=1)

@@ -9,7 +9,7 @@ from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
 _TAG = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
 
 
-@rule("strip_thinking", version=1)
+@rule("strip_thinking", version=1, aliases=("strip_think",))
 def strip_thinking(text: str) -> Reading:
     """The text without `<think>…</think>`; a closing tag alone ends thinking that began in the prompt."""
     first, *parts = _TAG.split(text)
@@ -23,5 +23,13 @@ def strip_thinking(text: str) -> Reading:
             kept.clear()
         thinking = False
         kept.append(part)
-    answer = "".join(kept).strip()
-    return TRUNCATED if thinking and not answer else Reading(answer, "ok" if answer else "empty")
+    answer = _without_blank_lines("".join(kept)) if parts else text
+    is_blank = not answer or answer.isspace()
+    return TRUNCATED if thinking and is_blank else Reading(answer, "empty" if is_blank else "ok")
+
+
+def _without_blank_lines(text: str) -> str:
+    """The text without blank lines around it; the first line keeps its spaces, which mean something in code."""
+    stripped = text.lstrip()
+    before = text[: len(text) - len(stripped)]
+    return (before.rpartition("\n")[2] if "\n" in before else "") + stripped.rstrip()

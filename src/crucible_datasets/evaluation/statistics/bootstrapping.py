@@ -30,7 +30,7 @@ class Bootstrap:
     value: float
     stderr: float
     interval: Interval
-    replicates: Floats = field(repr=False)
+    replicates: Floats = field(repr=False, compare=False)
 
 
 def bootstrap(

@@ -45,12 +45,21 @@ CORRECTIONS: dict[str, Callable[[Any], Floats]] = {
 }
 
 
+_OTHER_NAMES = {"fdr_bh": "bh", "fdr": "bh", "benjamini_hochberg": "bh"}
+
+
+def correction_named(correction: str | None) -> str:
+    """The correction that is meant: "holm", "bh", "bonferroni" or "none"."""
+    name = "none" if correction is None else str(correction).lower().replace("-", "_")
+    name = _OTHER_NAMES.get(name, name)
+    if name not in CORRECTIONS:
+        raise UnknownEntryError("correction", correction, CORRECTIONS)
+    return name
+
+
 def adjusted(p_values: Any, correction: str | None = "holm") -> Floats:
     """The p-values after a correction: "holm", "bh", "bonferroni" or "none"."""
-    name = "none" if correction is None else correction
-    if name not in CORRECTIONS:
-        raise UnknownEntryError("correction", name, CORRECTIONS)
-    return CORRECTIONS[name](p_values)
+    return CORRECTIONS[correction_named(correction)](p_values)
 
 
 def _stepwise(p_values: Any, step: Callable[[Floats, int], Floats]) -> Floats:

@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError
+from crucible_datasets.sources import quick
+from crucible_datasets.sources.hub.surroundings import is_client_loaded
+from crucible_datasets.sources.hub.surroundings import token as own_token
 from crucible_datasets.sources.web import Web
 
 T = TypeVar("T")
@@ -52,6 +55,16 @@ class Asked:
                 raise DatasetNotFoundError(self._shown, self._reason(error)) from error
             raise
 
+    def quick_answer(self, url: str, read: Callable[[Any], T]) -> T | None:
+        """What an answer says, if it can be had at once and without the HTTP client, and nothing is wrong with it."""
+        if is_client_loaded():
+            return None
+        body = quick.answered(url, self.web.headers(url))
+        try:
+            return None if body is None else read(json.loads(body))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+
     def pages(self, url: str, read: Callable[[Any], list[T]]) -> Iterator[T]:
         """What all pages of an answer say."""
         following: str | None = url
@@ -76,12 +89,10 @@ class Asked:
 
 def headers(endpoint: str, token: str | bool | None, url: str) -> dict[str, str]:
     """What is said to a host: the token only to the Hub itself, and only where nobody can listen."""
-    from huggingface_hub import get_token
-
     known = {"user-agent": "crucible-datasets"}
     there, hub = urlsplit(url), urlsplit(endpoint)
     is_private = there.scheme == "https" or there.hostname in {"127.0.0.1", "localhost", "::1"}
-    secret = token if isinstance(token, str) else None if token is False else get_token()
+    secret = token if isinstance(token, str) else None if token is False else own_token()
     if secret and is_private and (there.scheme, there.netloc) == (hub.scheme, hub.netloc):
         known["authorization"] = f"Bearer {secret}"
     return known

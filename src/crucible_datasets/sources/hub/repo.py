@@ -21,6 +21,7 @@ from crucible_datasets.sources.fetching import Advance, fetch
 from crucible_datasets.sources.hub.asking import Asked
 from crucible_datasets.sources.hub.files import COMMIT, HubFile, stated_commit, stated_files
 from crucible_datasets.sources.hub.notes import Notes
+from crucible_datasets.sources.hub.surroundings import hub_cache
 
 logger = get_logger(__name__)
 
@@ -45,7 +46,9 @@ class HubRepo(Asked):
         try:
             # With an answer of last time at hand, nobody wants to wait long for another one.
             web = self.web if known is None else replace(self.web, patience=_PATIENCE_WHEN_KNOWN)
-            found = self.answer(f"{self.api}/revision/{quote(self.revision, safe='')}", stated_commit, web)[1]
+            url = f"{self.api}/revision/{quote(self.revision, safe='')}"
+            quick = None if known is None else self.quick_answer(url, stated_commit)
+            found = quick or self.answer(url, stated_commit, web)[1]
         except DownloadError as error:
             if known is None or error.status is not None:
                 raise
@@ -155,9 +158,7 @@ class HubRepo(Asked):
 
     @cached_property
     def _cache(self) -> str:
-        from huggingface_hub import constants
-
-        return os.path.join(constants.HF_HUB_CACHE, f"datasets--{self.id.replace('/', '--')}")
+        return os.path.join(hub_cache(), f"datasets--{self.id.replace('/', '--')}")
 
     @cached_property
     def _notes(self) -> Notes:

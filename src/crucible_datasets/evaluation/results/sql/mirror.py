@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from crucible_datasets.evaluation.record import SampleResult
 from crucible_datasets.evaluation.results.encoding import encode, text
 from crucible_datasets.evaluation.results.filters import condition
 from crucible_datasets.evaluation.results.runfile import StoredRun, batches
 from crucible_datasets.evaluation.results.sql.databases import Database, Writer, database
 from crucible_datasets.evaluation.results.sql.statements import INSERTS, tables, where
+from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.progress import bar
 
 if TYPE_CHECKING:

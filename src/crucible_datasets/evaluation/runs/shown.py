@@ -5,11 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from crucible_datasets.evaluation.record import MetricSummary
+from crucible_datasets.evaluation.runs.record import MetricSummary
 
 if TYPE_CHECKING:
-    from crucible_datasets.evaluation.record import EvaluationResult
+    from crucible_datasets.evaluation.runs.record import EvaluationResult
 
+_REASON = 200  # characters of it
 HEADS = ("metric", "value", "interval", "n", "unparsed", "among parsed")
 
 
@@ -54,8 +55,18 @@ def remarks(result: EvaluationResult) -> list[str]:
         for status in ("missing", "error", "timeout"):
             if one.counts.get(status):
                 counted = "left out" if one.n + one.counts[status] <= sum(one.counts.values()) else "counted as wrong"
-                notes.append(printable(f"{key}: {one.counts[status]:,} {status}, {counted}"))
+                why = _reason(result, key, status)
+                notes.append(printable(f"{key}: {one.counts[status]:,} {status}, {counted}{why}"))
     return notes
+
+
+def _reason(result: EvaluationResult, key: str, status: str) -> str:
+    """Why the first of them failed."""
+    if status == "missing":
+        return ""
+    details = (one.detail for one in result.samples.outcomes(key) if one.status == status and one.detail)
+    reasons = (detail.get("error") or detail.get("reason") for detail in details)
+    return next((f" ({str(reason)[:_REASON]})" for reason in reasons if reason), "")
 
 
 def printable(text: str) -> str:

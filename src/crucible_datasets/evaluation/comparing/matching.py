@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.evaluation.corpora import corpus_difference
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.comparing.corpora import corpus_difference
+from crucible_datasets.evaluation.metrics.known import known_metric
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.statistics.arrays import Codes, Floats
 from crucible_datasets.evaluation.statistics.groups import rows_by_label
 from crucible_datasets.evaluation.statistics.pairs import PairedDifference, paired
-from crucible_datasets.evaluation.summaries import known_metric
 
 
 @dataclass(frozen=True)

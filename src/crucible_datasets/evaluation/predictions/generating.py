@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from crucible_datasets.evaluation.prediction_cache import PredictionCache
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.evaluation.predictions.cache import PredictionCache
+from crucible_datasets.exceptions import ArgumentError, PredictionsError
 
 _AT_ONCE = 16  # of async functions
 _AHEAD = 4  # how many questions wait per worker, so that one slow answer does not hold up the others
@@ -88,7 +88,8 @@ class Generation:
             if not self.tolerant:
                 raise
             return Failure(
-                "timeout" if isinstance(error, TimeoutError) else "error", f"{type(error).__name__}: {error}"
+                "timeout" if isinstance(error, TimeoutError) else "error",
+                f"{type(error).__name__}: {error}".rstrip(": "),
             )
 
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
@@ -106,7 +107,11 @@ def is_async(function: Callable[..., Any]) -> bool:
 @contextmanager
 def _in_threads(how: Generation) -> Iterator[Submit]:
     def ask(sample: Any, epoch: int) -> Any:
-        return how.kept(sample, epoch, how.function(sample))
+        answer = how.function(sample)
+        if inspect.iscoroutine(answer):
+            answer.close()
+            raise PredictionsError("The function gives a coroutine, not an answer: define it by `async def`.")
+        return how.kept(sample, epoch, answer)
 
     if how.at_once == 1:
         yield lambda sample, epoch: _called(ask, sample, epoch)

@@ -1,4 +1,4 @@
-"""The values of a field of a dataset: a column, or a place within one, as "metadata.level"."""
+"""The values of a field of a dataset: a column, or a place within one, as "metadata.level" or just "level"."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ def field_values(dataset: Dataset, path: str) -> Any:
     if path in dataset.column_names:
         return dataset[path].to_arrow()
     first, *names = path.split(".")
+    if first not in dataset.column_names and _is_in_metadata(dataset, first):
+        return field_values(dataset, f"metadata.{path}")
     if first not in dataset.column_names or not names:
-        raise ColumnNotFoundError(path, dataset.column_names)
+        raise ColumnNotFoundError(path, [*dataset.column_names, *(f"metadata.{name}" for name in _metadata(dataset))])
     column, kind = dataset[first], dataset.features[first]
     while names and isinstance(kind, dict):
         name, *names = names
@@ -22,6 +24,16 @@ def field_values(dataset: Dataset, path: str) -> Any:
             raise ColumnNotFoundError(path, [f"{path.rpartition(name)[0]}{known}" for known in kind])
         column, kind = column[name], kind[name]
     return [_reached(value, names, path) for value in column] if names else column.to_arrow()
+
+
+def _metadata(dataset: Dataset) -> dict[str, Any]:
+    kind = dataset.features["metadata"] if "metadata" in dataset.column_names else None
+    return kind if isinstance(kind, dict) else {}
+
+
+def _is_in_metadata(dataset: Dataset, name: str) -> bool:
+    """Whether metadata may have it: it does, or what it holds differs from row to row and has no type."""
+    return name in _metadata(dataset) or ("metadata" in dataset.column_names and not _metadata(dataset))
 
 
 def _reached(value: Any, names: list[str], path: str) -> Any:

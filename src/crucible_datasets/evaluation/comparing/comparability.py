@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import IncomparableRunsError, UnknownEntryError
 
 
@@ -53,8 +53,9 @@ def _same_metric(result: EvaluationResult, key: str) -> str:
 def _refuse_other_policy(
     first: str, reference: EvaluationResult, name: str, result: EvaluationResult, key: str
 ) -> None:
-    """Predictions that are missing must count the same in both, if any are."""
-    missing = any(run.summary[key].counts.get("missing") for run in (reference, result))
-    if missing and reference.info.missing != result.info.missing:
+    """Predictions that are missing must count the same in both; a run without any fits either policy."""
+    lacking = [run for run in (reference, result) if run.summary[key].counts.get("missing")]
+    ignored = any(run.info.missing == "ignore" for run in lacking)
+    if (len(lacking) == 2 or ignored) and reference.info.missing != result.info.missing:
         what = "policy for missing predictions"
         raise IncomparableRunsError(what, first, reference.info.missing, name, result.info.missing)

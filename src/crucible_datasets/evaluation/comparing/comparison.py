@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from crucible_datasets.evaluation.comparability import refuse_unlike
-from crucible_datasets.evaluation.compared import ComparedScore, ComparisonRow, ComparisonTable
-from crucible_datasets.evaluation.matching import clusters_of, is_corpus, matched
-from crucible_datasets.evaluation.record import EvaluationResult
-from crucible_datasets.evaluation.statistics.corrections import adjusted
+from crucible_datasets.evaluation.comparing.comparability import refuse_unlike
+from crucible_datasets.evaluation.comparing.compared import ComparedScore, ComparisonRow, ComparisonTable
+from crucible_datasets.evaluation.comparing.matching import clusters_of, is_corpus, matched
+from crucible_datasets.evaluation.runs.record import EvaluationResult
+from crucible_datasets.evaluation.statistics.corrections import adjusted, correction_named
 from crucible_datasets.evaluation.statistics.means import mean_interval
 from crucible_datasets.evaluation.statistics.pairs import PairedDifference
 from crucible_datasets.evaluation.statistics.student import critical
@@ -46,14 +46,15 @@ def compare(
 ) -> ComparisonTable:
     """Compare runs on the samples that they share, in pairs, on every benchmark that two of them have.
 
-    `results` are EvaluationResults, or mappings of them by model, or by model and benchmark. `metric` names what
-    is compared, by default the first metric of each benchmark. With `baseline`, every model is compared with
-    that one only. `cluster_by` is a field such as "metadata.document" whose equal values mark samples that
+    `results` are EvaluationResults, lists of them, or mappings of them by model, or by model and benchmark. `metric`
+    names what is compared, by default the first metric of each benchmark. With `baseline`, every model is compared
+    with that one only. `cluster_by` is a field such as "metadata.document" whose equal values mark samples that
     belong together, and `by` one whose values each get a row of their own. Runs on other data, or scored by
     another version of a rule or a metric, are refused.
     """
     runs = list(_runs(results))
     critical(level)
+    correction = correction_named(correction)
     if baseline is not None and baseline not in {run.model for run in runs}:
         raise ArgumentError("baseline", baseline, f"the models are {', '.join(dict.fromkeys(r.model for r in runs))}.")
     rows: list[ComparisonRow] = []
@@ -69,7 +70,7 @@ def compare(
         raise IncomparableRunsError("benchmark", *_alone(runs))
     corrected = adjusted([row.p_value for row in rows], correction)
     final = [msgspec.structs.replace(row, p_adjusted=float(p)) for row, p in zip(rows, corrected, strict=True)]
-    return ComparisonTable(final, scores, level, correction or "none")
+    return ComparisonTable(final, scores, level, correction)
 
 
 def _runs(results: Iterable[Any]) -> Iterator[Run]:
@@ -79,9 +80,11 @@ def _runs(results: Iterable[Any]) -> Iterator[Run]:
         elif isinstance(given, Mapping):
             for model, inner in given.items():
                 yield from _named(str(model), inner)
+        elif isinstance(given, (list, tuple)):
+            yield from _runs(given)
         else:
             raise ArgumentTypeError(
-                "results", type(given).__name__, "expected results of `evaluate`, or dicts of them."
+                "results", type(given).__name__, "expected results of `evaluate` or of `store.load`, or dicts of them."
             )
 
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.counting import Counting
-from crucible_datasets.evaluation.generating import Failure, Generation
-from crucible_datasets.evaluation.judging import Judging
-from crucible_datasets.evaluation.noting import noted
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.predictions import answers_in, check_missing, known_answers
-from crucible_datasets.evaluation.questions import Questions
-from crucible_datasets.evaluation.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.evaluation.predictions.forms import answers_in, check_missing, known_answers
+from crucible_datasets.evaluation.predictions.generating import Failure, Generation
 from crucible_datasets.evaluation.results.openrun import OpenRun
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
+from crucible_datasets.evaluation.runs.counting import Counting
+from crucible_datasets.evaluation.runs.judging import Judging
+from crucible_datasets.evaluation.runs.noting import noted
+from crucible_datasets.evaluation.runs.questions import Questions
+from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
 from crucible_datasets.exceptions import MissingPredictionsError
 from crucible_datasets.progress import bar
 

@@ -10,9 +10,10 @@ import numpy as np
 import xxhash
 
 from crucible_datasets.evaluation.metrics.base import Metric
-from crucible_datasets.evaluation.record import MetricSummary, RunInfo, SampleResult, at_path
 from crucible_datasets.evaluation.results.encoding import encode
-from crucible_datasets.evaluation.summaries import Tally
+from crucible_datasets.evaluation.runs.paths import at_path
+from crucible_datasets.evaluation.runs.record import MetricSummary, RunInfo, SampleResult
+from crucible_datasets.evaluation.runs.summaries import Tally
 
 
 class Counting:

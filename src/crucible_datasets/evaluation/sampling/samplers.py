@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.samples.table import Samples
-from crucible_datasets.evaluation.fieldvalues import field_values
+from crucible_datasets.evaluation.sampling.fieldvalues import field_values
 from crucible_datasets.evaluation.statistics.arrays import codes_of
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
@@ -43,7 +43,7 @@ class DrawInfo(Struct, frozen=True, kw_only=True):
     strata: dict[str, int] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Drawn(Generic[Data]):
     """A part of the data, the numbers that its rows have in the whole, and how it was drawn."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
@@ -14,7 +16,7 @@ from crucible_datasets.exceptions import FileFormatError, PredictionsError
 
 def read_predictions(path: str) -> Any:
     """What a file holds: columns by name, a list of rows, or answers by id."""
-    kind = os.path.splitext(path)[1].lower()
+    kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
     if kind not in _READERS:
         raise PredictionsError(f"{path!r} is no file of predictions: they are read from {', '.join(_READERS)}.")
     return _READERS[kind](path)
@@ -22,21 +24,36 @@ def read_predictions(path: str) -> Any:
 
 def read_lines(path: str) -> list[dict[str, Any]]:
     """The objects of a file of JSON lines."""
-    decoder = msgspec.json.Decoder(dict[str, Any])
+    return _decoded(path, dict[str, Any], "object")
+
+
+def _decoded(path: str, kind: Any, name: str) -> list[Any]:
+    decoder = msgspec.json.Decoder(kind)
     rows = []
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         for number, line in enumerate(file, 1):
             if not line.isspace():
                 try:
                     rows.append(decoder.decode(line.removeprefix(b"\xef\xbb\xbf")))
                 except msgspec.DecodeError as error:
-                    raise FileFormatError(path, f"line {number} is not a JSON object: {error}") from error
+                    raise FileFormatError(path, f"line {number} is not a JSON {name}: {error}") from error
     return rows
+
+
+def _answers(path: str) -> list[Any]:
+    """Lines of JSON: an object each, or a text each, which is an answer."""
+    with _opened(path) as file:
+        first = next((line for line in file if not line.isspace()), b"{").removeprefix(b"\xef\xbb\xbf").lstrip()
+    return _decoded(path, str, "text") if first.startswith(b'"') else list(read_lines(path))
+
+
+def _opened(path: str) -> IO[bytes]:
+    return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
 
 
 def read_json(path: str) -> Any:
     """What a file of JSON says."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         try:
             return msgspec.json.decode(file.read())
         except msgspec.DecodeError as error:
@@ -46,8 +63,8 @@ def read_json(path: str) -> Any:
 def _csv(path: str) -> dict[str, list[Any]]:
     """Every cell as text: `007` and `3.0` are answers, not numbers."""
     csv.field_size_limit(1 << 30)
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter="\t" if path.lower().endswith(".tsv") else ",")
+    with _opened(path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter="\t" if path.lower().removesuffix(".gz").endswith(".tsv") else ",")
         names = next(rows, [])
         found = [row for row in rows if row]
     for number, row in enumerate(found, 2):
@@ -63,8 +80,8 @@ def _parquet(path: str) -> Any:
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    ".jsonl": read_lines,
-    ".ndjson": read_lines,
+    ".jsonl": _answers,
+    ".ndjson": _answers,
     ".json": read_json,
     ".csv": _csv,
     ".tsv": _csv,

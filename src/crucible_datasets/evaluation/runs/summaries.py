@@ -6,22 +6,22 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crucible_datasets.evaluation.metrics.base import METRICS, Metric
+from crucible_datasets.evaluation.metrics.base import Metric
+from crucible_datasets.evaluation.metrics.known import known_metric
 from crucible_datasets.evaluation.outcome import STATUSES, Outcome
-from crucible_datasets.evaluation.record import MetricSummary
-from crucible_datasets.evaluation.repetitions import codes
+from crucible_datasets.evaluation.runs.paths import refuse_unknown
+from crucible_datasets.evaluation.runs.record import MetricSummary
+from crucible_datasets.evaluation.runs.repetitions import codes
 from crucible_datasets.evaluation.statistics.arrays import is_binary
 from crucible_datasets.evaluation.statistics.bootstrapping import bootstrap
 from crucible_datasets.evaluation.statistics.means import mean_interval
-from crucible_datasets.exceptions import UnknownEntryError
 
 if TYPE_CHECKING:
-    from crucible_datasets.evaluation.record import EvaluationResult
+    from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 _OK = STATUSES.index("ok")
 _UNREAD = tuple(STATUSES.index(name) for name in ("unparsed", "empty", "truncated"))
@@ -104,23 +104,10 @@ class Tally:
 _PLACE = {name: place for place, name in enumerate(STATUSES)}
 
 
-def known_metric(key: str) -> Metric | None:
-    """The metric that a run names; None where it is a function of the user, which is not stored."""
-    return _looked_up(key, len(METRICS.entries))
-
-
-@lru_cache(maxsize=1000)
-def _looked_up(key: str, num_registered: int) -> Metric | None:
-    # A name that nobody knows costs a look at all installed packages, and a store may name thousands.
-    try:
-        return METRICS[key]
-    except UnknownEntryError:
-        return None
-
-
 def by_group(result: EvaluationResult, path: str) -> dict[Any, dict[str, MetricSummary]]:
     """The summaries of each group of samples that have the same at a path."""
     ids, found = result.samples.ids(), result.samples.at(path)
+    refuse_unknown(result.samples, path, found)
     groups: dict[Any, list[int]] = {}
     for row, name in enumerate(found):
         groups.setdefault(_name(name), []).append(row)

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 from msgspec import Struct, field
 
 from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.runs.paths import at_path, refuse_unknown
 from crucible_datasets.evaluation.statistics.interval import Interval
 from crucible_datasets.exceptions import UnknownEntryError
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from crucible_datasets.arrow_dataset import Dataset
 
 
 class SampleResult(Struct, frozen=True):
@@ -143,27 +146,23 @@ def values_of(outcomes: Sequence[Outcome]) -> np.ndarray:
     return np.array([nothing if one.value is None else one.value for one in outcomes], dtype=np.float64)
 
 
-def at_path(sample: SampleResult, path: str) -> Any:
-    """What a sample has at a path of dots: a field of its own, else one of its metadata; None where there is none."""
-    first, *rest = path.split(".")
-    if first in OWN_FIELDS:
-        return inside(getattr(sample, first), rest)
-    return in_metadata(sample.metadata, path)
+def key_in(summary: Mapping[str, MetricSummary], metric: str | None) -> str:
+    """The full name of a metric among those of a run, under any of its names; of the first one without a name."""
+    found = [key for key in summary if metric in {None, key, key.rpartition("@")[0]}]
+    if not found:
+        from crucible_datasets.evaluation.metrics.known import known_key
+
+        found = [key for key in summary if key == known_key(str(metric))]
+    if not found:
+        raise UnknownEntryError("metric of this run", str(metric), list(summary))
+    return found[0]
 
 
-def in_metadata(metadata: Mapping[str, Any] | None, path: str) -> Any:
-    """What metadata has at a path of dots; a name with dots in it comes first."""
-    return inside(metadata, [path] if metadata and path in metadata else path.split("."))
+class Summaries(dict[str, MetricSummary]):
+    """The summary of each metric by its full name, `exact_match@1`; any other name of the metric finds it too."""
 
-
-def inside(place: Any, names: Sequence[str]) -> Any:
-    """What is found by going from one mapping into the next."""
-    for name in names:
-        place = place.get(name) if isinstance(place, Mapping) else None
-    return place
-
-
-OWN_FIELDS = frozenset({"id", "prediction", "target", "input", "choices", "metadata", "epoch"})
+    def __missing__(self, metric: str) -> MetricSummary:
+        return self[key_in(self, metric)]
 
 
 class EvaluationResult:
@@ -174,13 +173,13 @@ class EvaluationResult:
     ) -> None:
         self.info = info
         self.samples: SampleRows = samples if isinstance(samples, SampleRows) else SampleList(samples)
-        self.summary = dict(summary)
+        self.summary = Summaries(summary)
 
     def __len__(self) -> int:
         return len(self.samples)
 
     def __str__(self) -> str:
-        from crucible_datasets.evaluation.shown import as_text
+        from crucible_datasets.evaluation.runs.shown import as_text
 
         return as_text(self)
 
@@ -189,7 +188,7 @@ class EvaluationResult:
         return f"EvaluationResult({self.info.model!r} on {self.info.dataset!r}, {len(self)} samples, {scores})"
 
     def _repr_html_(self) -> str:
-        from crucible_datasets.evaluation.shown import as_html
+        from crucible_datasets.evaluation.runs.shown import as_html
 
         return as_html(self)
 
@@ -200,11 +199,7 @@ class EvaluationResult:
 
     def key(self, metric: str | None = None) -> str:
         """The full name of a metric of this run: `exact_match` is `exact_match@1`; of the first one without a name."""
-        keys = list(self.summary)
-        found = [key for key in keys if metric in {None, key, key.rpartition("@")[0]}]
-        if not found:
-            raise UnknownEntryError("metric of this run", str(metric), keys)
-        return found[0]
+        return key_in(self.summary, metric)
 
     def value(self, metric: str | None = None) -> float | None:
         """The score under a metric, or under the first."""
@@ -212,27 +207,35 @@ class EvaluationResult:
 
     def values(self, metric: str | None = None) -> np.ndarray:
         """The value of every sample, aligned with `ids`: the mean over repetitions, NaN where nothing counts."""
-        from crucible_datasets.evaluation.repetitions import means
+        from crucible_datasets.evaluation.runs.repetitions import means
 
         values = self.samples.values(self.key(metric))
         return means(self.samples.ids(), values) if self.samples.epochs().any() else values
 
     def repeats(self, metric: str | None = None) -> np.ndarray:
         """The values as samples × repetitions, NaN where one is missing."""
-        from crucible_datasets.evaluation.repetitions import matrix
+        from crucible_datasets.evaluation.runs.repetitions import matrix
 
         return matrix(self.samples.ids(), self.samples.values(self.key(metric)))
 
     def column(self, path: str) -> list[Any]:
         """What every sample has at a path, aligned with `ids`: `subject`, `metadata.subject`, `target` …"""
-        first = dict(zip(reversed(self.samples.ids()), reversed(self.samples.at(path)), strict=True))
+        found = self.samples.at(path)
+        refuse_unknown(self.samples, path, found)
+        first = dict(zip(reversed(self.samples.ids()), reversed(found), strict=True))
         return [first[one] for one in self.ids]
 
     def by(self, path: str) -> dict[Any, dict[str, MetricSummary]]:
         """The summaries of each group of samples that have the same at a path: group → metric → summary."""
-        from crucible_datasets.evaluation.summaries import by_group
+        from crucible_datasets.evaluation.runs.summaries import by_group
 
         return by_group(self, path)
+
+    def to_dataset(self) -> Dataset:
+        """A row for each sample: what was asked and answered, and what each metric says of it."""
+        from crucible_datasets.evaluation.exports.tables import as_dataset
+
+        return as_dataset(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Facts and summaries as plain values, without the samples."""

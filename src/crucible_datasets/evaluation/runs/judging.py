@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crucible_datasets.evaluation.metrics.base import Metric, metric_of
+from crucible_datasets.evaluation.metrics.known import known_key
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
 from crucible_datasets.evaluation.rules.base import Rule, rule_of
 from crucible_datasets.exceptions import ArgumentError
@@ -123,13 +124,13 @@ def _listed(metrics: AsMetrics | None) -> list[AsMetric]:
 
 def _refuse_strangers(metrics: Mapping[str, Metric], given: Mapping[str, Any]) -> None:
     for name in given:
-        if not any(name in (key, metric.name, *metric.aliases) for key, metric in metrics.items()):
+        if not any(name in (key, metric.name) or known_key(name) == key for key, metric in metrics.items()):
             raise ArgumentError("metric_options", name, f"no such metric is evaluated: {', '.join(metrics)}.")
 
 
 def _options(metric: Metric, given: Mapping[str, Mapping[str, Any]], shared: Mapping[str, Any]) -> dict[str, Any]:
     own = {name: value for name, value in shared.items() if name in metric.options}
-    for name in (*metric.aliases, metric.name, metric.key):
-        own |= given.get(name, {})
-    metric.check(own)
-    return own
+    for name, options in given.items():
+        if name in (metric.key, metric.name) or known_key(name) == metric.key:
+            own |= options
+    return metric.spelt(own)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from crucible_datasets.evaluation.prediction_files import read_predictions
+from crucible_datasets.evaluation.predictions.files import read_predictions
 from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     MissingPredictionsError,
@@ -18,7 +18,7 @@ from crucible_datasets.exceptions import (
     UnknownPredictionsError,
 )
 
-ID = "id"
+IDS = ("id", "sample_id", "task_id", "question_id", "example_id")
 TEXTS = (
     "prediction",
     "predictions",
@@ -30,6 +30,14 @@ TEXTS = (
     "output",
     "outputs",
     "generation",
+    "generations",
+    "generated_text",
+    "model_output",
+    "model_response",
+    "model_answer",
+    "predicted_answer",
+    "pred",
+    "preds",
 )
 Answers = list[list[Any]]  # of every sample, in the order of the samples
 
@@ -44,6 +52,8 @@ def known_answers(
 ) -> Answers:
     """The answers to every sample; none where there is no prediction."""
     given = _rows(predictions, column, id_column)
+    if not isinstance(given, Mapping) and _are_pairs(given := list(given), ids):
+        given = {str(pair[0]): answers_in(pair[1]) for pair in given}
     if isinstance(given, Mapping):
         return _by_id(given, ids)
     answers = [answers_in(one) for one in given]
@@ -73,36 +83,66 @@ def _by_id(given: Mapping[str, list[Any]], ids: Sequence[str]) -> Answers:
     return [given.get(one, []) for one in ids]
 
 
+def _are_pairs(given: list[Any], ids: Sequence[str]) -> bool:
+    """Whether a list holds an id and its answer in every place, and not two answers."""
+    known = set(ids)
+    return bool(given) and all(type(one) is tuple and len(one) == 2 and str(one[0]) in known for one in given)
+
+
 def _rows(predictions: Any, column: str | None, id_column: str | None) -> Mapping[str, list[Any]] | Iterable[Any]:
     """Answers by id, or one after the other."""
+    if isinstance(predictions, (str, os.PathLike)):
+        read = read_predictions(os.fspath(predictions))
+        return _listed(read, column, id_column, True) if isinstance(read, list) else _rows(read, column, id_column)
+    table = predictions if isinstance(predictions, Mapping) else columns_of(predictions)
+    if table is None:
+        _refuse_strangers(predictions)
+        return _listed(list(predictions), column, id_column)
     if isinstance(predictions, Mapping) and not _is_columns(predictions, column):
         return {str(one): answers_in(given) for one, given in predictions.items()}
-    if isinstance(predictions, (str, os.PathLike)):
-        return _rows(read_predictions(os.fspath(predictions)), column, id_column)
-    if hasattr(predictions, "column_names") and hasattr(predictions, "to_dict"):  # a Dataset
-        return _records({name: list(predictions[name]) for name in predictions.column_names}, column, id_column)
-    if isinstance(predictions, Mapping):
-        return _records(predictions, column, id_column)
+    return _records(table, column, id_column)
+
+
+def _refuse_strangers(predictions: Any) -> None:
+    if hasattr(predictions, "provenance"):
+        raise PredictionsError("These are samples: predictions come first in the call, and the data second.")
     if isinstance(predictions, (bytes, int, float)) or not isinstance(predictions, Iterable):
         raise PredictionsError(f"A {type(predictions).__name__} says nothing about samples.")
-    listed = list(predictions)
-    if listed and all(isinstance(one, Mapping) for one in listed) and column_in(listed[0], column, required=False):
-        names = dict.fromkeys(name for one in listed for name in one)
-        return _records({name: [one.get(name) for one in listed] for name in names}, column, id_column)
-    return listed
+
+
+def _listed(
+    rows: list[Any], column: str | None, id_column: str | None, of_a_file: bool = False
+) -> Mapping[str, list[Any]] | Iterable[Any]:
+    """A list of answers, or of rows that hold them: of a file, with an id, or with a column of a usual name."""
+    if not rows or not all(isinstance(one, Mapping) for one in rows):
+        return rows
+    names = dict.fromkeys(name for one in rows for name in one)
+    told = of_a_file or column or id_column or any(name in rows[0] for name in IDS)
+    if not told and column_in(names, None, required=False) is None:
+        return rows  # an answer may be a mapping itself, as {"answer": …, "confidence": …}
+    return _records({name: [one.get(name) for one in rows] for name in names}, column, id_column)
+
+
+def columns_of(table: Any) -> dict[str, list[Any]] | None:
+    """The columns of a table of any library: a Dataset, an Arrow table, a frame of pandas or polars."""
+    names = getattr(table, "column_names", None)
+    if not isinstance(names, list):
+        names = list(table.columns) if hasattr(table, "columns") and hasattr(table, "shape") else None
+    return None if names is None else {str(name): list(table[name]) for name in names}
 
 
 def _is_columns(predictions: Mapping[Any, Any], column: str | None) -> bool:
     """Whether a dict is a table: it has a column of ids and one of predictions, both of them lists."""
     found = column_in(predictions, column, required=False)
-    return found is not None and ID in predictions and all(isinstance(predictions[name], list) for name in (ID, found))
+    ids = next((name for name in IDS if name in predictions), None)
+    return None not in (found, ids) and all(isinstance(predictions[name], list) for name in (ids, found))
 
 
 def _records(
     columns: Mapping[str, Sequence[Any]], column: str | None, id_column: str | None
 ) -> Mapping[str, list[Any]] | Iterable[Any]:
-    texts = columns[column_in(columns, column) or ""]
-    named = id_column or (ID if ID in columns else None)
+    named = id_column or next((name for name in IDS if name in columns), None)
+    texts = columns[_texts_in([name for name in columns if name != named], column)]
     if named is None:
         return texts
     if named not in columns:
@@ -113,6 +153,11 @@ def _records(
             raise PredictionsError(f"The column {named!r} has no id in every row.")
         found.setdefault(str(one), []).extend(answers_in(given))
     return found
+
+
+def _texts_in(names: list[str], asked: str | None) -> str:
+    """The column that holds predictions; where there is but one beside the ids, that one."""
+    return names[0] if asked is None and len(names) == 1 else str(column_in(names, asked))
 
 
 def column_in(columns: Iterable[str], asked: str | None, required: bool = True) -> str | None:

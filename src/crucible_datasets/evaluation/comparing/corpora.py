@@ -14,7 +14,7 @@ import numpy as np
 
 from crucible_datasets.evaluation.metrics.base import METRICS, Metric
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.record import EvaluationResult
+from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.statistics.arrays import Codes, Floats
 from crucible_datasets.evaluation.statistics.bootstrapping import bootstrap
 from crucible_datasets.evaluation.statistics.clusters import coded

@@ -1,0 +1,1 @@
+"""What models said, in whatever form it comes, and functions that are asked for it."""

@@ -1,0 +1,44 @@
+"""Fields of samples by paths of dots: `target`, `metadata.subject`, or `subject` for short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from crucible_datasets.exceptions import ColumnNotFoundError
+
+if TYPE_CHECKING:
+    from crucible_datasets.evaluation.runs.record import SampleResult, SampleRows
+
+
+def at_path(sample: SampleResult, path: str) -> Any:
+    """What a sample has at a path of dots: a field of its own, else one of its metadata; None where there is none."""
+    field, rest = place_of(path)
+    return inside(getattr(sample, field), rest)
+
+
+def place_of(path: str) -> tuple[str, str]:
+    """The field that a path begins in, and the path within it; what is no field is in metadata."""
+    first, _, rest = path.partition(".")
+    return (first, rest) if first in OWN_FIELDS else ("metadata", path)
+
+
+def inside(place: Any, path: str) -> Any:
+    """What is found by going from one mapping into the next; a name with dots in it comes first."""
+    for name in [path] if isinstance(place, Mapping) and path in place else path.split(".") if path else []:
+        place = place.get(name) if isinstance(place, Mapping) else None
+    return place
+
+
+def refuse_unknown(samples: SampleRows, path: str, found: Sequence[Any]) -> None:
+    """An error where no sample has a field: a name that is misspelt must not pass for a group of its own."""
+    field, rest = place_of(path)
+    if field != "metadata" or not rest or not found or any(one is not None for one in found):
+        return
+    named = dict.fromkeys(name for sample in samples[:_LOOKED_AT] for name in sample.metadata or {})
+    if rest not in named and rest.partition(".")[0] not in named:
+        raise ColumnNotFoundError(path, [*(f"metadata.{name}" for name in named), *sorted(OWN_FIELDS)])
+
+
+_LOOKED_AT = 100  # samples whose metadata an error names
+OWN_FIELDS = frozenset({"id", "prediction", "target", "input", "choices", "metadata", "epoch"})

@@ -1,0 +1,1 @@
+"""Parts of the data, drawn by a seed, with how they were drawn."""
