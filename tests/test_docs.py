@@ -253,7 +253,9 @@ def named_modules(folder):
 def test_the_tree_names_every_module_in_its_folder():
     for file in PACKAGE.rglob("__init__.py"):
         if file.parent != PACKAGE:
-            missing = {one.stem for one in file.parent.glob("*.py")} - {"__init__", "__main__"} - named_modules(file.parent)
+            missing = (
+                {one.stem for one in file.parent.glob("*.py")} - {"__init__", "__main__"} - named_modules(file.parent)
+            )
             assert not missing, f"{file.parent.name}/ in ARCHITECTURE.md lacks {missing}"
 
 

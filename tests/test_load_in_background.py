@@ -20,7 +20,9 @@ from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.server import serving
 
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Use 'content=:DeprecationWarning", "ignore:.*fork.*:DeprecationWarning", "ignore:.*fork.*:RuntimeWarning"
+)
 
 FILES, ROWS = 6, 50
 
@@ -107,7 +109,6 @@ def test_a_copy_is_made_of_whole_files(hub):
     assert sum(rows["n"]) == sum(range(FILES * ROWS))
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_workers_and_forked_processes_read_it(hub):
     rows = cd.load_dataset("acme/large", split="train")
     reading, writing = os.pipe()

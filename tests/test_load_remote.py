@@ -174,7 +174,9 @@ def test_streams_come_by_name_too(server):
 def test_names_that_are_wrong_say_what_is_there(server):
     with pytest.raises(DatasetNotFoundError, match="acme/nothing"):
         cd.load_dataset("acme/nothing")
-    with pytest.raises(ConfigNotFoundError, match="^acme/numbers at [0-9a-f]+ has no configuration 'third'.*main, other"):
+    with pytest.raises(
+        ConfigNotFoundError, match="^acme/numbers at [0-9a-f]+ has no configuration 'third'.*main, other"
+    ):
         cd.load_dataset("acme/numbers", "third")
     with pytest.raises(DatasetNotFoundError, match="jsonl: it is no format; did you mean 'json'?"):
         cd.load_dataset("jsonl", data_files="x.jsonl")

@@ -26,6 +26,7 @@ def root(request, tmp_path, monkeypatch):
         return str(tmp_path)
     if request.param == "memory":
         return f"memory://{uuid.uuid4().hex}"
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
     known = store(request.param)
     for name, value in known.environment.items():
         monkeypatch.setenv(name, value)
@@ -199,7 +200,8 @@ def test_a_folder_of_files_is_a_dataset(root):
     assert cd.load_dataset(f"{root}/data", split="test")["a"][:] == [4]
 
 
-def test_options_say_who_one_is():
+def test_options_say_who_one_is(monkeypatch):
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
     known = store("s3")
     root, options = f"{known.root}/{uuid.uuid4().hex}", known.options
     rows = cd.Dataset.from_dict({"n": [1, 2, 3]})

@@ -298,7 +298,9 @@ class UnknownEntryError(DatasetsError, ValueError):
 
     def message(self, kind: str, name: object, available: Iterable[str]) -> str:
         self.kind, self.name, self.available = kind, name, list(available)
-        return f"There is no {kind} {name!r}.{_closest(name, self.available)} Available: {_listed(self.available)}."
+        what, of, whole = kind.partition(" of ")
+        hint = _closest(name, self.available)
+        return f"There is no {what} {name!r}{of}{whole}.{hint} Available: {_listed(self.available)}."
 
 
 class MissingPackageError(DatasetsError, ImportError):
@@ -848,6 +850,10 @@ class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
 
     def message(self, run_id: object, store: str, available: Iterable[str]) -> str:
         self.run_id, self.store, self.available = run_id, store, list(available)
+        asked = str(run_id)
+        fitting = [name for name in self.available if asked and (name.startswith(asked) or name.endswith(asked))]
+        if len(fitting) > 1:
+            return f"{asked!r} is ambiguous in {store}: {_listed(fitting, 10)}. Give more of the name."
         hint = _closest(run_id, self.available)
         return f"There is no run {run_id!r} in {store}.{hint} Runs: {_listed(self.available, 10)}."
 
@@ -874,9 +880,9 @@ class UnknownPredictionsError(DatasetsError, ValueError, KeyError):
     def message(self, ids: Iterable[str], available: Sequence[str]) -> str:
         self.ids, self.available = list(ids), list(available)
         hint = _closest(self.ids[0], self.available[:1000]) if self.ids else ""
+        what = "1 prediction is for an id" if len(self.ids) == 1 else f"{len(self.ids)} predictions are for ids"
         return (
-            f"{len(self.ids)} predictions are for ids that the data does not have: {_listed(self.ids)}.{hint} "
-            f"Its ids are {_listed(self.available, 5)}."
+            f"{what} that the data does not have: {_listed(self.ids)}.{hint} Its ids are {_listed(self.available, 5)}."
         )
 
 
@@ -904,7 +910,8 @@ class CodeExecutionRefusedError(DatasetsError, PermissionError):
     def message(self, metric: str) -> str:
         self.metric = metric
         return (
-            f"{metric} runs code that a model wrote. Pass allow_code_execution=True in this call to run it in a sandbox; "
+            f"{metric} runs code that a model wrote. "
+            "Pass allow_code_execution=True in this call to run it in a sandbox; "
             "no setting, environment variable or dataset can allow it."
         )
 
@@ -952,7 +959,8 @@ class IncomparableRunsError(DatasetsError, ValueError):
             "samples": "Evaluate both on the same samples.",
             "dataset hash": "Evaluate both on the same version of the data.",
         }.get(what, "Score the stored outputs of both again, in the same way.")
-        return f"The {what} of {first!r} is {first_value!s}, that of {second!r} is {second_value!s}. {advice}"
+        is_, that = ("are", "those") if what.endswith("s") else ("is", "that")
+        return f"The {what} of {first!r} {is_} {first_value!s}, {that} of {second!r} {is_} {second_value!s}. {advice}"
 
 
 class MathsWorkerError(DatasetsError, RuntimeError):

@@ -125,7 +125,7 @@ def test_a_benchmark_is_found_by_short_name_repository_and_spelling():
 def test_an_unknown_name_lists_what_exists():
     with pytest.raises(UnknownEntryError, match=r"no benchmark 'gsm9k'. Did you mean 'gsm8k'\?"):
         get_benchmark("gsm9k")
-    with pytest.raises(UnknownEntryError, match=r"configuration of gsm8k 'mian'. Did you mean 'main'\?"):
+    with pytest.raises(UnknownEntryError, match=r"configuration 'mian' of gsm8k. Did you mean 'main'\?"):
         load_benchmark("gsm8k", config="mian", synthetic=True)
 
 
@@ -182,13 +182,13 @@ def test_a_file_may_extend_the_one_that_it_replaces(tmp_path):
         ("x = [", "it is no TOML"),
         ('source = "a/b"', "required field `rule`"),
         (MINE + "colums = 3", "unknown field `colums`"),
-        (MINE.replace('"question/answer@1"', '"question/anser@1"'), "no rule of benchmarks 'question/anser@1'"),
+        (MINE.replace('"question/answer@1"', '"question/anser@1"'), "no rule 'question/anser@1' of benchmarks"),
         (MINE.replace('"question/answer@1"', '"text/stripped@1"'), "rule of a value, and a rule of a row is needed"),
         (MINE.replace("question =", "asked ="), "has the columns question, answer; given are asked, answer"),
         ('extends = "nothing"', "it extends 'nothing', which is no benchmark"),
         ('extends = "other"', "it extends itself by a detour"),
         ('name = "My-Sums"', "must be in small letters"),
-        (MINE + 'groups = "moons"', "no list of groups 'moons'"),
+        (MINE + 'groups = "moons"', "no list 'moons' of groups"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told_with_the_file(folder, text, reason):

@@ -315,3 +315,19 @@ def test_pairs():
 def test_what_is_no_chat(value, told):
     with pytest.raises(InvalidRecordError, match=told):
         conversation(value)
+
+
+@pytest.mark.parametrize("gap", ["\n\n", "\r\n\r\n", "\n", "\r\n"])
+def test_turns_are_found_whatever_stands_between_them(gap):
+    talk = conversation(f"Human: Hi!{gap}Assistant: A: yes.{gap}Human: Why?{gap}Assistant: So.")
+    assert [(one.role, one.text) for one in talk.messages] == [
+        ("user", "Hi!"),
+        ("assistant", "A: yes."),
+        ("user", "Why?"),
+        ("assistant", "So."),
+    ]
+
+
+def test_a_line_that_looks_like_a_turn_is_a_line_where_turns_are_paragraphs():
+    talk = from_transcript("\n\nHuman: What is this?\nHuman: a word\n\nAssistant: A species.\nHuman: yes")
+    assert [one.text for one in talk.messages] == ["What is this?\nHuman: a word", "A species.\nHuman: yes"]

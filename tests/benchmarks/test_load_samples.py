@@ -73,7 +73,8 @@ def test_every_kind_of_file_gives_the_same_samples(tmp_path, kind, streaming):
     made = load_samples(str(written(tmp_path, kind, ROWS)), FIELDS, streaming=streaming)
     assert isinstance(made, StreamedSamples) == streaming
     assert list(made) == EXPECTED
-    assert made.name == "rows" and made.provenance.source.endswith(f"rows.{kind}")
+    assert made.name == ("rows.saved" if kind == "saved" else "rows")  # what is no extension belongs to the name
+    assert made.provenance.source.endswith(f"rows.{kind}")
 
 
 def test_rows_in_memory_give_the_same_samples():
@@ -482,3 +483,15 @@ def test_what_is_asked_for_by_a_wrong_name_is_an_error():
         load_samples([{"question": "a"}], limit=-1)
     with pytest.raises(TypeError, match="give samples, or dicts, not both"):
         load_samples([Sample(1, "a"), {"question": "b"}])
+
+
+@pytest.mark.parametrize("name", ["nothere.jsonl", "nothere.csv.gz", "nothere.parquet"])
+def test_a_data_file_that_is_not_there_is_told_without_asking_the_hub(tmp_path, name):
+    for asked in (str(tmp_path / name), tmp_path / name):
+        with pytest.raises(FileNotFoundError, match=f"{name}: there is no such file"):
+            load_samples(asked)
+
+
+def test_samples_are_called_as_their_file_without_its_format(tmp_path):
+    (tmp_path / "quiz-1.5.jsonl").write_text('{"input": "1+1?", "target": "2"}\n')
+    assert load_samples(tmp_path / "quiz-1.5.jsonl").name == "quiz-1.5"

@@ -332,3 +332,10 @@ def test_one_file_is_the_split_that_is_asked_for(tmp_path, streaming):
     made = load_benchmark("gsm8k", source=file, streaming=streaming)
     assert [(sample.id, sample.target) for sample in made] == [("gsm8k/main/test/0", "2"), ("gsm8k/main/test/1", "4")]
     assert [sample.id for sample in load_benchmark("gsm8k", "train[1:]", source=file)] == ["gsm8k/main/train/1"]
+
+
+def test_without_a_network_the_miniature_is_pointed_at(tmp_path, monkeypatch):
+    monkeypatch.setattr("crucible_datasets.config.HF_HUB_OFFLINE", True)
+    with pytest.raises(ConnectionError) as told:
+        load_benchmark("gsm8k", cache_dir=str(tmp_path))
+    assert "synthetic=True" in told.value.__notes__[0] and len(told.value.__notes__) == 1

@@ -21,7 +21,13 @@ from crucible_datasets.benchmarks import (
     samples_from,
 )
 from crucible_datasets.benchmarks.rendering import LAYOUTS, PROVIDERS
-from crucible_datasets.exceptions import ArgumentError, InvalidRecordError, TemplateError, UnknownEntryError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    InvalidRecordError,
+    MissingFieldError,
+    TemplateError,
+    UnknownEntryError,
+)
 
 QUESTION = Sample("q1", "Which?", "B", ["red", "blue"], {"subject": "art", "deep": {"er": 3}})
 POOL = samples_from([Sample(n, f"example {n}", str(n), None, {"subject": "ab"[n % 2]}) for n in range(20)])
@@ -206,3 +212,15 @@ def test_a_stream_is_no_pool():
     with pytest.raises(TypeError, match="a stream is no pool"):
         FewShot(StreamedSamples(stream))
     assert FewShot(list(StreamedSamples(stream)), k=1).examples(Sample(3, "e"))[0].id in (1, 2)
+
+
+def test_examples_by_a_field_that_is_not_there():
+    pool = samples_from([Sample(1, "a", metadata={"subject": "x"}), Sample(2, "b", metadata={"subject": "x"})])
+    with pytest.raises(MissingFieldError, match="Did you mean 'metadata.subject'"):
+        FewShot(pool, k=1, by="metadata.subjct").examples(pool[0])
+
+
+def test_examples_by_a_field_that_is_not_there_name_those_that_are():
+    pool = [Sample(id=number, input=f"{number}?", target="1", metadata={"subject": "a"}) for number in range(3)]
+    with pytest.raises(MissingFieldError, match=r"metadata\.subject"):
+        FewShot(pool, 1, by="metadata.subjct").examples(pool[0])

@@ -321,7 +321,7 @@ def test_every_rule_says_what_it_does_and_is_found_by_name_and_version(key):
 
 
 def test_an_unknown_rule_lists_what_exists():
-    with pytest.raises(UnknownEntryError, match=r"no rule of benchmarks 'chat/mesages@1'. Did you mean"):
+    with pytest.raises(UnknownEntryError, match=r"no rule 'chat/mesages@1' of benchmarks. Did you mean"):
         RULES["chat/mesages@1"]
 
 

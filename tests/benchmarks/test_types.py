@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import chats
 
-from crucible_datasets import Dataset
+from crucible_datasets import Dataset, Image
 from crucible_datasets.benchmarks import (
     Comparison,
     Conversation,
@@ -21,7 +21,9 @@ from crucible_datasets.benchmarks import (
     Rubric,
     Sample,
     arrow_schema,
+    dataset_of,
     features_of,
+    load_benchmark,
     samples_from,
 )
 from crucible_datasets.benchmarks.types.comparisons import LABELS
@@ -251,3 +253,56 @@ def test_a_sample_carries_its_rubric(rubric):
 
 def test_the_range_of_a_rubric():
     assert Rubric("c", {1: "bad", 5: "good"}).range == (1, 5) and Rubric("c").range is None
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: Message("user", 3), "a text or parts"),
+        (lambda: Sample(1, 3), "`input` is a text or messages, not 3"),
+        (lambda: Sample(1, "q", 42), "`target` is a text or a list of texts, not 42"),
+        (lambda: Sample(1.5, "q"), "`id` is a text or a number, not 1.5"),
+    ],
+)
+def test_what_is_made_by_hand_is_checked(make, what):
+    with pytest.raises(InvalidRecordError, match=what):
+        make()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Message, Part, Picture, Conversation, Comparison, LabeledComparison, Rubric],
+    ids=lambda kind: kind.__name__,
+)
+def test_records_become_a_dataset_and_records_again(kind):
+    talk = [Message("user", "Why?"), Message("assistant", "So.")]
+    seen = [Message("user", [Part("text", "Look"), Part("image", image=Picture(b"\x89PNG", None))])]
+    compared = Comparison(talk[:1], talk[1:], [Message("assistant", "No.")], {"source": "x"})
+    made = {
+        Message: talk,
+        Part: [Part("text", "a"), Part("image", image=Picture(b"\x89PNG", None))],
+        Picture: [Picture(b"\x89PNG", "a.png")],
+        Conversation: [Conversation(talk, {"n": 1}), Conversation(talk[:1], {"other": [1, "a"]})],
+        Comparison: [compared, compared.swapped()],
+        LabeledComparison: [LabeledComparison(compared, "a", 1.5), LabeledComparison(compared, "tie")],
+        Rubric: [Rubric("clear?", {1: "no", 5: "yes"}, "ref"), Rubric("short?")],
+    }[kind]
+    rows = dataset_of(made)
+    assert rows.features == features_of(kind)
+    undecoded = rows if kind is not Part else rows.cast_column("image", Image(decode=False))
+    assert [kind.from_dict(row) for row in undecoded] == made
+    pictured = dataset_of([Conversation(seen), Conversation(talk)])
+    assert pictured.features == features_of(Conversation, parts=True)
+
+
+def test_texts_become_messages_and_calls_of_tools_are_kept():
+    row = dataset_of([Comparison("p", "a", "b")])[0]
+    assert Comparison.from_dict(row).conversation_a == Comparison("p", "a", "b").conversation_a
+    called = Conversation([Message("assistant", "", tool_calls=[{"id": "1", "function": {"name": "f"}}])])
+    assert Conversation.from_dict(dataset_of([called])[0]) == called
+    with pytest.raises(TypeError, match="give records of one type"):
+        dataset_of([Message("user", "a"), Part("text", "b")])
+    judged = list(load_benchmark("arena_140k", synthetic=True).comparisons())
+    assert [LabeledComparison.from_dict(row).preferred for row in dataset_of(judged)] == [
+        one.preferred for one in judged
+    ]

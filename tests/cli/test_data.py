@@ -43,6 +43,18 @@ def test_head_gives_the_first_rows(data):
     assert lines == ["id  text", "──  ──────", "0   line 0", "1   line 1"]
 
 
+def test_head_shows_columns_in_which_there_is_nothing(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": 1, "gone": null, "empty": ""}\n{"id": 2, "gone": null, "empty": ""}\n')
+    names, _, first, _ = done("head", tmp_path / "a.jsonl").out.splitlines()
+    assert names.split() == ["id", "gone", "empty"] and first.split() == ["1", "null"]
+
+
+@pytest.mark.parametrize("words", [("head", "{}"), ("benchmarks", "head", "gsm8k", "--synthetic")])
+def test_less_than_no_rows_is_an_error(data, words):
+    ran = crucible(*(word.format(data) for word in words), "--rows", "-1")
+    assert ran.code == exits.USAGE and ran.err.startswith("--rows -1: ")
+
+
 def test_head_reads_no_more_than_it_shows(tmp_path):
     """The file is broken behind its first rows: who reads all of it notices."""
     path = tmp_path / "long.jsonl"

@@ -10,17 +10,19 @@ import pyarrow.parquet as pq
 import pytest
 from support.hostile import TERMINAL, XSS
 
+from crucible_datasets.benchmarks import samples_from
 from crucible_datasets.evaluation import (
     EvaluationResult,
     MetricSummary,
     Outcome,
+    ResultStore,
     RunInfo,
     SampleResult,
     evaluate,
     export,
 )
 from crucible_datasets.evaluation.exports import EXPORTS
-from crucible_datasets.exceptions import ArgumentError, UnknownEntryError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, UnknownEntryError
 
 FORMULAS = [
     "=1+1",
@@ -186,8 +188,8 @@ def test_markdown_is_sorted_and_grouped(run, tmp_path):
     assert "org" in lines[4] and "worse" in lines[-1]
     export([worse, run], tmp_path / "a.md", group_by="metric", sort_by="model")
     assert [line for line in (tmp_path / "a.md").read_text().splitlines() if line.startswith("## ")] == [
-        "## exact\\_match\\@1",
-        "## f1\\@1",
+        "## exact_match@1",
+        "## f1@1",
     ]
     for wrong in ({"sort_by": "colour"}, {"group_by": "colour"}):
         with pytest.raises(ArgumentError):
@@ -287,3 +289,15 @@ def test_every_eval_ever_holds_to_its_schema(run, tmp_path):
         place = tmp_path / found["detailed_evaluation_results"]["file_path"].rpartition("/")[2]
         for line in place.read_text().split("\n")[:-1]:
             each.validate(json.loads(line))
+
+
+def test_runs_that_a_store_lists_are_loaded(tmp_path):
+    store = ResultStore(tmp_path / "runs")
+    data = samples_from([{"id": n, "input": "?", "target": str(n)} for n in range(3)], "few")
+    evaluate(["0", "1", "?"], data, store=store)
+    [path, other] = [tmp_path / "listed.jsonl", tmp_path / "loaded.jsonl"]
+    export(store.list(), path)
+    export(store.load(store.list()[0].info.run_id), other)
+    assert path.read_text() == other.read_text() and len(path.read_text().splitlines()) == 3
+    with pytest.raises(ArgumentTypeError, match="expected results of `evaluate`"):
+        export(["not a run"], path)

@@ -219,6 +219,7 @@ class TestFields:
     def test_a_name_with_dots_is_a_name(self, data, stored, tmp_path):
         run = evaluate(ANSWERS, data, store=tmp_path if stored else None)
         for path in ("a.b", "metadata.a.b"):
+            assert evaluate(ANSWERS, data, cluster_by=path).summary["em"].interval.method != "wilson"
             assert run.column(path) == [0, 1, 2, 0, 1, 2] and list(run.by(path)) == [0, 1, 2]
 
     def test_a_cluster_is_refused_before_a_model_is_asked(self, data):
@@ -239,3 +240,23 @@ def test_a_remark_says_why(data):
         raise ZeroDivisionError("no such thing")
 
     assert "5 error, left out (ZeroDivisionError: no such thing)" in str(evaluate(ANSWERS, data, broken))
+
+
+TEXTS_OF_FOUR = [
+    {"id": n, "input": "?", "target": str(n // 20 % 2), "metadata": {"kind": n % 2, "text": n // 4}} for n in range(80)
+]
+
+
+class TestGroups:
+    def test_a_group_is_as_sure_as_the_run(self):
+        """Within a group the level and the clusters of the run hold: the samples of a text are right or wrong together."""
+        data = samples_from(TEXTS_OF_FOUR)
+        alone, clustered = (evaluate(["1"] * 80, data, level=0.8, cluster_by=field) for field in (None, "text"))
+        for kind in (0, 1):
+            sure, less_sure = (run.by("kind")[kind]["em"].interval for run in (alone, clustered))
+            assert sure.level == less_sure.level == 0.8
+            assert less_sure.high - less_sure.low > 1.2 * (sure.high - sure.low)
+
+    def test_groups_that_are_the_clusters_have_intervals(self):
+        run = evaluate(["1"] * 80, samples_from(TEXTS_OF_FOUR), cluster_by="metadata.kind")
+        assert run.by("kind")[0]["em"].interval.method == "wilson"

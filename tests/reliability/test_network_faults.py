@@ -19,6 +19,7 @@ from support.faulty_hub import faulty_hub
 from crucible_datasets import config, load_dataset
 from crucible_datasets.exceptions import ContentMismatchError, DatasetsError, DownloadError
 from crucible_datasets.sources import http
+from crucible_datasets.sources.client import client
 from crucible_datasets.sources.hub import SOURCE, HubRepo, asking
 from crucible_datasets.sources.hub.asking import headers
 from crucible_datasets.sources.web import Web
@@ -42,6 +43,7 @@ def hasty(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
     monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
+    client()  # what its import takes is no server's fault
     for module in (http, asking):
         monkeypatch.setattr(module, "Web", partial(Web, patience=PATIENCE, silence=SILENCE))
 
@@ -244,7 +246,10 @@ def test_the_token_is_said_nowhere_else(repos, fault, tmp_path, caplog, monkeypa
         except Exception as error:
             told.append("".join(traceback.format_exception(error)) + repr(error) + repr(vars(error)))
     repo = HubRepo("acme/plain", token=TOKEN, endpoint=repos.endpoint)
-    told += [repr(repo), repr(SOURCE.listed("hf://datasets/acme/plain", {"token": TOKEN})) if fault == "flipped 3" else ""]
+    told += [
+        repr(repo),
+        repr(SOURCE.listed("hf://datasets/acme/plain", {"token": TOKEN})) if fault == "flipped 3" else "",
+    ]
     assert TOKEN not in "".join(told) + caplog.text
     assert leaks(tmp_path) == []
 

@@ -37,6 +37,10 @@ UNSAFE_CALLS = {
 SAFE_LOADERS = {"SafeLoader", "CSafeLoader"}
 
 
+# Where the code of candidates is run, which is what they are for: in a process that can do nothing else.
+IN_THE_BOX = ("evaluation/sandbox/inside/candidate.py", "evaluation/sandbox/inside/examiner.py")
+
+
 def unsafe(source: str) -> Iterator[str]:
     """What in a module could run code that its data holds."""
     for node in ast.walk(ast.parse(source)):
@@ -69,7 +73,7 @@ def unsafe_calls(call: ast.Call) -> Iterator[str]:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_data_is_never_code(module):
-    assert not list(unsafe(module.read_text()))
+    assert not list(unsafe(module.read_text())) or str(module.relative_to(ROOT)) in IN_THE_BOX
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from crucible_datasets.localhub.server import serving
 from crucible_datasets.sources.client import client
 from crucible_datasets.sources.web import Web
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning", "ignore:.*fork.*:RuntimeWarning")
 
 
 def in_a_fork(check, seconds=20):

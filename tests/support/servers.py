@@ -72,7 +72,8 @@ def _s3(folder: Path, port: int) -> tuple[list[str], Store]:
     ports |= {f"-{name}.port.grpc": free_port() for name in ("master", "volume", "filer", "s3")}
     command = [str(weed), "-logtostderr=true", "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"]
     command += [f"{name}={number}" for name, number in ports.items()]
-    command += ["-s3", f"-s3.port={port}", f"-s3.config={folder / 's3.json'}", "-s3.port.iceberg=0"]
+    command += ["-s3", f"-s3.port={port}", f"-s3.config={folder / 's3.json'}"]
+    command += ["-s3.port.iceberg=0", "-s3.port.lance=0"]  # fixed ports, which another run may hold
     command += ["-master.volumeSizeLimitMB=64", "-volume.max=200", "-master.telemetry=false"]
     place = {"endpoint_url": f"http://127.0.0.1:{port}"}
     environment = {

@@ -5,7 +5,7 @@ its modules.
 
 What it becomes
     types/          Sample, Message, Conversation, Comparison, Rubric, and their schemas
-                      records messages comparisons sample schemas
+                      records messages comparisons sample schemas datasets
     adapters/       chats and judgements of other shapes ↔ the types
                       chat transcripts parts preferences inspect_ai
 Where it comes from
@@ -62,6 +62,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "samples.stream": ("StreamedSamples",),
     "samples.table": ("Samples",),
     "types.comparisons": ("Comparison", "LabeledComparison"),
+    "types.datasets": ("dataset_of",),
     "types.messages": ("Conversation", "Message", "Part", "Picture"),
     "types.sample": ("Rubric", "Sample"),
     "types.schemas": ("arrow_schema", "features_of", "sample_features"),

@@ -162,6 +162,9 @@ from crucible_datasets.benchmarks.types.comparisons import (
 from crucible_datasets.benchmarks.types.comparisons import (
     LabeledComparison as LabeledComparison,
 )
+from crucible_datasets.benchmarks.types.datasets import (
+    dataset_of as dataset_of,
+)
 from crucible_datasets.benchmarks.types.messages import (
     Conversation as Conversation,
 )

@@ -8,10 +8,10 @@ what is heavy when they run.
     files opening writing   formats, convert, sample, split; how data is opened and written
     catalogue locking       benchmarks; lock, overlap
     measures                metrics
-    evaluating scores       eval, compare, report
-    results moves exchange  results: list, show, diff, rescore; delete, mirror; export, import
+    evaluating answers scores   eval, compare
+    results moves exchange  results: list, show, delete; diff, rescore; export, import, mirror; report
     cache hub about showing cache, hub, env, demo, completion
-    command pieces layout inert exits   what commands are made of
+    command pieces layout inert exits phrasing   what commands are made of
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from inspect import signature
 
 from crucible_datasets import __version__
@@ -39,6 +39,7 @@ from crucible_datasets.cli import (
 )
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.inert import inert, inert_json, inert_streams
+from crucible_datasets.cli.phrasing import phrased
 from crucible_datasets.cli.pieces import Piece, Pieces, json_text
 
 __all__ = ["COMMANDS", "inert", "main", "parser"]
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     with inert_streams():
         options = vars(parser().parse_args(arguments))
-        called, as_json = options.pop("called"), options.pop("json")
+        called, as_json, words = options.pop("called"), options.pop("json"), options.pop("phrases")
         # A command with a default action also knows the options of that one.
         taken = {name: options[name] for name in signature(called).parameters if name in options}
         try:
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return exits.OK
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - also a defect is told without control characters
-            _tell(error, as_json)
+            _tell(error, as_json, words)
             return exits.code_of(error)
 
 
@@ -104,12 +105,14 @@ def _print(piece: Piece, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _tell(error: BaseException, as_json: bool) -> None:
+def _tell(error: BaseException, as_json: bool, words: Mapping[str, str]) -> None:
     if not exits.is_known(error):
         import traceback
 
         traceback.print_exception(error)
+    told = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    message = "interrupted" if isinstance(error, KeyboardInterrupt) else phrased(told, words)
     if as_json:
-        print(inert_json(json_text(exits.facts_of(error)), sys.stderr.encoding), file=sys.stderr)
+        print(inert_json(json_text(exits.facts_of(error, message)), sys.stderr.encoding), file=sys.stderr)
     elif exits.is_known(error):
-        print("interrupted" if isinstance(error, KeyboardInterrupt) else str(error), file=sys.stderr)
+        print(message, file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crucible_datasets.cli.command import Command, benchmark_arguments, file_argument
+from crucible_datasets.cli.command import Command, benchmark_arguments, file_argument, require_count
 from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount
 
 
@@ -58,7 +58,8 @@ def head(benchmark: str, split: str | None, config: str | None, synthetic: bool,
 
     from crucible_datasets.benchmarks.loading.load import load_benchmark
 
-    samples = load_benchmark(benchmark, split, config=config, synthetic=synthetic, streaming=True, limit=max(rows, 0))
+    require_count(rows)
+    samples = load_benchmark(benchmark, split, config=config, synthetic=synthetic, streaming=True, limit=rows)
     shown = [to_builtins(sample, enc_hook=str) for sample in samples]
     yield Records(("id", "input", "target", "choices", "metadata"), shown)
     return None

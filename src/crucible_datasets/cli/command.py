@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from crucible_datasets.cli.phrasing import words_for
 from crucible_datasets.cli.pieces import Pieces
+from crucible_datasets.exceptions import ArgumentError
 
 # What shtab completes an argument with, by shell; this way it need not be imported.
 FILE = {
@@ -57,7 +59,7 @@ class Command:
             return
         self.arguments(parser)
         parser.add_argument("--json", action="store_true", default=json, help="answer with one JSON document")
-        parser.set_defaults(called=self.run)
+        parser.set_defaults(called=self.run, phrases=words_for(parser))
 
     def _add_actions(self, parser: ArgumentParser) -> None:
         below = parser.add_subparsers(dest="action", required=self.default is None, metavar="ACTION")
@@ -67,7 +69,7 @@ class Command:
             default = self.actions[self.default]
             default.arguments(alone := ArgumentParser())
             parser.add_argument("--json", action="store_true", help="answer with one JSON document")
-            parser.set_defaults(called=default.run, **vars(alone.parse_args([])))
+            parser.set_defaults(called=default.run, phrases=words_for(alone), **vars(alone.parse_args([])))
 
 
 def file_argument(parser: Any, *names: str, folder: bool = False, **options: Any) -> None:
@@ -87,7 +89,7 @@ def output_arguments(parser: ArgumentParser, required: bool = True) -> None:
     """Where rows are written."""
     how = "the file to write; its name says the format and compression, as in data.jsonl.gz"
     file_argument(parser, "-o", "--output", metavar="FILE", required=required, help=how)
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    force_argument(parser)
 
 
 def benchmark_arguments(parser: ArgumentParser) -> None:
@@ -97,6 +99,11 @@ def benchmark_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--split", metavar="SPLIT", help="the split; that of the benchmark by default")
     parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
     parser.add_argument("--synthetic", action="store_true", help="the miniature that needs no network")
+
+
+def force_argument(parser: ArgumentParser) -> None:
+    """Whether what is there may be replaced."""
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
 
 
 def cluster_argument(parser: ArgumentParser) -> None:
@@ -113,8 +120,14 @@ def store_argument(parser: ArgumentParser) -> None:
 
 def run_argument(parser: ArgumentParser, several: bool = False) -> None:
     """Which stored run, or which runs."""
-    what = "the name of a run, or its beginning or end"
+    what = "the name of a run, its beginning or end, or a model, whose newest run is meant"
     if several:
         parser.add_argument("runs", nargs="+", metavar="RUN", help=what)
     else:
         parser.add_argument("run", metavar="RUN", help=what)
+
+
+def require_count(rows: int) -> None:
+    """An error for a number of rows that is none."""
+    if rows < 0:
+        raise ArgumentError("rows", rows, "it is a number of rows, 0 or more.")

@@ -8,17 +8,20 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import exits
+from crucible_datasets.cli.answers import about, named
 from crucible_datasets.cli.command import (
     Command,
     benchmark_arguments,
     cluster_argument,
     file_argument,
+    force_argument,
     run_argument,
     store_argument,
 )
-from crucible_datasets.cli.opening import one_split, open_store
-from crucible_datasets.cli.pieces import Piece, Pieces, Said, Several
-from crucible_datasets.cli.scores import comparison_table, result_rows, score_rows, score_table
+from crucible_datasets.cli.opening import open_store, run_named
+from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
+from crucible_datasets.cli.scores import comparison_table, score_rows, score_table, scored
+from crucible_datasets.cli.writing import require_absent
 from crucible_datasets.exceptions import ArgumentError
 
 if TYPE_CHECKING:
@@ -35,25 +38,33 @@ def eval_(
     metrics: str | None,
     extract: str | None,
     missing: str,
+    input: str | None,
+    target: str | None,
     column: str | None,
     id_column: str | None,
     cluster_by: str | None,
     limit: int | None,
+    on_bad_rows: str,
     tag: list[str],
     store: str | None,
     no_store: bool,
     report: str | None,
+    force: bool,
     fail_under: float | None,
     allow_code_execution: bool,
 ) -> Pieces:
     """Score predictions for a benchmark, keep the runs, and compare them if there are several."""
     from crucible_datasets.evaluation.evaluating import evaluate_many
 
-    samples = _samples(benchmark, split, config, synthetic, limit)
-    named = _named(predictions, model)
+    require_absent(report, force, "report")
+    files = named(predictions, model)
+    fields = {name: path for name, path in (("input", input), ("target", target)) if path is not None}
+    what = {"split": split, "config": config, "limit": limit}
+    samples = _samples(benchmark, synthetic, fields, {**what, "on_bad_rows": on_bad_rows})
+    given, notes = _of_a_part(files, samples, id_column) if any(what.values()) else (files, [])
     place = None if no_store else open_store(store)
     results = evaluate_many(
-        named,
+        given,
         samples,
         metrics.split(",") if metrics else None,
         extract=extract,
@@ -65,7 +76,7 @@ def eval_(
         prediction_column=column,
         id_column=id_column,
     ).values()
-    yield _answer(list(results), None if place is None else place.path, report)
+    yield _answer(list(results), notes, None if place is None else place.path, report)
     return exits.NO if fail_under is not None and _lowest(results) < fail_under else exits.OK
 
 
@@ -84,7 +95,7 @@ def compare(
 
     place = open_store(store)
     table = compared(
-        *(place.load(run) for run in runs),
+        *(place.load(run_named(place, run)) for run in runs),
         metric=metric,
         baseline=baseline,
         level=level,
@@ -96,15 +107,15 @@ def compare(
     return None
 
 
-def _answer(results: list[EvaluationResult], store: str | None, report: str | None) -> Several:
+def _answer(results: list[EvaluationResult], notes: list[str], store: str | None, report: str | None) -> Several:
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
-    parts: dict[str, Piece] = {"scores": score_table([row for result in results for row in result_rows(result)])}
+    parts = scored(results, notes)
     if len(results) > 1:
         parts["comparisons"] = comparison_table(compared(*results))
     if store is not None:
         ids = [result.info.run_id for result in results]
-        parts["stored"] = Said(f"kept in {store}", {"store": store, "runs": ids})
+        parts["stored"] = Said(f"kept in {store} as\n" + "\n".join(ids), {"store": store, "runs": ids})
     if report is not None:
         from crucible_datasets.evaluation.report.page import write_report
 
@@ -112,31 +123,39 @@ def _answer(results: list[EvaluationResult], store: str | None, report: str | No
     return Several(parts)
 
 
-def _samples(benchmark: str, split: str | None, config: str | None, synthetic: bool, limit: int | None) -> Any:
-    """The samples of a benchmark of the registry, or of a file that has their columns."""
+def _samples(benchmark: str, synthetic: bool, fields: dict[str, str], what: dict[str, Any]) -> Any:
+    """The samples of a benchmark of the registry, or of data of one's own: a file, a folder, a dataset of the Hub."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
-    if benchmark in Catalog() or benchmark.endswith(".toml"):
+    if synthetic or benchmark.endswith(".toml") or benchmark in Catalog() or _is_bare(benchmark):
         from crucible_datasets.benchmarks.loading.load import load_benchmark
 
-        return load_benchmark(benchmark, split, config=config, synthetic=synthetic, limit=limit)
-    rows = one_split(benchmark, config, split, None)
-    return rows if limit is None else rows.take(limit)
+        if fields:
+            name, column = next(iter(fields.items()))
+            raise ArgumentError(name, column, f"it is for data of your own; the columns of {benchmark} are known.")
+        return load_benchmark(benchmark, synthetic=synthetic, **what)
+    from crucible_datasets.benchmarks.owndata.load import load_samples
+
+    return load_samples(benchmark, fields or None, **what)
 
 
-def _named(predictions: list[str], model: str | None) -> dict[str, str]:
-    """Files by the name of the model: `name=file`, or what the file is called."""
-    if model is not None and len(predictions) > 1:
-        raise ArgumentError("--model", model, "with several files, write MODEL=FILE for each.")
-    named: dict[str, str] = {}
-    for given in predictions:
-        name, equals, path = given.partition("=")
-        if not equals or os.path.exists(given):
-            name, path = model or os.path.basename(given).partition(".")[0], given
-        if name in named:
-            raise ArgumentError("PREDICTIONS", given, f"there are two models called {name!r}: write MODEL=FILE.")
-        named[name] = path
-    return named
+def _is_bare(name: str) -> bool:
+    """Whether a name can only be one of a benchmark: it is no file, and repositories have an owner."""
+    from crucible_datasets.reading.choice import is_missing_file
+
+    return not (os.path.exists(name) or is_missing_file(name) or any(sign in name for sign in "/*:"))
+
+
+def _of_a_part(files: dict[str, str], samples: Any, id_column: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Predictions for the samples that were chosen: a file may have those for all others too, which are counted."""
+    ids = {str(sample.id) for sample in samples}
+    found = {model: about(path, ids, id_column) for model, path in files.items()}
+    notes = [
+        f"{model}: {counted(others, 'prediction')} for other samples left out"
+        for model, (_, others) in found.items()
+        if others
+    ]
+    return {model: given for model, (given, _) in found.items()}, notes
 
 
 def _lowest(results: Iterable[EvaluationResult]) -> float:
@@ -152,14 +171,19 @@ def _eval_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--extract", metavar="RULE", help="the rule that reads answers, as gsm8k/lm-eval-flexible")
     policies = ("error", "wrong", "ignore")
     parser.add_argument("--missing", choices=policies, default="error", help="how samples without a prediction count")
+    parser.add_argument("--input", metavar="NAME", help="the column of your data with the questions")
+    parser.add_argument("--target", metavar="NAME", help="the column of your data with the right answers")
     parser.add_argument("--column", metavar="NAME", help="the column with the predictions")
     parser.add_argument("--id-column", metavar="NAME", help="the column with the ids of samples")
     cluster_argument(parser)
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N samples")
+    bad = "what a row does that makes no sample: end the command, or be left out and counted"
+    parser.add_argument("--on-bad-rows", choices=("error", "skip"), default="error", help=bad)
     parser.add_argument("--tag", action="append", default=[], help="a tag for the runs; may be repeated")
     store_argument(parser)
     parser.add_argument("--no-store", action="store_true", help="keep nothing")
     file_argument(parser, "--report", metavar="FILE", help="write an HTML report too")
+    force_argument(parser)
     parser.add_argument("--fail-under", type=float, metavar="X", help="exit code 1 if a score is below X")
     parser.add_argument("--allow-code-execution", action="store_true", help="let code metrics run what models wrote")
 

@@ -5,38 +5,45 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 
-from crucible_datasets.cli.command import Command, file_argument, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store
-from crucible_datasets.cli.pieces import Pieces, Said, Several
+from crucible_datasets.cli.command import Command, file_argument, force_argument, run_argument, store_argument
+from crucible_datasets.cli.opening import open_store, run_named
+from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
 from crucible_datasets.cli.scores import result_rows, score_table
+from crucible_datasets.cli.writing import require_absent
 from crucible_datasets.exceptions import ArgumentError
 
 _OF_ROWS = ("csv", "jsonl", "parquet")
 
 
-def report(runs: list[str], store: str | None, output: str, title: str | None, max_samples: int) -> Pieces:
+def report(runs: list[str], store: str | None, output: str, title: str | None, max_samples: int, force: bool) -> Pieces:
     """Write runs as one HTML page: charts, comparisons, and every sample."""
     from crucible_datasets.evaluation.report.page import write_report
 
+    require_absent(output, force)
     place = open_store(store)
-    path = write_report(output, [place.load(run) for run in runs], title, max_samples=max_samples)
-    size = os.path.getsize(path)
-    yield Said(f"{path}: {len(runs)} runs, {size:,} bytes", {"path": path, "runs": runs, "size": size})
+    path = write_report(output, [place.load(run_named(place, run)) for run in runs], title, max_samples=max_samples)
+    yield _written(path, runs)
     return None
 
 
-def export(runs: list[str], store: str | None, output: str, format: str | None, rows: str | None) -> Pieces:
+def export(
+    runs: list[str], store: str | None, output: str, format: str | None, rows: str | None, force: bool
+) -> Pieces:
     """Write runs to a file for other programs, in the form that its name says."""
     from crucible_datasets.evaluation.exports import export as exported
 
     place = open_store(store)
     if rows is not None and (format or os.path.splitext(output)[1].lower()[1:]) not in _OF_ROWS:
-        raise ArgumentError("--rows", rows, f"only {', '.join(_OF_ROWS)} have rows to choose.")
+        raise ArgumentError("rows", rows, f"only {', '.join(_OF_ROWS)} have rows to choose.")
+    require_absent(output, force)
     options = {} if rows is None else {"rows": rows}
-    path = exported([place.load(run) for run in runs], output, format, **options)
-    size = os.path.getsize(path)
-    yield Said(f"{path}: {len(runs)} runs, {size:,} bytes", {"path": path, "runs": runs, "size": size})
+    yield _written(exported([place.load(run_named(place, run)) for run in runs], output, format, **options), runs)
     return None
+
+
+def _written(path: str, runs: list[str]) -> Said:
+    size = os.path.getsize(path)
+    return Said(f"{path}: {counted(len(runs), 'run')}, {size:,} bytes", {"path": path, "runs": runs, "size": size})
 
 
 def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
@@ -55,7 +62,7 @@ def mirror(store: str | None, url: str | None, samples: bool) -> Pieces:
     """Bring a database up to date with the runs: SQLite in the store, or PostgreSQL by its URL."""
     with open_store(store).mirror(url, samples) as database:
         runs = [run.info.run_id for run in database.list()]
-    yield Said(f"the database has {len(runs)} runs", {"runs": runs})
+    yield Said(f"the database has {counted(len(runs), 'run')}", {"runs": runs})
     return None
 
 
@@ -67,6 +74,7 @@ def report_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--title", help="of the page")
     most = "how many samples the page holds at most; %(default)s by default"
     parser.add_argument("--max-samples", type=int, default=2000, metavar="N", help=most)
+    force_argument(parser)
 
 
 def _export_arguments(parser: ArgumentParser) -> None:
@@ -76,6 +84,7 @@ def _export_arguments(parser: ArgumentParser) -> None:
     file_argument(parser, "-o", "--output", metavar="FILE", required=True, help=how)
     parser.add_argument("--format", metavar="NAME", help="where the name of the file does not say it")
     parser.add_argument("--rows", choices=("samples", "runs"), help="a row for each sample, or for each run and metric")
+    force_argument(parser)
 
 
 def _import_arguments(parser: ArgumentParser) -> None:

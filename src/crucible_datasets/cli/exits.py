@@ -121,7 +121,6 @@ def is_known(error: BaseException) -> bool:
     return code_of(error) != DEFECT
 
 
-def facts_of(error: BaseException) -> dict[str, Any]:
+def facts_of(error: BaseException, message: str) -> dict[str, Any]:
     """An error for programs: one shape for all of them."""
-    code = code_of(error)
-    return {"error": {"type": type(error).__name__, "message": str(error), "exit_code": code}}
+    return {"error": {"type": type(error).__name__, "message": message, "exit_code": code_of(error)}}

@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli.command import Command, dataset_arguments, file_argument, output_arguments
+from crucible_datasets.cli.command import Command, dataset_arguments, file_argument, force_argument, output_arguments
 from crucible_datasets.cli.pieces import Column, Pieces, Records, Table, amount
 from crucible_datasets.exceptions import ArgumentError
 
@@ -82,7 +82,7 @@ def split(
     from crucible_datasets.evaluation.sampling.samplers import split as divided
 
     if _PLACE not in output:
-        raise ArgumentError("--output", output, f"write {_PLACE} where the name of a part goes, as in {_PLACE}.jsonl.")
+        raise ArgumentError("output", output, f"write {_PLACE} where the name of a part goes, as in {_PLACE}.jsonl.")
     whole = opening.one_split(dataset, config, split, revision)
     if folds is not None:
         several = k_fold(whole, folds, seed, stratify_by=stratify_by, group_by=group_by)
@@ -100,7 +100,7 @@ def _drawn(rows: Dataset, size: float, seed: int, stratify_by: str | None, repla
     if stratify_by is None:
         return (bootstrap_sample if replace else random_sample)(rows, size, seed).data
     if replace:
-        raise ArgumentError("--replace", replace, "a stratified sample has every row once at most.")
+        raise ArgumentError("replace", replace, "a stratified sample has every row once at most.")
     return stratified_sample(rows, size, stratify_by, seed).data
 
 
@@ -110,7 +110,7 @@ def _sizes(parts: str) -> dict[str, float]:
     for part in parts.split(","):
         name, _, size = part.partition("=")
         if name not in _PARTS or name in sizes:
-            raise ArgumentError("--parts", parts, f"write sizes for {', '.join(_PARTS)}, as in train=0.8,test=0.2.")
+            raise ArgumentError("parts", parts, f"write sizes for {', '.join(_PARTS)}, as in train=0.8,test=0.2.")
         sizes[name] = _size(size)
     return sizes
 
@@ -129,7 +129,7 @@ def _written(found: dict[str, Dataset], output: str, force: bool, column: str | 
 
     if len(found) > 1 and _PLACE not in output:
         raise ArgumentError(
-            "--output", output, f"there are {len(found)} splits: choose one with --split, or write {_PLACE}."
+            "output", output, f"there are {len(found)} splits: choose one with --split, or write {_PLACE}."
         )
     paths = {name: output.replace(_PLACE, _file_name(name)) for name in found}
     for path in paths.values():
@@ -152,7 +152,7 @@ def _convert_arguments(parser: ArgumentParser) -> None:
     file_argument(parser, "output", metavar="FILE", help=how)
     parser.add_argument("--columns", metavar="A,B", help="only these columns")
     parser.add_argument("--column", metavar="NAME", help="the column that goes to a text file")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    force_argument(parser)
 
 
 def _sample_arguments(parser: ArgumentParser) -> None:

@@ -15,7 +15,7 @@ def serve(folder: str, host: str, port: int) -> Pieces:
     from crucible_datasets.localhub.server import HubServer
 
     if not os.path.isdir(folder):
-        raise ArgumentError("DIR", folder, "the folder does not exist.")
+        raise ArgumentError("folder", folder, "the folder does not exist.")
     with HubServer(folder, host, port) as server:
         names, tokens = server.hub.names(), os.path.join(folder, "tokens.json")
         lines = (

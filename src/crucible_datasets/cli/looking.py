@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from crucible_datasets.cli.command import Command, dataset_arguments, file_argument
+from crucible_datasets.cli.command import Command, dataset_arguments, file_argument, require_count
 from crucible_datasets.cli.pieces import Column, Facts, Piece, Pieces, Records, Several, Table, amount
 
 
@@ -17,7 +17,7 @@ def load(
     from crucible_datasets.cli import opening, writing
 
     if save is not None:
-        writing.require_writable(save, force)
+        writing.require_writable(save, force, "save")
     found = opening.splits(dataset, config, split, revision)
     splits = [
         {"split": str(name), "rows": len(rows), "columns": len(rows.column_names), "fingerprint": rows._fingerprint}
@@ -43,10 +43,11 @@ def head(
     """Show the first rows; only as much is read as is shown."""
     from crucible_datasets.cli import opening
 
+    require_count(rows)
     flow = opening.stream(dataset, config, split, revision)
     if columns is not None:
         flow = flow.select_columns(columns.split(","))
-    shown = list(opening.undecoded(flow).take(max(rows, 0)))
+    shown = list(opening.undecoded(flow).take(rows))
     names = list(shown[0]) if shown else list(flow.features or ())
     yield Records(names, shown)
     return None

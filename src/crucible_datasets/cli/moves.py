@@ -5,14 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store
+from crucible_datasets.cli.opening import open_store, run_named
 from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
 from crucible_datasets.cli.scores import result_rows, score_table
 
 
 def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None) -> Pieces:
     """Show which samples were fixed and which broken from one run to another."""
-    found = open_store(store).diff(first, second, metric)
+    place = open_store(store)
+    found = place.diff(run_named(place, first), run_named(place, second), metric)
     counts = Table((Column("kind"), amount("samples")), [{"kind": k, "samples": n} for k, n in found.counts.items()])
     kinds = ("fixed", "broken") if kind is None else (kind,)
     rows = [
@@ -34,20 +35,28 @@ def diff(first: str, second: str, store: str | None, metric: str | None, kind: s
 
 def rescore(run: str, store: str | None, metrics: str | None, extract: str | None, no_store: bool) -> Pieces:
     """Score the stored predictions of a run again, under another rule or other metrics."""
-    made = open_store(store).rescore(run, metrics.split(",") if metrics else None, extract=extract, save=not no_store)
+    place = open_store(store)
+    chosen = metrics.split(",") if metrics else None
+    made = place.rescore(run_named(place, run), chosen, extract=extract, save=not no_store)
     moved = [
         {"id": move.id, "before": move.before.value, "after": move.after.value, "read": move.after.extracted}
         for move in made.moved
     ]
     columns = (Column("id"), amount("before"), amount("after"), Column("read"))
+    both = {"before": made.before, "after": made.result}
+    rows = [{"scored": when, **row} for when, result in both.items() for row in result_rows(result)]
     yield Several(
         {
-            "scores": score_table([*result_rows(made.before), *result_rows(made.result)]),
+            "scores": score_table(rows, Column("scored", keep=True), Column("rules", "rule", _listed, keep=True)),
             "moved": Table(columns, moved, "no sample moved"),
             "stored": Said("" if made.run_id is None else f"kept as {made.run_id}", made.run_id),
         }
     )
     return None
+
+
+def _listed(rules: list[str]) -> str:
+    return ", ".join(rules) or "none"
 
 
 def _diff_arguments(parser: ArgumentParser) -> None:

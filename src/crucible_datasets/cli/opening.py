@@ -27,7 +27,7 @@ def one_split(dataset: str, config: str | None, split: str | None, revision: str
     """The split that is asked for, or the only one there is."""
     found = splits(dataset, config, split, revision)
     if len(found) > 1:
-        raise ArgumentError("--split", None, f"choose one of {', '.join(map(str, found))}.")
+        raise ArgumentError("split", None, f"choose one of {', '.join(map(str, found))}.")
     return next(iter(found.values()))
 
 
@@ -53,6 +53,13 @@ def open_store(path: str | None) -> ResultStore:
     return ResultStore(path)
 
 
+def run_named(store: ResultStore, asked: str) -> str:
+    """The run of a name, or the newest one of a model of that name; else the one whose name begins or ends so."""
+    found = asked in store or not asked
+    newest = [] if found else store.query(asked, limit=1)
+    return newest[0].info.run_id if newest else asked
+
+
 def undecoded(rows: Any) -> Any:
     """The rows with media as they are stored: nothing is decoded to be shown as text."""
     from crucible_datasets import Audio, Image
@@ -65,11 +72,9 @@ def undecoded(rows: Any) -> Any:
 
 def _require_file(name: str) -> None:
     """Refuse the name of a file that is not there, instead of asking the Hub for a dataset of that name."""
-    from crucible_datasets.reading.choice import extensions
-    from crucible_datasets.reading.compression import named_compression
+    from crucible_datasets.reading.choice import is_missing_file
 
-    bare = os.path.splitext(named_compression(name)[0])[1]
-    if bare in extensions() and not any(sign in name for sign in ("://", "*")) and not os.path.exists(name):
+    if is_missing_file(name):
         raise FileNotFoundDatasetsError(name, "there is no such file.")
 
 

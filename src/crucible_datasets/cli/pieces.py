@@ -52,13 +52,14 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Any]]
     empty: str = "none"
+    whole: bool = False  # also columns in which nothing is said
 
     def lines(self) -> Iterator[str]:
         """The table, as wide as the terminal at most, without columns in which nothing is said or that it can spare."""
         if not self.rows:
             yield self.empty
             return
-        columns = [column for column in self.columns if any(column.text(row) for row in self.rows)]
+        columns = [column for column in self.columns if self.whole or any(map(column.text, self.rows))]
         room = terminal_width()
         while not self._fits(columns, room) and any(column.spare for column in columns):
             columns.remove([column for column in columns if column.spare][-1])
@@ -120,7 +121,8 @@ class Records:
         columns = [[name, *(_data(row.get(name)) for row in self.rows)] for name in self.names]
         widths = [max(width_of(cell(each)) for each in column) for column in columns]
         if self.rows and sum(widths) + len(GAP) * (len(widths) - 1) <= room:
-            yield from Table([Column(name, name, _data) for name in self.names], self.rows).lines()
+            shown = [{name: _data(row.get(name)) for name in self.names} for row in self.rows]
+            yield from Table([Column(name, name) for name in self.names], shown, whole=True).lines()
         else:
             yield from self._below_each_other(room)
 
@@ -172,6 +174,11 @@ class Said:
     def lines(self) -> Iterator[str]:
         """The sentence, if there is one."""
         yield from self.text.split("\n") if self.text else ()
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: `1 run`, `2 runs`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def plain(value: Any) -> Any:

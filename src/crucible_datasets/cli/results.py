@@ -5,11 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crucible_datasets.cli import exchange, exits, moves
+from crucible_datasets.cli import exchange, moves
 from crucible_datasets.cli.command import Command, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store
+from crucible_datasets.cli.opening import open_store, run_named
 from crucible_datasets.cli.pieces import Column, Facts, Pieces, Said, Several, Table, amount
-from crucible_datasets.cli.scores import interval, number, result_rows, score_table
+from crucible_datasets.cli.scores import interval, number, scored
+from crucible_datasets.exceptions import ArgumentError, RunNotFoundError
 
 
 def list_(
@@ -44,10 +45,11 @@ def list_(
         Column("run_id", "run", keep=True),
         Column("model"),
         Column("dataset", "benchmark", spare=True),
-        amount("num_samples", "n", spare=True),
+        amount("n", spare=True),
         Column("metric", spare=True),
         amount("score", shown=number),
         Column("interval", shown=interval, keep=True, spare=True),
+        Column("rules", "rule", ", ".join, spare=True),
         Column("tags", shown=", ".join, spare=True),
     )
     yield Table(columns, rows, f"no runs in {place.path}")
@@ -59,14 +61,12 @@ def _first(summary: dict[str, Any]) -> dict[str, Any]:
     from msgspec import to_builtins
 
     for key, one in summary.items():
-        return {"metric": key, "score": one.value, "interval": to_builtins(one.interval)}
+        return {"metric": key, "score": one.value, "interval": to_builtins(one.interval), "n": one.n}
     return {}
 
 
 def _ranges(scores: list[str]) -> dict[str, tuple[float | None, float | None]] | None:
     """`exact_match=0.5:0.9` as the name of a metric and what its value lies between."""
-    from crucible_datasets.exceptions import ArgumentError
-
     found: dict[str, tuple[float | None, float | None]] = {}
     for asked in scores:
         name, _, ends = asked.partition("=")
@@ -74,7 +74,7 @@ def _ranges(scores: list[str]) -> dict[str, tuple[float | None, float | None]] |
         try:
             found[name] = (float(low) if low else None, float(high) if high else None if colon else float(low))
         except ValueError:
-            raise ArgumentError("--score", asked, "write a range as exact_match=0.5: or exact_match=0.5:0.9.") from None
+            raise ArgumentError("score", asked, "write a range as exact_match=0.5: or exact_match=0.5:0.9.") from None
     return found or None
 
 
@@ -82,8 +82,9 @@ def show(run: str, store: str | None, by: str | None) -> Pieces:
     """Show a run: what was run on what, its scores, and those of groups of its samples."""
     from msgspec import to_builtins
 
-    result = open_store(store).load(run)
-    parts: dict[str, Any] = {"info": Facts(to_builtins(result.info)), "scores": score_table(result_rows(result))}
+    place = open_store(store)
+    result = place.load(run_named(place, run))
+    parts: dict[str, Any] = {"info": Facts(to_builtins(result.info)), **scored([result])}
     if by is not None:
         rows = [
             {"group": str(group), "metric": key, **to_builtins(one)}
@@ -106,9 +107,11 @@ def delete(runs: list[str], store: str | None) -> Pieces:
     """Remove runs, by their full names."""
     place = open_store(store)
     gone = {run: place.delete(run) for run in runs}
-    lines = [f"{'removed' if was_there else 'there is no run'} {run}" for run, was_there in gone.items()]
-    yield Said("\n".join(lines), gone)
-    return exits.OK if all(gone.values()) else exits.NOT_FOUND
+    yield Said("\n".join(f"removed {run}" for run, was_there in gone.items() if was_there), gone)
+    for run, was_there in gone.items():
+        if not was_there:
+            raise RunNotFoundError(run, place.path, list(place))
+    return None
 
 
 def _list_arguments(parser: ArgumentParser) -> None:

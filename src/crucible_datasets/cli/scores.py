@@ -16,10 +16,8 @@ def summary_rows(info: RunInfo, summary: dict[str, MetricSummary]) -> list[dict[
     """A row for each metric of a run."""
     from msgspec import to_builtins
 
-    return [
-        {"run": info.run_id, "model": info.model, "benchmark": info.dataset, "metric": key, **to_builtins(one)}
-        for key, one in summary.items()
-    ]
+    about = {"run": info.run_id, "model": info.model, "benchmark": info.dataset, "rules": info.rules}
+    return [{**about, "metric": key, **to_builtins(one)} for key, one in summary.items()]
 
 
 def result_rows(result: EvaluationResult) -> list[dict[str, Any]]:
@@ -34,10 +32,20 @@ def score_rows(scores: Sequence[ComparedScore]) -> list[dict[str, Any]]:
     return [to_builtins(score) for score in scores]
 
 
-def score_table(rows: Sequence[dict[str, Any]]) -> Table:
+def scored(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Piece]:
+    """The scores of runs, and what must not be overlooked: samples that were missing or failed."""
+    from crucible_datasets.evaluation.runs.shown import remarks
+
+    parts: dict[str, Piece] = {"scores": score_table([row for result in results for row in result_rows(result)])}
+    said = [*notes, *(f"{result.info.model}: {note}" for result in results for note in remarks(result))]
+    return parts | ({"notes": Said("\n".join(said), said)} if said else {})
+
+
+def score_table(rows: Sequence[dict[str, Any]], *more: Column) -> Table:
     """Scores with their intervals, and how many answers could be read."""
     return Table(
         (
+            *more,
             Column("model"),
             Column("benchmark", spare=True),
             Column("metric"),
@@ -60,7 +68,8 @@ def comparison_table(table: ComparisonTable) -> Piece:
     rows = Table((*where, *_DIFFERENCE), told["rows"])
     what = " on ".join(about[key][0] for key in ("metric", "benchmark") if len(about[key]) == 1)
     notes = [what, f"{100 * table.level:g} % intervals", *about["test"]]
-    notes.append(f"* adjusted p ≤ {1 - table.level:.4g} ({table.correction}, {len(table)} comparisons)")
+    over = f" ({table.correction}, {len(table)} comparisons)" if len(table) > 1 and table.correction != "none" else ""
+    notes.append(f"* adjusted p ≤ {1 - table.level:.4g}{over}")
     note = Said("; ".join(filter(None, notes)), {"level": table.level, "correction": table.correction})
     return Several({"rows": rows, "note": note})
 
@@ -81,8 +90,8 @@ def percent(value: float) -> str:
 
 
 def probability(value: float) -> str:
-    """A p-value."""
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"
+    """A p-value; none is zero, though it may be too small for a float."""
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value >= 1e-99 else "<1e-99"
 
 
 def interval(ends: dict[str, Any]) -> str:

@@ -24,12 +24,17 @@ def write(rows: Dataset, path: str, force: bool = False, column: str | None = No
     return os.path.getsize(path) if os.path.isfile(path) else 0
 
 
-def require_writable(path: str, force: bool = False) -> str:
+def require_writable(path: str, force: bool = False, name: str = "output") -> str:
     """The format that the name of a file says; an error if it says none, or if the file is there."""
     kind = format_of(path)
-    if not force and os.path.exists(path):
-        raise ArgumentError("--output", path, "it is there already; --force replaces it.")
+    require_absent(path, force, name)
     return kind
+
+
+def require_absent(path: str | None, force: bool, name: str = "output") -> None:
+    """An error if a file is there and must not be replaced."""
+    if path is not None and not force and os.path.exists(path):
+        raise ArgumentError(name, path, "it is there already; --force replaces it.")
 
 
 def format_of(path: str) -> str:
@@ -43,9 +48,9 @@ def format_of(path: str) -> str:
         return "folder"
     kinds = {each: name for name in writable() for each in FORMATS[name].extensions}
     if extension not in kinds:
-        raise ArgumentError("--output", path, f"its name should end with one of {', '.join(kinds)}.")
+        raise ArgumentError("output", path, f"its name should end with one of {', '.join(kinds)}.")
     if compression is not None and kinds[extension] in _COMPRESSES_ITSELF:
-        raise ArgumentError("--output", path, f"{kinds[extension]} is compressed inside: leave out .{compression}.")
+        raise ArgumentError("output", path, f"{kinds[extension]} is compressed inside: leave out .{compression}.")
     return kinds[extension]
 
 
@@ -75,6 +80,4 @@ def _write(rows: Dataset, kind: str, path: str, column: str | None) -> None:
 def _only_column(rows: Dataset) -> str:
     if "text" in rows.column_names or len(rows.column_names) == 1:
         return "text" if "text" in rows.column_names else rows.column_names[0]
-    raise ArgumentError(
-        "--column", None, f"a text file holds one column; choose one of {', '.join(rows.column_names)}."
-    )
+    raise ArgumentError("column", None, f"a text file holds one column; choose one of {', '.join(rows.column_names)}.")

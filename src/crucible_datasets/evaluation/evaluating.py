@@ -16,6 +16,7 @@ from crucible_datasets.evaluation.runs.questions import questions_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.runs.running import Asked, run
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.reading.choice import stem_of
 
 
 def evaluate(
@@ -37,6 +38,7 @@ def evaluate(
     tags: str | Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
     fields: Any = None,
+    synthetic: bool = False,
     prediction_column: str | None = None,
     id_column: str | None = None,
     concurrency: int | None = None,
@@ -51,12 +53,13 @@ def evaluate(
     or a function of a sample, which may be async. `data` is a benchmark or its name, samples, a dataset, a file, a list
     of samples or rows, or what a sampler has drawn. Metrics and the rule that reads answers (`extract`) default to
     those of the benchmark; `extract=False` means no rule. `missing` says what a sample without a prediction counts:
-    "error", "wrong" or "ignore".
+    "error", "wrong" or "ignore". `synthetic` takes the made-up miniature of a benchmark instead of its data.
     """
-    questions = questions_of(data, fields)
+    questions = questions_of(data, fields, synthetic)
     chosen = questions.metrics if metrics is None else metrics
     rule = questions.extract if extract is None else extract
     how = judging(chosen, rule, metric_options, missing, {"allow_code_execution": allow_code_execution})
+    questions.refuse_without_targets(how.metrics.values())
     name = model or _name(predictions)
     facts = {**questions.drawn, "metric_options": how.recorded, "level": level, "seed": seed, "repeats": repeats}
     asked = Asked(
@@ -73,6 +76,7 @@ def evaluate(
     )
     if not is_function(predictions):
         return run(asked, predictions)
+    how.check_ready()
     kept = prediction_cache(predictions, name, cache, cache_key) if cache else nullcontext()
     with kept as book:
         return run(asked, Generation(predictions, concurrency, repeats, timeout, missing != "error", book))
@@ -81,7 +85,7 @@ def evaluate(
 def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwargs: Any) -> dict[str, EvaluationResult]:
     """Judge the predictions of several models on the same samples; the other arguments are those of `evaluate`."""
     _refuse_no_models(predictions, kwargs.get("run_id"))
-    questions = questions_of(data, kwargs.pop("fields", None))
+    questions = questions_of(data, kwargs.pop("fields", None), kwargs.pop("synthetic", False))
     return {
         model: evaluate(given, questions, *args, **{"model": model, **kwargs}) for model, given in predictions.items()
     }
@@ -97,7 +101,7 @@ def _refuse_no_models(predictions: Any, run_id: str | None) -> None:
 
 def _name(predictions: Any) -> str:
     if isinstance(predictions, (str, os.PathLike)):
-        return os.path.splitext(os.path.basename(os.fspath(predictions)))[0]
+        return stem_of(os.fspath(predictions))
     if not is_function(predictions):
         return "unknown"
     inner = getattr(predictions, "func", predictions)  # of a partial

@@ -145,18 +145,26 @@ class _Source:
     def opened(self, start: int = 0) -> BinaryIO:
         """The bytes from `start` on, which lies in the first block."""
         if self._rest is None:
-            stream: Any = io.BytesIO(self.head[start:])
+            stream: Any = _Head(self.head[start:])
+            stream.name = self.name
         else:
             self._rest.seek(self._start)
-            stream = io.BufferedReader(cast(Any, _Raw(Peeked(self.head[start:], self._rest))), 1 << 20)
+            raw = _Raw(Peeked(self.head[start:], self._rest), self.name)
+            stream = io.BufferedReader(cast(Any, raw), 1 << 20)
         return cast(BinaryIO, stream)
+
+
+class _Head(io.BytesIO):
+    """The bytes of a small file, with its name."""
+
+    name: str
 
 
 class _Raw(io.RawIOBase):
     """A stream that only reads, as buffered readers want it."""
 
-    def __init__(self, stream: Peeked) -> None:
-        self.stream, self.name = stream, stream.name
+    def __init__(self, stream: Peeked, name: str) -> None:
+        self.stream, self.name = stream, name
 
     def readable(self) -> bool:
         return True

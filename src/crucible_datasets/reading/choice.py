@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -16,6 +17,7 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of
+from crucible_datasets.reading.compression import named_compression
 
 # When extensions are equally frequent, the one that comes first here wins, then the last by the alphabet.
 _PREFERRED = (".parquet", ".lance", ".vortex", ".arrow", ".jsonl", ".json", ".csv")
@@ -51,6 +53,20 @@ def extensions() -> dict[str, str]:
     found = {extension: name for name, several in _RECOGNISED.items() for extension in several.split()}
     found |= {extension.upper(): name for extension, name in found.items() if name in _MEDIA}
     return found | {extension: name for name in FORMATS for extension in FORMATS[name].extensions}
+
+
+def is_missing_file(name: str) -> bool:
+    """Whether a name is that of a data file which is not there, and so nothing that the Hub could know either."""
+    if any(sign in name for sign in ("://", "*")) or os.path.exists(name):
+        return False
+    return os.path.splitext(named_compression(name)[0])[1] in extensions()
+
+
+def stem_of(path: str) -> str:
+    """What a file is called without its folder, format and compression: `llama-3.1` of `runs/llama-3.1.csv.gz`."""
+    bare = named_compression(os.path.basename(path.rstrip("/")))[0]
+    stem, extension = os.path.splitext(bare)
+    return stem if extension.lower() in extensions() else bare
 
 
 def format_of(files: Mapping[str, Sequence[str]], place: str) -> Format:

@@ -78,6 +78,23 @@ def test_charts_and_comparisons_show_intervals(page):
     assert page.locator("#comparisons svg line").count() == 2
 
 
+TEXTS = """() => [...document.querySelectorAll('.scores text')].map((text) => {
+    const at = text.getBoundingClientRect(), inside = text.closest('.scores').getBoundingClientRect();
+    return [at.height, at.left - inside.left, inside.right - at.right];
+})"""
+
+
+@pytest.mark.parametrize("width", [400, 500, 1200])
+def test_letters_of_charts_keep_their_size_on_every_screen(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function(
+        "document.querySelector('.scores').dataset.width === document.querySelector('.scores').clientWidth + ''"
+    )
+    found = page.evaluate(TEXTS)
+    assert len(found) >= 2 * 2 + 1
+    assert all(height > 10 and left >= 0 and right >= 0 for height, left, right in found), found
+
+
 def test_groups_are_shown_by_field(page):
     assert texts(page, "#groups tbody td:first-child") == ["fruit", "money"]
     assert texts(page, "#groups tbody tr:first-child td:nth-child(3)")[0].startswith("100.0 %")

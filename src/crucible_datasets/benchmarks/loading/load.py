@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
@@ -22,9 +24,10 @@ from crucible_datasets.benchmarks.loading.pieces import Piece, limited, pieces_o
 from crucible_datasets.benchmarks.loading.shapes import features_of
 from crucible_datasets.benchmarks.locks.guard import LockGiven, benchmark_under, lock_of
 from crucible_datasets.benchmarks.samples.provenance import Provenance
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, DownloadError, OfflineError
 
 BadRows = Literal["error", "skip"]
+_MINIATURE = "Pass synthetic=True for a miniature of the benchmark, which needs no network."
 
 
 def load_benchmark(
@@ -60,10 +63,22 @@ def load_benchmark(
     where = {"synthetic": synthetic, **there, **load_options}
     spec, held = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
     load = partial(loaded, entry, {**where, "folders": folders, "lock": held}, on_bad_rows)
-    if held is None:
-        return load(spec, revision, limit, streaming)
-    asked = {"revision": revision, "limit": limit, "streaming": streaming, **where}
-    return benchmark_under(held, entry, spec, load, **asked)
+    with _hinting():
+        if held is None:
+            return load(spec, revision, limit, streaming)
+        asked = {"revision": revision, "limit": limit, "streaming": streaming, **where}
+        return benchmark_under(held, entry, spec, load, **asked)
+
+
+@contextmanager
+def _hinting() -> Iterator[None]:
+    """An error of the network, with a note on what works without one."""
+    try:
+        yield
+    except (DownloadError, OfflineError) as error:
+        if _MINIATURE not in getattr(error, "__notes__", ()):
+            error.add_note(_MINIATURE)
+        raise
 
 
 def loaded(

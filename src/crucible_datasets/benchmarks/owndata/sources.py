@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import PurePath
 from typing import Any
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.samples.provenance import Provenance
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
 from crucible_datasets.iterable_dataset import IterableDataset
 from crucible_datasets.load import load_dataset_builder, load_from_disk
+from crucible_datasets.reading.choice import is_missing_file, stem_of
 
 
 def opened(source: Any, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any]) -> Any:
@@ -28,6 +28,8 @@ def opened(source: Any, texts: list[str], split: str | None, streaming: bool, op
 
 
 def _named(source: str, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any]) -> Any:
+    if is_missing_file(source):
+        raise FileNotFoundDatasetsError(source, "there is no such file.")
     if os.path.isdir(source) and is_saved(source):
         return _streamed(_only_split(load_from_disk(source), split), streaming), Provenance(source=source, split=split)
     builder = load_dataset_builder(source, **options)
@@ -65,5 +67,4 @@ def title(source: Any) -> str:
     """A name for the samples, after what they come from."""
     if isinstance(source, str) and not os.path.splitext(source)[1] and "://" not in source:
         return source
-    named = isinstance(source, (str, os.PathLike))
-    return PurePath(os.fspath(source)).name.split(".")[0] if named else "samples"
+    return stem_of(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else "samples"

@@ -5,6 +5,7 @@ messages     Message, its Parts and Pictures, and the Conversation they make
 comparisons  two responses to one prompt, and which is better
 sample       Sample, and the Rubric it may be judged by
 schemas      the types as features, as Arrow schemas and as JSON Schemas
+datasets     records → a dataset of them
 """
 
 from crucible_datasets.benchmarks.types.comparisons import Comparison, LabeledComparison

@@ -33,14 +33,15 @@ class Sample(Record, frozen=True):
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.input:
+        given: Any = self  # made by hand, a field may hold anything
+        if not given.input:
             self._refuse("the input is empty")
-        if not isinstance(self.id, (str, int)):
-            self._refuse(f"`id` is a text or a number, not {self.id!r:.60}")
-        if not isinstance(self.input, (str, list)):
-            self._refuse(f"`input` is a text or messages, not {self.input!r:.60}")
-        if not isinstance(self.target, (str, list)):
-            self._refuse(f"`target` is a text or a list of texts, not {self.target!r:.60}")
+        if not isinstance(given.id, (str, int)):
+            self._refuse(f"`id` is a text or a number, not {given.id!r:.60}")
+        if not isinstance(given.input, (str, list)):
+            self._refuse(f"`input` is a text or messages, not {given.input!r:.60}")
+        if not isinstance(given.target, (str, list)):
+            self._refuse(f"`target` is a text or a list of texts, not {given.target!r:.60}")
 
     @property
     def input_text(self) -> str:

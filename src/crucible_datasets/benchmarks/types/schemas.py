@@ -83,7 +83,7 @@ def row_of(sample: Sample) -> dict[str, Any]:
         "input": said,
         "target": sample.target,
         "choices": sample.choices,
-        "metadata": _plain(sample.metadata),
+        "metadata": plain(sample.metadata),
     }
 
 
@@ -109,16 +109,16 @@ def _part_row(part: Part) -> dict[str, Any]:
     return {"type": part.type, "text": part.text, "image": image}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value with typed records in it as dicts."""
     if value is None or type(value) in (str, int, float, bool):
         return value
     if isinstance(value, Message):
         return message_row(value)
     if isinstance(value, msgspec.Struct):
-        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value

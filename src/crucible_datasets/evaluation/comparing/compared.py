@@ -154,7 +154,8 @@ class ComparisonTable(Sequence[ComparisonRow]):
 
 
 def _chance(p: float) -> str:
-    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
+    # No p-value is zero: one that is printed so was too small for a float.
+    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}" if p >= 1e-99 else "<1e-99"
 
 
 def _padded(heading: str, cell: str, width: int) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from crucible_datasets.evaluation.comparing.comparability import refuse_unlike
 from crucible_datasets.evaluation.comparing.compared import ComparedScore, ComparisonRow, ComparisonTable
 from crucible_datasets.evaluation.comparing.matching import clusters_of, is_corpus, matched
+from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.statistics.corrections import adjusted, correction_named
 from crucible_datasets.evaluation.statistics.means import mean_interval
@@ -46,7 +47,8 @@ def compare(
 ) -> ComparisonTable:
     """Compare runs on the samples that they share, in pairs, on every benchmark that two of them have.
 
-    `results` are EvaluationResults, lists of them, or mappings of them by model, or by model and benchmark. `metric`
+    `results` are EvaluationResults or runs that a store lists, lists of them, or mappings of them by model, or by
+    model and benchmark. `metric`
     names what is compared, by default the first metric of each benchmark. With `baseline`, every model is compared
     with that one only. `cluster_by` is a field such as "metadata.document" whose equal values mark samples that
     belong together, and `by` one whose values each get a row of their own. Runs on other data, or scored by
@@ -74,7 +76,7 @@ def compare(
 
 
 def _runs(results: Iterable[Any]) -> Iterator[Run]:
-    for given in results:
+    for given in map(_loaded, results):
         if isinstance(given, EvaluationResult):
             yield Run(given.info.model, _benchmark(given), given)
         elif isinstance(given, Mapping):
@@ -83,20 +85,29 @@ def _runs(results: Iterable[Any]) -> Iterator[Run]:
         elif isinstance(given, (list, tuple)):
             yield from _runs(given)
         else:
-            raise ArgumentTypeError(
-                "results", type(given).__name__, "expected results of `evaluate` or of `store.load`, or dicts of them."
-            )
+            raise _no_result(given)
+
+
+def _loaded(given: Any) -> Any:
+    return given.load() if isinstance(given, StoredRun) else given
+
+
+def _no_result(given: Any) -> ArgumentTypeError:
+    expected = "expected results of `evaluate`, runs of `store.list()`, or dicts of them."
+    hint = " The run of an id is `store.load(id)`." if isinstance(given, str) else ""
+    return ArgumentTypeError("results", given if hint else type(given).__name__, expected + hint)
 
 
 def _named(model: str, inner: Any) -> Iterator[Run]:
     """What a mapping holds for one model: a result, several, or one for each benchmark."""
+    inner = _loaded(inner)
     if isinstance(inner, EvaluationResult):
         yield Run(model, _benchmark(inner), inner)
         return
     if not isinstance(inner, (Mapping, list, tuple)):
         raise ArgumentTypeError("results", type(inner).__name__, f"expected the results of {model!r}.")
     named = inner.items() if isinstance(inner, Mapping) else [(None, result) for result in inner]
-    for benchmark, result in named:
+    for benchmark, result in ((benchmark, _loaded(one)) for benchmark, one in named):
         if not isinstance(result, EvaluationResult):
             raise ArgumentTypeError("results", type(result).__name__, f"expected the results of {model!r}.")
         yield Run(model, str(benchmark) if benchmark is not None else _benchmark(result), result)

@@ -1,4 +1,7 @@
-"""Runs as files for other programs and people, one form per file of this folder."""
+"""Runs as files for other programs and people, one form per file of this folder.
+
+base exporting rows tables inert (what all share) · csv jsonl parquet markdown html every_eval_ever
+"""
 
 from crucible_datasets.later import names as _names
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.evaluation.exports.base import EXPORTS, Export
+from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
@@ -34,11 +35,13 @@ def listed(results: Any) -> list[EvaluationResult]:
     """Results as a list, however they were given."""
     if isinstance(results, EvaluationResult):
         return [results]
-    found = list(results.values() if isinstance(results, Mapping) else results)
+    several = [results] if isinstance(results, StoredRun) else results
+    given = list(several.values() if isinstance(several, Mapping) else several)
+    found = [one.load() if isinstance(one, StoredRun) else one for one in given]
     for one in found:
         if not isinstance(one, EvaluationResult):
-            advice = "expected results of `evaluate`; one that a store lists is loaded by store.load(run.info.run_id)."
-            raise ArgumentTypeError("results", type(one).__name__, advice)
+            expected = "expected results of `evaluate`, or runs that a store lists."
+            raise ArgumentTypeError("results", type(one).__name__, expected)
     return found
 
 

@@ -8,7 +8,9 @@ import re
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # What makes a spreadsheet take a cell for a formula, in its usual and its full-width form.
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~:@^$/=\"'])")
+# An underscore inside of a word and the version behind it mean nothing in Markdown: `exact_match@1` stays readable.
+_HARMLESS = r"(?<=[^\W_])_(?=[^\W_])|(?<=\w)@(?=\d+(?![\w.-]))"
+_MARKDOWN = re.compile(rf"(?!{_HARMLESS})" + r"([\\`*_{}\[\]()#+\-.!|~:@^$/=\"'])")
 
 
 def unsteered(text: str) -> str:

@@ -1,4 +1,7 @@
-"""Runs of other programs as results of this one."""
+"""Runs of other programs as results of this one.
+
+reading foreign (what both share) · inspect_logs lm_eval
+"""
 
 from crucible_datasets.later import names as _names
 

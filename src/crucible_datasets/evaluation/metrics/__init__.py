@@ -1,4 +1,8 @@
-"""Metrics, one file per family; `METRICS` has them all."""
+"""Metrics, one file per family; `METRICS` has them all.
+
+base answers known (what every metric does) · exact normal tokens text numbers choices · translation rouge porter
+subsequences · preference classification calibration · maths code passing
+"""
 
 from crucible_datasets.evaluation.metrics.base import METRICS, Metric, metric, metric_of
 

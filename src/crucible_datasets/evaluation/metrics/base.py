@@ -43,7 +43,9 @@ class Metric:
     all_targets: bool = False  # the function itself takes several targets
     keeps_unread: bool = False  # what could not be read is judged as an empty answer, so that `detail` is there
     several: bool = False  # the function judges all completions of a sample together
+    numbers_are_one: bool = False  # a list of numbers is one answer, as two rewards are, and not several
     extra: str | None = None  # the extra of the package that it needs
+    package: str | None = None  # that package, as it is imported
     aliases: tuple[str, ...] = ()
     spellings: tuple[tuple[str, str], ...] = ()  # other names of options, as other libraries call them
 
@@ -56,6 +58,12 @@ class Metric:
     def corpus(self) -> bool:
         """Whether the total is more than the mean of the values."""
         return self.reduce is not None
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether nothing can be judged without a target; functions of others may do without, whatever they take."""
+        own = self.function.__module__.startswith("crucible_datasets.")
+        return own and inspect.signature(self.function).parameters["target"].default is inspect.Parameter.empty
 
     @property
     def summary(self) -> str:

@@ -23,6 +23,7 @@ def math_many(
     version=1,
     binary=True,
     extra="eval",
+    package="math_verify",
     many=math_many,
     aliases=("maths", "math/verify", "math_verify", "math_equivalence"),
 )
@@ -52,7 +53,7 @@ def math_minerva_many(
     return [_outcome(said) for said in MINERVA.judge_many(_pairs(predictions, targets), timeout, num_workers)]
 
 
-@metric("math/minerva", version=1, binary=True, extra="eval", many=math_minerva_many)
+@metric("math/minerva", version=1, binary=True, extra="eval", package="math_verify", many=math_minerva_many)
 def math_minerva(prediction: Any, target: Any, *, timeout: float = 1.5, num_workers: int | None = None) -> Outcome:
     """1 when both are one text after Minerva's clean-up, or their difference simplifies to nothing."""
     return math_minerva_many([prediction], [target], timeout=timeout)[0]

@@ -51,7 +51,7 @@ def rouge2(prediction: Any, target: Any, *, use_stemmer: bool = False, stat: str
     return _best(_word_pairs, prediction, target, use_stemmer, stat)
 
 
-@metric("rougeL", version=1, all_targets=True, extra="eval", aliases=("rouge", "rougel"))
+@metric("rougeL", version=1, all_targets=True, extra="eval", package="rapidfuzz", aliases=("rouge", "rougel"))
 def rouge_l(prediction: Any, target: Any, *, use_stemmer: bool = False, stat: str = "fmeasure") -> Outcome:
     """ROUGE-L: the longest sequence of words in common, gaps allowed."""
     return _best(_longest, prediction, target, use_stemmer, stat)

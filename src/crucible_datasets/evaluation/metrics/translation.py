@@ -47,6 +47,7 @@ def _by_sacrebleu(kind: str, **fixed: Any) -> dict[str, Any]:
     return {
         "all_targets": True,
         "extra": "eval",
+        "package": "sacrebleu",
         "reduce": partial(_total, kind, fixed),
         "signed": partial(_signature, kind, fixed),
     }

@@ -46,6 +46,7 @@ class PredictionCache:
         self._journal = Journal(folder)
         self._synced = time.monotonic()
         self._lock = threading.Lock()
+        self._used = 0
 
     def __enter__(self) -> PredictionCache:
         return self
@@ -53,6 +54,8 @@ class PredictionCache:
     def __exit__(self, *error: object) -> None:
         self._journal.sync()
         self._journal.close()
+        if self._used:
+            _logger.info("%d answers are from the cache %s: cache=False asks again.", self._used, self.folder)
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -60,7 +63,9 @@ class PredictionCache:
     def get(self, sample: Any, epoch: int) -> tuple[bool, Any]:
         """Whether there is an answer to a sample, and which."""
         key = key_of(sample, epoch)
-        return key in self._answers, self._answers.get(key)
+        known = key in self._answers
+        self._used += known
+        return known, self._answers.get(key)
 
     def put(self, sample: Any, epoch: int, answer: Any) -> None:
         """Keep an answer: at once against the death of the process, every second against that of the machine."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO, Any, BinaryIO, cast
 
 import msgspec
 
@@ -62,11 +61,13 @@ def read_json(path: str) -> Any:
 
 def _csv(path: str) -> dict[str, list[Any]]:
     """Every cell as text: `007` and `3.0` are answers, not numbers."""
-    csv.field_size_limit(1 << 30)
-    with _opened(path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter="\t" if path.lower().removesuffix(".gz").endswith(".tsv") else ",")
-        names = next(rows, [])
-        found = [row for row in rows if row]
+    from crucible_datasets.formats.csv_records import Dialect, Records
+
+    with _opened(path) as file:
+        if file.read(len(BOM_UTF8)) != BOM_UTF8:
+            file.seek(0)
+        separator = "\t" if path.lower().removesuffix(".gz").endswith(".tsv") else ","
+        names, *found = [*Records(cast(BinaryIO, file), Dialect(sep=separator))] or [[]]
     for number, row in enumerate(found, 2):
         if len(row) != len(names):
             raise FileFormatError(path, f"record {number} has {len(row)} fields instead of {len(names)}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from crucible_datasets.evaluation.predictions.files import read_predictions
+from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in, is_like_id
 from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     MissingPredictionsError,
@@ -18,7 +19,6 @@ from crucible_datasets.exceptions import (
     UnknownPredictionsError,
 )
 
-IDS = ("id", "sample_id", "task_id", "question_id", "example_id")
 TEXTS = (
     "prediction",
     "predictions",
@@ -48,15 +48,20 @@ def is_function(predictions: Any) -> bool:
 
 
 def known_answers(
-    predictions: Any, ids: Sequence[str], column: str | None = None, id_column: str | None = None
+    predictions: Any,
+    ids: Sequence[str],
+    column: str | None = None,
+    id_column: str | None = None,
+    numbers_are_one: bool = False,
 ) -> Answers:
     """The answers to every sample; none where there is no prediction."""
-    given = _rows(predictions, column, id_column)
-    if not isinstance(given, Mapping) and _are_pairs(given := list(given), ids):
-        given = {str(pair[0]): answers_in(pair[1]) for pair in given}
+    given = _rows(predictions, column, id_column, ids)
+    if not isinstance(given, Mapping) and _are_pairs(given := list(given), ids, numbers_are_one):
+        given = {str(pair[0]): [pair[1]] for pair in given}
     if isinstance(given, Mapping):
-        return _by_id(given, ids)
-    answers = [answers_in(one) for one in given]
+        several = _by_id(given, ids)
+        return [[answer for one in each for answer in answers_in(one, numbers_are_one)] for each in several]
+    answers = [answers_in(one, numbers_are_one) for one in given]
     if len(answers) != len(ids):
         raise PredictionsError(
             f"There are {len(answers)} predictions for {len(ids)} samples, and no ids to tell which."
@@ -83,24 +88,30 @@ def _by_id(given: Mapping[str, list[Any]], ids: Sequence[str]) -> Answers:
     return [given.get(one, []) for one in ids]
 
 
-def _are_pairs(given: list[Any], ids: Sequence[str]) -> bool:
-    """Whether a list holds an id and its answer in every place, and not two answers."""
+def _are_pairs(given: list[Any], ids: Sequence[str], numbers_are_one: bool) -> bool:
+    """Whether a list holds an id and its answer in every place, and not two answers, nor two numbers that are one."""
     known = set(ids)
+    if numbers_are_one and all(isinstance(one, tuple) and _are_numbers(list(one)) for one in given):
+        return False
     return bool(given) and all(type(one) is tuple and len(one) == 2 and str(one[0]) in known for one in given)
 
 
-def _rows(predictions: Any, column: str | None, id_column: str | None) -> Mapping[str, list[Any]] | Iterable[Any]:
-    """Answers by id, or one after the other."""
+def _rows(
+    predictions: Any, column: str | None, id_column: str | None, ids: Sequence[str]
+) -> Mapping[str, list[Any]] | Iterable[Any]:
+    """What was given for every id, or one after the other."""
     if isinstance(predictions, (str, os.PathLike)):
         read = read_predictions(os.fspath(predictions))
-        return _listed(read, column, id_column, True) if isinstance(read, list) else _rows(read, column, id_column)
+        if isinstance(read, list):
+            return _listed(read, column, id_column, ids, of_a_file=True)
+        return _rows(read, column, id_column, ids)
     table = predictions if isinstance(predictions, Mapping) else columns_of(predictions)
     if table is None:
         _refuse_strangers(predictions)
-        return _listed(list(predictions), column, id_column)
+        return _listed(list(predictions), column, id_column, ids)
     if isinstance(predictions, Mapping) and not _is_columns(predictions, column):
-        return {str(one): answers_in(given) for one, given in predictions.items()}
-    return _records(table, column, id_column)
+        return {str(one): [given] for one, given in predictions.items()}
+    return _records(table, column, id_column, ids)
 
 
 def _refuse_strangers(predictions: Any) -> None:
@@ -111,16 +122,16 @@ def _refuse_strangers(predictions: Any) -> None:
 
 
 def _listed(
-    rows: list[Any], column: str | None, id_column: str | None, of_a_file: bool = False
+    rows: list[Any], column: str | None, id_column: str | None, ids: Sequence[str], of_a_file: bool = False
 ) -> Mapping[str, list[Any]] | Iterable[Any]:
     """A list of answers, or of rows that hold them: of a file, with an id, or with a column of a usual name."""
     if not rows or not all(isinstance(one, Mapping) for one in rows):
         return rows
     names = dict.fromkeys(name for one in rows for name in one)
-    told = of_a_file or column or id_column or any(name in rows[0] for name in IDS)
+    told = of_a_file or column or id_column or any(map(is_like_id, names))
     if not told and column_in(names, None, required=False) is None:
         return rows  # an answer may be a mapping itself, as {"answer": …, "confidence": …}
-    return _records({name: [one.get(name) for one in rows] for name in names}, column, id_column)
+    return _records({name: [one.get(name) for one in rows] for name in names}, column, id_column, ids)
 
 
 def columns_of(table: Any) -> dict[str, list[Any]] | None:
@@ -139,10 +150,10 @@ def _is_columns(predictions: Mapping[Any, Any], column: str | None) -> bool:
 
 
 def _records(
-    columns: Mapping[str, Sequence[Any]], column: str | None, id_column: str | None
+    columns: Mapping[str, Sequence[Any]], column: str | None, id_column: str | None, ids: Sequence[str]
 ) -> Mapping[str, list[Any]] | Iterable[Any]:
-    named = id_column or next((name for name in IDS if name in columns), None)
-    texts = columns[_texts_in([name for name in columns if name != named], column)]
+    named = id_column or id_column_in(columns, column or column_in(columns, None, required=False), ids)
+    texts = columns[_texts_in(columns, named, column)]
     if named is None:
         return texts
     if named not in columns:
@@ -151,13 +162,14 @@ def _records(
     for one, given in zip(columns[named], texts, strict=True):
         if one is None:
             raise PredictionsError(f"The column {named!r} has no id in every row.")
-        found.setdefault(str(one), []).extend(answers_in(given))
+        found.setdefault(str(one), []).append(given)
     return found
 
 
-def _texts_in(names: list[str], asked: str | None) -> str:
+def _texts_in(columns: Iterable[str], ids: str | None, asked: str | None) -> str:
     """The column that holds predictions; where there is but one beside the ids, that one."""
-    return names[0] if asked is None and len(names) == 1 else str(column_in(names, asked))
+    names = [name for name in columns if name != ids]
+    return names[0] if asked is None and len(names) == 1 else str(column_in(columns, asked))
 
 
 def column_in(columns: Iterable[str], asked: str | None, required: bool = True) -> str | None:
@@ -169,9 +181,18 @@ def column_in(columns: Iterable[str], asked: str | None, required: bool = True) 
     return found[0] if found else None
 
 
-def answers_in(given: Any) -> list[Any]:
-    """The answers to one sample."""
-    return [_plain(one) for one in given] if isinstance(given, (list, tuple)) else [_plain(given)]
+def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
+    """The answers to one sample; numbers may be one answer together, as two rewards are."""
+    if not isinstance(given, (list, tuple)):
+        return [_plain(given)]
+    answers = [_plain(one) for one in given]
+    return [answers] if numbers_are_one and _are_numbers(answers) else answers
+
+
+def _are_numbers(answers: list[Any]) -> bool:
+    """Whether all are numbers; what is no number (NaN) has become None."""
+    kinds = {type(one) for one in answers}
+    return bool(kinds & {int, float}) and kinds <= {int, float, type(None)}
 
 
 def _plain(given: Any) -> Any:

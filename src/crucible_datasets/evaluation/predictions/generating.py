@@ -79,18 +79,26 @@ class Generation:
         return submit(sample, epoch)
 
     def _settled(self, sample: Any, futures: list[Future[Any]]) -> tuple[Any, list[Any]]:
-        return sample, [self._result(future) for future in futures]
+        return sample, [self._result(sample, future) for future in futures]
 
-    def _result(self, future: Future[Any]) -> Any:
+    def _result(self, sample: Any, future: Future[Any]) -> Any:
         try:
             return future.result()
         except Exception as error:
             if not self.tolerant:
+                self._explain(error, sample)
                 raise
             return Failure(
                 "timeout" if isinstance(error, TimeoutError) else "error",
                 f"{type(error).__name__}: {error}".rstrip(": "),
             )
+
+    def _explain(self, error: Exception, sample: Any) -> None:
+        """Say in an error of the function which sample it was asked for; asyncio says nothing at all of a timeout."""
+        if isinstance(error, TimeoutError) and not error.args and self.timeout is not None:
+            error.args = (f"No answer to sample {sample.id!r} within timeout={self.timeout} seconds.",)
+        kept = "" if self.cache is None else " A rerun asks only for what was not answered yet."
+        error.add_note(f"The model was asked for sample {sample.id!r}.{kept}")
 
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
         """An answer, after it was put into the cache."""

@@ -24,9 +24,8 @@ def comparison_rows(
     except IncomparableRunsError as error:
         return [], f"Not compared: {error}"
     tests = ", ".join(dict.fromkeys(row.test for row in table))
-    corrected = (
-        "" if table.correction == "none" else f", p values adjusted by {table.correction} over {len(table)} rows"
-    )
+    is_corrected = len(table) > 1 and table.correction != "none"
+    corrected = f", p values adjusted by {table.correction} over {len(table)} rows" if is_corrected else ""
     return [_row(row) for row in table], f"{_HOW} {100 * table.level:g} % intervals; {tests}{corrected}."
 
 

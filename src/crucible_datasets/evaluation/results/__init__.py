@@ -1,4 +1,8 @@
-"""Runs that are kept: journals while they are made, one immutable file each afterwards, and what is asked of them."""
+"""Runs that are kept: journals while they are made, one immutable file each afterwards, and what is asked of them.
+
+store listing (`ResultStore`) · places journal openrun finishing (runs under way) · runfile columns encoding stored
+index filters (finished runs) · rescoring differences · sql/
+"""
 
 from crucible_datasets.later import names as _names
 

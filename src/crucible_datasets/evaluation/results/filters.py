@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from crucible_datasets.evaluation.metrics.known import known_metric
 from crucible_datasets.evaluation.results.runfile import StoredRun
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, UnknownEntryError
 
 Range = tuple[float | None, float | None]
 
@@ -35,6 +35,12 @@ class Condition(Struct, frozen=True):
             and set(self.tags) <= set(info.tags)
             and all(_within(run, metric, limits) for metric, limits in self.scores.items())
         )
+
+    def refuse_unknown_metrics(self, keys: Collection[str]) -> None:
+        """An error where a score is asked for that no run has and no metric gives: the name is misspelt."""
+        for metric in self.scores:
+            if keys and known_metric(metric) is None and not any(same_metric(metric, key) for key in keys):
+                raise UnknownEntryError("metric", metric, sorted(keys))
 
 
 def condition(

@@ -57,7 +57,9 @@ def counted(samples: Iterable[SampleResult], update: Callable[[int], None]) -> I
 def chosen(places: Places, asked: Condition, limit: int | None) -> list[StoredRun]:
     """The finished runs that fit, the newest first."""
     complete_left(places)
-    return newest([run for run in runs_in(places).values() if asked.holds(run)], limit)
+    runs = list(runs_in(places).values())
+    asked.refuse_unknown_metrics({key for run in runs for key in run.summary})
+    return newest([run.kept_in(places.root) for run in runs if asked.holds(run)], limit)
 
 
 def newest(runs: list[StoredRun], limit: int | None) -> list[StoredRun]:
@@ -69,7 +71,8 @@ def unfinished(places: Places) -> list[StoredRun]:
     """The runs that were begun and not finished."""
     complete_left(places)
     infos = [stored_info(places.journals(run_id)) for run_id in under_way(places)]
-    return newest([StoredRun(info, finished=False) for info in infos if info is not None], None)
+    found = [StoredRun(info, finished=False).kept_in(places.root) for info in infos if info is not None]
+    return newest(found, None)
 
 
 def named(places: Places, asked: str) -> str:

@@ -23,7 +23,7 @@ from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.atomic.files import make_durable, make_folders, remove_tree
 from crucible_datasets.atomic.owners import is_abandoned, me, unfinished_name
 from crucible_datasets.evaluation.results.encoding import encode
-from crucible_datasets.evaluation.results.journal import Journal, lines_in
+from crucible_datasets.evaluation.results.journal import Journal, journals_in, lines_in
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
@@ -172,6 +172,13 @@ def is_left(folder: str) -> bool:
         silent_for = time.time() - os.stat(os.path.join(folder, _SEALED)).st_mtime
         return seal is not None and is_abandoned(seal.owner, silent_for)
     return False
+
+
+def drop_if_empty(run: OpenRun) -> None:
+    """Remove a run of which nobody has kept a sample: there is nothing to continue."""
+    run.close()
+    if os.path.isdir(run.folder) and seal_of(run.folder) is None and not journals_in(run.folder):
+        remove_folder(run.folder)
 
 
 def remove_folder(folder: str) -> None:

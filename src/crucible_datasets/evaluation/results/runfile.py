@@ -11,19 +11,38 @@ import pyarrow.parquet as pq
 from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.evaluation.results.columns import schema_of, table_of
 from crucible_datasets.evaluation.results.encoding import encode
-from crucible_datasets.evaluation.runs.record import MetricSummary, RunInfo, SampleResult
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.evaluation.results.places import Places
+from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
+from crucible_datasets.exceptions import ArgumentError, FileFormatError
 
 _KEY = b"crucible_run"
 ROWS, LETTERS = 5_000, 32_000_000  # of a row group: what one sample costs to read, what writing holds in memory
 
 
-class StoredRun(msgspec.Struct, frozen=True):
-    """A run as the index knows it."""
+class StoredRun(msgspec.Struct, frozen=True, dict=True):
+    """A run as the index knows it; of one that a store lists, `load` gives the samples too."""
 
     info: RunInfo
     summary: dict[str, MetricSummary] = msgspec.field(default_factory=dict)
     finished: bool = True
+
+    def __repr__(self) -> str:
+        scores = [f"{key}={one.value}" for key, one in self.summary.items()] if self.finished else ["unfinished"]
+        facts = f"{self.info.run_id!r}, {self.info.model!r} on {self.info.dataset!r}, {self.info.num_samples} samples"
+        return f"StoredRun({', '.join([facts, *scores])})"
+
+    def kept_in(self, store: str) -> StoredRun:
+        """The same, which knows the folder of its store: no fact of the run, so neither written nor compared."""
+        self.__dict__["_store"] = store
+        return self
+
+    def load(self) -> EvaluationResult:
+        """The run with its samples."""
+        from crucible_datasets.evaluation.results.finishing import load_run
+
+        if "_store" not in self.__dict__:
+            raise ArgumentError("run", self.info.run_id, "no store has listed it: load it by `store.load(run_id)`.")
+        return load_run(Places(self.__dict__["_store"]), self.info.run_id)
 
 
 def batches(samples: Iterable[SampleResult]) -> Iterator[list[SampleResult]]:

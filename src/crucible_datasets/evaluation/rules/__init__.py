@@ -1,4 +1,7 @@
-"""Extraction rules, one file per family; `RULES` has them all."""
+"""Extraction rules, one file per family; `RULES` has them all.
+
+base · gsm8k boxed hendrycks minerva verify choice squad code stated whole thinking
+"""
 
 from crucible_datasets.evaluation.rules.base import RULES, Reading, Rule, rule, rule_of
 

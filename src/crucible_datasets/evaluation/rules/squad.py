@@ -10,13 +10,14 @@ from crucible_datasets.evaluation.rules.base import Reading, rule
 # `\b(a|an|the)\b`, put so that the engine skips to the letters a and t.
 _ARTICLES = re.compile(r"[at](?<!\w[at])(?:(?<=a)n?|(?<=t)he)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_LINES = str.maketrans("\n\r\t", "   ")
 _ARTICLE_WORDS = frozenset(("a", "an", "the"))
 
 
 def tokens(text: str) -> list[str]:
     """The words of an answer: lower case, without ASCII punctuation and articles."""
     plain = _without_punctuation(text.lower())
-    if plain.isascii() and plain.isprintable():
+    if plain.isascii() and plain.translate(_LINES).isprintable():
         words = plain.split()
         if _ARTICLE_WORDS.isdisjoint(words):
             return words

@@ -10,7 +10,8 @@ from crucible_datasets.evaluation.metrics.base import Metric, metric_of
 from crucible_datasets.evaluation.metrics.known import known_key
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
 from crucible_datasets.evaluation.rules.base import Rule, rule_of
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError
+from crucible_datasets.registry import need
 
 POLICIES = ("error", "wrong", "ignore")
 LEAVE = "allow_code_execution"
@@ -37,6 +38,20 @@ class Judging:
     def together(self) -> bool:
         """Whether all answers to a question are judged as one, as pass@k does."""
         return any(getattr(metric, "several", False) for metric in self.metrics.values())
+
+    @property
+    def numbers_are_one(self) -> bool:
+        """Whether a list of numbers is one answer, as two rewards are."""
+        return any(metric.numbers_are_one for metric in self.metrics.values())
+
+    def check_ready(self) -> None:
+        """Raise now what would be raised after a model was asked: a package or a leave that is missing."""
+        for key, metric in self.metrics.items():
+            if metric.package is not None and metric.extra is not None:
+                need(metric.package, extra=metric.extra)
+            # What judges several answers together may be given verdicts, which need no leave.
+            if LEAVE in metric.options and not metric.several and not self.options.get(key, {}).get(LEAVE):
+                raise CodeExecutionRefusedError(metric.name)
 
     def outcomes(
         self, predictions: Sequence[Any], targets: Sequence[Any], samples: Sequence[Any]

@@ -33,11 +33,19 @@ def inside(place: Any, path: str) -> Any:
 def refuse_unknown(samples: SampleRows, path: str, found: Sequence[Any]) -> None:
     """An error where no sample has a field: a name that is misspelt must not pass for a group of its own."""
     field, rest = place_of(path)
-    if field != "metadata" or not rest or not found or any(one is not None for one in found):
+    if not rest or not found or any(one is not None for one in found):
         return
-    named = dict.fromkeys(name for sample in samples[:_LOOKED_AT] for name in sample.metadata or {})
-    if rest not in named and rest.partition(".")[0] not in named:
+    looked_at = samples[:_LOOKED_AT]
+    if not any(_is_there(getattr(sample, field), rest) for sample in looked_at):
+        named = dict.fromkeys(name for sample in looked_at for name in sample.metadata or {})
         raise ColumnNotFoundError(path, [*(f"metadata.{name}" for name in named), *sorted(OWN_FIELDS)])
+
+
+def _is_there(place: Any, path: str) -> bool:
+    """Whether a mapping has something at a path, be it None."""
+    outer, _, last = path.rpartition(".")
+    within = inside(place, outer)
+    return any(isinstance(one, Mapping) and name in one for one, name in ((place, path), (within, last)))
 
 
 _LOOKED_AT = 100  # samples whose metadata an error names

@@ -12,6 +12,7 @@ import msgspec
 from crucible_datasets.benchmarks.samples.stream import StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.benchmarks.types.sample import Sample
+from crucible_datasets.evaluation.metrics.base import Metric
 from crucible_datasets.evaluation.runs.paths import OWN_FIELDS
 from crucible_datasets.evaluation.sampling.fieldvalues import field_values
 from crucible_datasets.evaluation.sampling.samplers import Drawn
@@ -47,6 +48,16 @@ class Questions:
             field_values(self.samples.dataset, path)
         return path
 
+    def refuse_without_targets(self, metrics: Iterable[Metric]) -> None:
+        """An error where metrics compare with targets and no sample has one: every answer would count as wrong."""
+        comparing = [metric.key for metric in metrics if metric.needs_target]
+        if comparing and self.ids and not any(map(_is_target, self.samples.dataset["target"])):
+            reason = (
+                f"no sample has a target, so {comparing[0]} has nothing to compare with. Name where targets are, as "
+                "fields={'target': 'gold'}, or pass metrics= with a function of (prediction, target, sample=)."
+            )
+            raise ArgumentError("data", self.name, reason)
+
     @cached_property
     def ids(self) -> list[str]:
         """The id of every sample, in their order; every one is there once."""
@@ -58,8 +69,14 @@ class Questions:
         return ids
 
 
-def questions_of(data: Any, fields: Any = None) -> Questions:
+def _is_target(target: Any) -> bool:
+    return target is not None and target != ""  # [] says that nothing is the right answer
+
+
+def questions_of(data: Any, fields: Any = None, synthetic: bool = False) -> Questions:
     """Samples of a benchmark or its name, of a dataset, a file or a list, or of what was drawn from samples."""
+    if synthetic:
+        return questions_of(_synthetic(data))
     if isinstance(data, Questions):
         return data
     if isinstance(data, Drawn):
@@ -78,6 +95,16 @@ def questions_of(data: Any, fields: Any = None) -> Questions:
     if isinstance(data, Samples):
         return Questions(data, entry)
     return questions_of(_made(data, fields))
+
+
+def _synthetic(data: Any) -> Samples:
+    from crucible_datasets.benchmarks import load_benchmark
+
+    if not isinstance(data, str):
+        kind = type(data).__name__
+        raise ArgumentTypeError("synthetic", True, f"benchmarks have miniatures, by their names; this is {kind}.")
+    made: Samples = load_benchmark(data, synthetic=True)
+    return made
 
 
 def _made(data: Any, fields: Any) -> Samples | StreamedSamples:

@@ -18,6 +18,7 @@ from crucible_datasets.exceptions import UnknownEntryError
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
     from crucible_datasets.arrow_dataset import Dataset
 
@@ -236,6 +237,10 @@ class EvaluationResult:
         from crucible_datasets.evaluation.exports.tables import as_dataset
 
         return as_dataset(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows of `to_dataset` as a frame of pandas."""
+        return self.to_dataset().to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
         """Facts and summaries as plain values, without the samples."""

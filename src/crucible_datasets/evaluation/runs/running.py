@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.predictions.forms import answers_in, check_missing, known_answers
+from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, check_missing, known_answers
 from crucible_datasets.evaluation.predictions.generating import Failure, Generation
-from crucible_datasets.evaluation.results.openrun import OpenRun
+from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
 from crucible_datasets.evaluation.runs.counting import Counting
@@ -53,11 +53,25 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
     """Judge all predictions; with a store, every batch is kept before the next."""
     began = time.perf_counter()
     info = _info(asked)
+    predictions = predictions if isinstance(predictions, Generation) else _checked(asked, predictions)
     if asked.store is None:
         result = _in_memory(asked, info, predictions)
         return EvaluationResult(_lasted(result.info, began), result.samples, result.summary)
     with asked.store.open_run(info, resume=asked.resume) as kept:
-        return _into(kept, asked, predictions, began)
+        try:
+            return _into(kept, asked, predictions, began)
+        except BaseException:
+            if not asked.resume:
+                drop_if_empty(kept)
+            raise
+
+
+def _checked(asked: Asked, predictions: Any) -> Answers:
+    """The answers to every sample: whatever is wrong with them is raised before a run is begun."""
+    ids = asked.questions.ids
+    answers = known_answers(predictions, ids, *asked.columns, asked.how.numbers_are_one)
+    check_missing(answers, ids, asked.how.missing)
+    return answers
 
 
 def _in_memory(asked: Asked, info: RunInfo, predictions: Any) -> EvaluationResult:
@@ -129,14 +143,12 @@ def _answered(asked: Asked, predictions: Any, done: dict[str, int]) -> Iterator[
     if isinstance(predictions, Generation):
         left = (sample for sample in questions.samples if done.get(str(sample.id), 0) < predictions.repeats)
         for sample, answers in predictions.answers(left):
-            given = [one for answer in answers for one in answers_in(answer)]
+            given = [one for answer in answers for one in answers_in(answer, asked.how.numbers_are_one)]
             if asked.how.missing == "error" and all(one is None for one in given):
                 raise MissingPredictionsError([str(sample.id)], len(questions.ids))
             yield sample, given
         return
-    answers = known_answers(predictions, questions.ids, *asked.columns)
-    check_missing(answers, questions.ids, asked.how.missing)
-    for sample, given in zip(questions.samples, answers, strict=True):
+    for sample, given in zip(questions.samples, predictions, strict=True):
         if done.get(str(sample.id), 0) < max(len(given), 1):
             yield sample, given
 

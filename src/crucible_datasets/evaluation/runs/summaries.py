@@ -13,8 +13,8 @@ import numpy as np
 from crucible_datasets.evaluation.metrics.base import Metric
 from crucible_datasets.evaluation.metrics.known import known_metric
 from crucible_datasets.evaluation.outcome import STATUSES, Outcome
-from crucible_datasets.evaluation.runs.paths import refuse_unknown
-from crucible_datasets.evaluation.runs.record import MetricSummary
+from crucible_datasets.evaluation.runs.paths import place_of, refuse_unknown
+from crucible_datasets.evaluation.runs.record import MetricSummary, Summaries
 from crucible_datasets.evaluation.runs.repetitions import codes
 from crucible_datasets.evaluation.statistics.arrays import is_binary
 from crucible_datasets.evaluation.statistics.bootstrapping import bootstrap
@@ -106,24 +106,36 @@ _PLACE = {name: place for place, name in enumerate(STATUSES)}
 
 def by_group(result: EvaluationResult, path: str) -> dict[Any, dict[str, MetricSummary]]:
     """The summaries of each group of samples that have the same at a path."""
-    ids, found = result.samples.ids(), result.samples.at(path)
+    found = result.samples.at(path)
     refuse_unknown(result.samples, path, found)
     groups: dict[Any, list[int]] = {}
     for row, name in enumerate(found):
         groups.setdefault(_name(name), []).append(row)
     outcomes = {key: result.samples.outcomes(key) for key in result.summary}
-    options = result.info.options.get("metric_options", {})
+    clusters = _clusters(result, path)
     return {
-        name: {key: _summed(key, options.get(key), ids, outcomes[key], rows) for key in result.summary}
+        name: Summaries({key: _summed(result, key, outcomes[key], clusters, rows) for key in result.summary})
         for name, rows in sorted(groups.items(), key=lambda group: str(group[0]))
     }
 
 
-def _summed(key: str, options: Any, ids: list[str], outcomes: list[Outcome], rows: list[int]) -> MetricSummary:
-    tally = Tally(key, options=options)
+def _clusters(result: EvaluationResult, path: str) -> list[str]:
+    """What belongs together in a group: answers to one question, or what the run says, unless that makes the groups."""
+    field = result.info.cluster_by
+    if field is None or place_of(field) == place_of(path):
+        return result.samples.ids()
+    return [repr(one) for one in result.samples.at(field)]
+
+
+def _summed(
+    result: EvaluationResult, key: str, outcomes: list[Outcome], clusters: list[str], rows: list[int]
+) -> MetricSummary:
+    options = result.info.options
+    of_metric = (options.get("metric_options") or {}).get(key)
+    tally = Tally(key, options=of_metric, level=options.get("level", 0.95), seed=options.get("seed", 0))
     tally.add([outcomes[row] for row in rows])
-    sample, size = codes([ids[row] for row in rows])
-    return tally.summary(None if size == len(rows) else sample)
+    together, size = codes([clusters[row] for row in rows])
+    return tally.summary(None if size == len(rows) else together)
 
 
 def _name(value: Any) -> Any:

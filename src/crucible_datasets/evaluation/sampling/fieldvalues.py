@@ -12,6 +12,8 @@ def field_values(dataset: Dataset, path: str) -> Any:
     """One value per row: as Arrow where the field has a type of its own, else as a list."""
     if path in dataset.column_names:
         return dataset[path].to_arrow()
+    if (named := path.removeprefix("metadata.")) in _metadata(dataset):  # a name may have dots in it
+        return dataset["metadata"][named].to_arrow()
     first, *names = path.split(".")
     if first not in dataset.column_names and _is_in_metadata(dataset, first):
         return field_values(dataset, f"metadata.{path}")

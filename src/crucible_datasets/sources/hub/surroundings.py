@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import Any
 
 
 def hub_cache() -> str:
@@ -22,9 +21,9 @@ def hub_cache() -> str:
 def token() -> str | None:
     """The token of the user: a variable, or what `hf auth login` has left."""
     if is_client_loaded() or "google.colab" in sys.modules:  # notebooks of Colab keep it in a place of their own
-        hub: Any = __import__("huggingface_hub")
-        found: str | None = hub.get_token()
-        return found
+        from huggingface_hub import get_token
+
+        return get_token()
     if stated := _clean(os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN")):
         return stated
     with suppress(OSError), open(_expanded(os.environ.get("HF_TOKEN_PATH") or os.path.join(_home(), "token"))) as file:

@@ -1,12 +1,18 @@
 // Charts: a dot for a score, a line for its interval.
 
-const CHART = { width: 1000, label: 250, right: 170, row: 30 };
+const ROW = 30, LETTER = 7, TICK = 40; // pixels of a row, of a letter at most, between two ticks at least
 
-function ticks(low, high) {
+/** Where things are in a chart of some width: names at the left, numbers at the right, marks between them. */
+function frame(width) {
+  const label = Math.min(250, 0.3 * width), right = Math.max(140, Math.min(170, 0.36 * width));
+  const ticks = Math.max(1, Math.min(6, Math.floor((width - label - right) / TICK)));
+  return { width, label, right, ticks, letters: Math.floor((label - 14) / LETTER) };
+}
+
+function ticks(low, high, most) {
   const span = high - low || 1;
-  const rough = span / 5;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => span / one <= 6);
+  const power = 10 ** Math.floor(Math.log10(span / most));
+  const step = [1, 2, 5, 10, 20].map((one) => one * power).find((one) => span / one <= most);
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(at);
   return found;
@@ -21,25 +27,37 @@ function bounds(rows, isShare) {
   return isShare ? [Math.max(0, wide[0]), Math.min(1, wide[1])] : wide;
 }
 
-/** Scores below each other: rows of {name, series, value, low, high}. */
+/** Scores below each other, drawn again for every width, so that letters keep their size. */
 function intervalChart(rows, isShare, about) {
-  const { width, label, right, row } = CHART;
+  const place = el("div", { class: "scores" }, drawn(rows, isShare, about, 1000));
+  new ResizeObserver(([seen]) => {
+    const width = Math.max(280, Math.round(seen.contentRect.width));
+    if (seen.contentRect.width && place.dataset.width !== String(width)) {
+      place.dataset.width = width;
+      place.replaceChildren(drawn(rows, isShare, about, width));
+    }
+  }).observe(place);
+  return place;
+}
+
+/** Rows of {name, series, value, low, high}. */
+function drawn(rows, isShare, about, width) {
+  const at = frame(width);
   const [low, high] = bounds(rows, isShare);
-  const place = (value) => label + ((value - low) / (high - low || 1)) * (width - label - right);
-  const height = rows.length * row + 34;
+  const place = (value) => at.label + ((value - low) / (high - low || 1)) * (width - at.label - at.right);
+  const height = rows.length * ROW + 34;
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": visible(about) });
-  for (const tick of ticks(low, high)) {
+  for (const tick of ticks(low, high, at.ticks)) {
     const x = place(tick);
     chart.append(svg("line", { class: "grid", x1: x, x2: x, y1: 6, y2: height - 24 }));
     chart.append(svg("text", { class: "soft", x, y: height - 8, "text-anchor": "middle" }, isShare ? number(100 * tick, 1).replace(/\.0$/, "") + " %" : number(tick, 2)));
   }
-  rows.forEach((one, index) => chart.append(chartRow(one, 6 + row * (index + 0.5), place, isShare)));
+  rows.forEach((one, index) => chart.append(chartRow(one, 6 + ROW * (index + 0.5), place, isShare, at)));
   return chart;
 }
 
-function chartRow(one, y, place, isShare) {
-  const { width, label, right } = CHART;
-  const name = one.name.length > 34 ? one.name.slice(0, 33) + "…" : one.name;
+function chartRow(one, y, place, isShare, { width, label, right, letters }) {
+  const name = one.name.length > letters ? one.name.slice(0, letters - 1) + "…" : one.name;
   const group = svg("g", {}, svg("title", {}, one.name), svg("text", { x: label - 14, y: y + 4.5, "text-anchor": "end" }, name));
   if (typeof one.value !== "number") return group;
   const marks = svg("g", { class: series(one.series) });

@@ -75,6 +75,7 @@ class SqlMirror:
         """The runs that fit, the newest first: as `ResultStore.query`."""
         names = {"model": model, "dataset": dataset, "split": split, "revision": revision, "dataset_hash": dataset_hash}
         asked = condition(names=names, scores=scores, since=since, until=until, tags=tags)
+        asked.refuse_unknown_metrics({key for (key,) in self.sql("SELECT DISTINCT metric FROM crucible_scores")})
         statement, values = where(asked, self._database.pattern, limit)
         return [msgspec.json.decode(row[0], type=StoredRun) for row in self._database.read(statement, values)]
 

@@ -1,0 +1,36 @@
+"""Errors in the words of the command line: `missing='wrong'` of a message is what `--missing wrong` is here."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Mapping
+
+# Arguments of functions that have another name as options.
+_OTHER_NAMES = {"column": ("prediction_column",), "rows": ("n", "size"), "folds": ("k",), "stratify_by": ("by",)}
+_GIVEN = re.compile(
+    r"""(?<![\w.-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|None|True|False|-?\d+(?:\.\d+)?|(?=[\s,.)]|$))(?P<colon>:?)"""
+)
+_HERE = re.compile(r"(?<=--allow-code-execution) in this call")
+
+
+def words_for(parser: ArgumentParser) -> dict[str, str]:
+    """What the arguments of a command are called by its users: `--id-column`, or `FILE` where it has but a place."""
+    words = {
+        action.dest: action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+        for action in parser._actions
+    }
+    return {other: word for dest, word in words.items() for other in _OTHER_NAMES.get(dest, ())} | words
+
+
+def phrased(message: str, words: Mapping[str, str]) -> str:
+    """A message of the library as a user of the command needs it."""
+
+    def said(given: re.Match[str]) -> str:
+        word = words.get(given["name"])
+        if word is None:
+            return given[0]
+        value = given["value"] if given["colon"] or " " in given["value"] else given["value"].strip("'\"")
+        return f"{word}{'' if value in ('', 'None', 'True') else f' {value}'}{given['colon']}"
+
+    return _HERE.sub("", _GIVEN.sub(said, message))

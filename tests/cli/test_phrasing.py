@@ -1,0 +1,77 @@
+"""Errors speak of options as they are typed: every argument of every command, and the advice of the library."""
+
+import argparse
+import json
+
+import pytest
+from support.command import crucible, every_command
+
+from crucible_datasets.cli import exits, parser
+from crucible_datasets.cli.phrasing import phrased, words_for
+from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError, MissingPredictionsError
+
+WHOLE = parser()
+
+
+def parser_of(words):
+    found = WHOLE
+    for word in words:
+        (below,) = (action for action in found._actions if isinstance(action, argparse._SubParsersAction))
+        found = below.choices[word]
+    return found
+
+
+@pytest.mark.parametrize("value", ["x", "two words", "", None, True, -1, 0.5])
+def test_every_argument_is_called_as_it_is_typed(value):
+    commands = [parser_of(words) for words in every_command()]
+    for command, action in ((each, action) for each in commands for action in each._actions):
+        told = phrased(str(ArgumentError(action.dest, value, "no.")), words_for(command))
+        typed = action.option_strings or [action.metavar or action.dest]
+        assert told.startswith(tuple(typed)) and f"{action.dest}=" not in told and told.endswith(": no.")
+
+
+def test_advice_of_the_library_is_one_for_the_command():
+    words = words_for(parser_of(["eval"]))
+    told = phrased(str(MissingPredictionsError(["a"], 2)), words)
+    assert "Pass --missing wrong to count them as wrong, or --missing ignore to leave them out." in told
+    told = phrased(str(CodeExecutionRefusedError("pass_at_k@1")), words)
+    assert "Pass --allow-code-execution to run it" in told
+    assert phrased("Pass id_column=, or prediction_column='a'.", words) == "Pass --id-column, or --column a."
+
+
+def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    assert crucible("sample", tmp_path / "a.jsonl").err.startswith("--rows 10: ")
+    assert crucible("sample", tmp_path / "a.jsonl", "-n", "many").err.startswith("--rows 'many': ")
+    assert crucible("split", tmp_path / "a.jsonl", "--folds", 5, "-o", tmp_path / "{split}.csv").err.startswith(
+        "--folds 5: "
+    )
+
+
+def test_what_is_no_argument_of_the_command_stays_as_it_is():
+    words = words_for(parser_of(["eval"]))
+    for text in (
+        "f(x=1)",
+        "train=0.8,test=0.2",
+        "x.missing='wrong'",
+        "sub-missing='wrong'",
+        "a == b",
+        "missing = 'wrong'",
+    ):
+        assert phrased(text, words) == text
+
+
+def test_the_command_says_so_to_people_and_programs(tmp_path):
+    (tmp_path / "few.jsonl").write_text('{"id": "gsm8k/main/test/0", "prediction": "x"}\n')
+    asked = ("eval", "gsm8k", tmp_path / "few.jsonl", "--synthetic", "--no-store")
+    ran = crucible(*asked)
+    assert ran.code == exits.BAD_DATA and "--missing wrong" in ran.err and "missing=" not in ran.err
+    assert "--missing wrong" in json.loads(crucible(*asked, "--json").err)["error"]["message"]
+
+
+def test_files_that_are_there_are_named_by_the_argument_that_names_them(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n')
+    assert crucible("convert", path, path).err.startswith(f"FILE {str(path)!r}: it is there already; --force")
+    assert crucible("sample", path, "-n", 1, "-o", path).err.startswith(f"--output {str(path)!r}: ")
+    assert crucible("load", path, "--save", tmp_path).err.startswith(f"--save {str(tmp_path)!r}: ")
