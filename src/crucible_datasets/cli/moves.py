@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from crucible_datasets.cli.command import Command, run_argument, store_argument
 from crucible_datasets.cli.opening import open_store, run_named
 from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
-from crucible_datasets.cli.scores import result_rows, score_table
+from crucible_datasets.cli.scores import interval, number, percent, result_rows
 
 
 def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None) -> Pieces:
@@ -47,7 +47,7 @@ def rescore(run: str, store: str | None, metrics: str | None, extract: str | Non
     rows = [{"scored": when, **row} for when, result in both.items() for row in result_rows(result)]
     yield Several(
         {
-            "scores": score_table(rows, Column("scored", keep=True), Column("rules", "rule", _listed, keep=True)),
+            "scores": Table(_TWICE, rows),
             "moved": Table(columns, moved, "no sample moved"),
             "stored": Said("" if made.run_id is None else f"kept as {made.run_id}", made.run_id),
         }
@@ -57,6 +57,18 @@ def rescore(run: str, store: str | None, metrics: str | None, extract: str | Non
 
 def _listed(rules: list[str]) -> str:
     return ", ".join(rules) or "none"
+
+
+# What is the same before and after is left out, since rules have long names.
+_TWICE = (
+    Column("scored", keep=True),
+    Column("rules", "rule", _listed, keep=True),
+    Column("metric", keep=True),
+    amount("value", "score", number),
+    amount("unparsed_rate", "unparsed", percent),
+    Column("interval", shown=interval, keep=True, spare=True),
+    amount("n", spare=True),
+)
 
 
 def _diff_arguments(parser: ArgumentParser) -> None:

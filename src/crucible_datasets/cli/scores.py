@@ -41,11 +41,10 @@ def scored(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> di
     return parts | ({"notes": Said("\n".join(said), said)} if said else {})
 
 
-def score_table(rows: Sequence[dict[str, Any]], *more: Column) -> Table:
+def score_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Scores with their intervals, and how many answers could be read."""
     return Table(
         (
-            *more,
             Column("model"),
             Column("benchmark", spare=True),
             Column("metric"),
