@@ -55,6 +55,8 @@ def server(tmp_path, monkeypatch):
     (repos / "numbers" / "other").mkdir()
     (repos / "numbers" / "other" / "a.csv").write_text("x\n1\n")
     (repos / "numbers" / "README.md").write_text(CARD)
+    (repos / "several").mkdir()
+    (repos / "several" / "README.md").write_text(CARD.replace("  default: true\n", ""))
     (repos / "plain").mkdir()
     (repos / "plain" / "train.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
     (repos / "plain" / "dev.jsonl").write_text('{"a": 3}\n')
@@ -182,6 +184,8 @@ def test_names_that_are_wrong_say_what_is_there(server):
         cd.load_dataset("jsonl", data_files="x.jsonl")
     with pytest.raises(DatasetNotFoundError, match="data/train.jsonl: there is no such file here"):
         cd.load_dataset("data/train.jsonl")
+    with pytest.raises(ConfigNotFoundError, match=r"Name one, as in load_dataset\('acme/several', 'main'\)"):
+        cd.load_dataset("acme/several")
     with pytest.raises(DatasetNotFoundError, match="no revision 'v7'"):
         cd.load_dataset("acme/numbers", revision="v7")
 

@@ -617,7 +617,8 @@ class ConfigNotFoundError(DatasetsError, ValueError):
     def message(self, dataset: object, name: object, available: Iterable[str]) -> str:
         self.dataset, self.name, self.available = dataset, name, list(available)
         if name is None:
-            example = f"load_dataset({str(dataset)!r}, {self.available[0]!r})" if self.available else ""
+            asked = re.sub(" at [0-9a-f]{40}$", "", str(dataset))  # what was asked for, without the commit it stands at
+            example = f"load_dataset({asked!r}, {self.available[0]!r})" if self.available else ""
             return (
                 f"{dataset!s} has several configurations. Name one, as in {example}. Available: {_listed(available)}."
             )

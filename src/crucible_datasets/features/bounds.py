@@ -12,6 +12,7 @@ from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import OutOfBoundsError
+from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.features import Features
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import LargeList, List
@@ -21,7 +22,7 @@ Roots = tuple[str, ...]
 
 def within(features: Features, roots: Roots | None) -> Features:
     """The same features, whose media open nothing outside of these folders; None sets no bounds."""
-    if roots is None or not any(map(_has_media, features.values())):
+    if roots is None or not any_leaf(dict(features), (Media,)):
         return features
     return Features({name: _bounded(kind, roots) for name, kind in features.items()})
 
@@ -30,14 +31,6 @@ def together(bounds: list[Roots | None]) -> Roots | None:
     """The bounds of data that was put together: all folders of those that have bounds."""
     stated = [roots for roots in bounds if roots is not None]
     return tuple(dict.fromkeys(root for roots in stated for root in roots)) if stated else None
-
-
-def _has_media(feature: Any) -> bool:
-    if isinstance(feature, dict):
-        return any(map(_has_media, feature.values()))
-    if isinstance(feature, (List, LargeList)):
-        return _has_media(feature.feature)
-    return isinstance(feature, Media)
 
 
 def _bounded(feature: Any, roots: Roots) -> Any:
