@@ -6,7 +6,7 @@ from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
 
 STOPS = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 _FENCE = "```"
-_PROGRAM = ("def ", "class ", "import ", "from ", "@", "async def ", "#")
+_DEFINING = ("def ", "class ", "async def ")
 
 
 @rule("humaneval", version=1)
@@ -21,7 +21,14 @@ def completion(text: str) -> Reading:
     """A fenced block; else a whole program, if the text begins one; else the completion as `humaneval@1` reads it."""
     if _FENCE in text:
         return fenced(text)
-    return Reading(text if text.lstrip().startswith(_PROGRAM) else humaneval(text))
+    return Reading(text if _is_program(text) else humaneval(text))
+
+
+def _is_program(text: str) -> bool:
+    """Whether a text defines something at its left edge, before anything that only a function's body can hold."""
+    before = text[: len(text) - len(text.lstrip())]
+    is_indented = bool(before.rpartition("\n")[2])
+    return not is_indented and any(text.startswith(word) or f"\n{word}" in text for word in _DEFINING)
 
 
 @rule("code/fenced", version=1)
