@@ -61,28 +61,44 @@ def test_the_benchmarks_of_the_field_are_there():
     assert len(get_benchmark("hendrycks_math").config_names) == 7
 
 
-@pytest.mark.parametrize("name", CATALOG)
-def test_a_file_opens_with_its_source_and_a_row_and_fits_on_a_page(name):
-    entry = CATALOG[name]
-    lines = Path(entry.place).read_text().splitlines()
-    assert len(lines) <= 25
-    assert lines[0] == f"# {entry.url}"
-    assert lines[1].startswith("# {") and lines[1].endswith("}")
-    told = [line for line in lines if line.startswith("# Not verified:")]
-    assert entry.revision or "revision" in told[0], "a pin that nobody verified is not there, and the file says so"
-    assert tomllib.loads("\n".join(lines))["name"] == name == Path(entry.place).stem
+def test_a_file_opens_with_its_source_and_a_row_and_fits_on_a_page():
+    for name, entry in CATALOG.items():
+        lines = Path(entry.place).read_text().splitlines()
+        assert len(lines) <= 25, name
+        assert lines[0] == f"# {entry.url}"
+        assert lines[1].startswith("# {") and lines[1].endswith("}"), name
+        assert tomllib.loads("\n".join(lines))["name"] == name == Path(entry.place).stem
 
 
-@pytest.mark.parametrize("name", CATALOG)
-def test_an_entry_says_what_users_ask_for(name):
-    entry = CATALOG[name]
-    assert entry.title and entry.domain and entry.task_type and entry.licence and entry.citation and entry.tags
-    assert entry.default_split.split("+")[0] in entry.splits_of(entry.of(None).config)
+def test_an_entry_is_pinned_and_says_by_whom_or_says_why_not():
+    """R21. A pin is a whole commit; what extends another of the same repository has that one's."""
+    pins = {}
+    for name, entry in CATALOG.items():
+        lines = Path(entry.place).read_text().splitlines()
+        if not entry.revision:
+            assert any(line.startswith("# Not verified: the revision.") for line in lines), name
+            continue
+        assert re.fullmatch("[0-9a-f]{40}", entry.revision), name
+        stated = [line for line in lines if line.startswith("revision = ")]
+        assert all("  # pinned by " in line for line in stated) and (stated or entry.extends), name
+        assert pins.setdefault(entry.source, entry.revision) == entry.revision, name
+    assert len(pins) == 32 and len(set(pins.values())) == 32
 
 
-@pytest.mark.parametrize("name", CATALOG)
-def test_every_name_in_an_entry_exists(name):
-    for entry in configured(name):
+def test_sizes_are_those_that_are_published():
+    sizes = {"gsm8k": 1319, "gsm8k_platinum": 1209, "humaneval": 164, "math_500": 500}
+    assert {name: CATALOG[name].size["test"] for name in sizes} == sizes
+
+
+def test_an_entry_says_what_users_ask_for():
+    for name, entry in CATALOG.items():
+        facts = entry.title, entry.domain, entry.task_type, entry.licence, entry.citation, entry.tags
+        assert all(facts), name
+        assert entry.default_split.split("+")[0] in entry.splits_of(entry.of(None).config)
+
+
+def test_every_name_in_an_entry_exists():
+    for entry in [one for name in CATALOG for one in configured(name)]:
         assert RULES[entry.rule].kind == "row"
         assert not entry.target_rule or RULES[entry.target_rule].kind == "value"
         assert not entry.prepare or RULES[entry.prepare].kind == "table"
@@ -92,9 +108,8 @@ def test_every_name_in_an_entry_exists(name):
         assert set(RULES[entry.rule].required) <= set(entry.columns) <= set(RULES[entry.rule].roles)
 
 
-@pytest.mark.parametrize("name", CATALOG)
-def test_a_miniature_has_the_columns_that_its_adapter_needs(name):
-    for entry in configured(name):
+def test_a_miniature_has_the_columns_that_its_adapter_needs():
+    for entry in [one for name in CATALOG for one in configured(name)]:
         members = entry.group_names.get(entry.config, [entry.config])
         for one in ["all"] if entry.group_column and entry.config in entry.group_names else members:
             columns = set(makers()[entry.source].features(one))
@@ -133,7 +148,11 @@ def test_the_registry_is_searched_filtered_and_counted():
     assert [entry.name for entry in CATALOG.search("WORD problems gsm8k-platinum")] == ["gsm8k_platinum"]
     assert {entry.name for entry in CATALOG.filter(domain="code")} == {"humaneval", "mbpp", "deepcoder"}
     assert "squad" in list_benchmarks(task_type="question_answering")
-    assert set(list_benchmarks(tag="preference", licence="CC-BY-4.0")) == {"helpsteer2_pairs", "helpsteer3"}
+    assert set(list_benchmarks(tag="preference", licence="CC-BY-4.0")) == {
+        "arena_140k",
+        "helpsteer2_pairs",
+        "helpsteer3",
+    }
     assert list_benchmarks() == sorted(CATALOG)
     for field, counts in CATALOG.summary().items():
         assert sum(counts.values()) == len(CATALOG), field

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -18,6 +19,7 @@ from crucible_datasets.benchmarks import (
     Lock,
     LockedDataset,
     check_lock,
+    get_benchmark,
     load_benchmark,
     load_samples,
     lock_datasets,
@@ -25,7 +27,15 @@ from crucible_datasets.benchmarks import (
 )
 from crucible_datasets.benchmarks.locks.rowhash import rows_hash
 from crucible_datasets.cli import exits
-from crucible_datasets.exceptions import ArgumentError, LockFileError, LockMismatchError, NotLockedError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    DatasetNotFoundError,
+    LockFileError,
+    LockMismatchError,
+    NotLockedError,
+    PinNotFoundError,
+)
+from crucible_datasets.localhub.repos import HubFolder
 from crucible_datasets.localhub.server import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -38,6 +48,12 @@ def a_folder_and_caches_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
     monkeypatch.setattr(config, "CRUCIBLE_LOCK", "")
+    # What is pushed here is at no commit that the entries of this library are pinned to.
+    (tmp_path / "unpinned").mkdir()
+    for name in ("gsm8k", "math_500", "hendrycks_math_train"):
+        (tmp_path / "unpinned" / f"{name}.toml").write_text(f'extends = "{name}"\nrevision = ""')
+    monkeypatch.setattr(config, "CRUCIBLE_BENCHMARKS", str(tmp_path / "unpinned"))
+    monkeypatch.setenv("CRUCIBLE_BENCHMARKS", str(tmp_path / "unpinned"))
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
 
@@ -56,6 +72,40 @@ def push(tmp_path, monkeypatch):
 
 def moved(error):
     return {what: (locked, found) for what, locked, found in error.value.moves}
+
+
+# Pins of this library
+
+
+def test_a_pin_is_what_is_loaded_whatever_the_branch_has(push, tmp_path, monkeypatch):
+    """The same name gives the same bytes, from any Hub that has the commit; one without it is told apart."""
+    monkeypatch.setattr(config, "CRUCIBLE_BENCHMARKS", "")
+    pin, first = get_benchmark("gsm8k").revision, push(QUESTIONS)
+    for streaming in (False, True):
+        with pytest.raises(PinNotFoundError, match=f"'gsm8k' is pinned to commit {pin}.*revision='latest'") as told:
+            load_benchmark("gsm8k", streaming=streaming)
+    assert (told.value.source, told.value.pin, told.value.place) == ("openai/gsm8k", pin, config.HF_ENDPOINT)
+    assert crucible("benchmarks", "head", "gsm8k").code == exits.code_of(told.value)
+    for asked in ("latest", "main", first):
+        assert load_benchmark("gsm8k", revision=asked).provenance.revision == first
+    with monkeypatch.context() as local:
+        local.setattr(config, "CRUCIBLE_PINS", False)
+        assert load_benchmark("gsm8k").provenance.revision == first
+    assert "What is 0 + 1?" in done("benchmarks", "head", "gsm8k", "--revision", "latest").out
+    with pytest.raises(DatasetNotFoundError, match="no revision 'f00'") as told:
+        load_benchmark("gsm8k", revision="f00")
+    assert not isinstance(told.value, PinNotFoundError), "that one was asked for, and is not of the entry"
+
+    repo = HubFolder(str(tmp_path / "hub")).repo("openai/gsm8k")
+    repo.adopt(replace(repo.find(first), id=pin), "refs/heads/kept")  # as `crucible hub mirror` does
+    push(QUESTIONS[:2])
+    for options in ({}, {"streaming": True}, {"revision": pin}):
+        made = load_benchmark("gsm8k", **options)
+        assert made.provenance.revision == pin and len(list(made)) == 6
+    assert len(load_benchmark("gsm8k", revision="latest")) == 2
+    lock_datasets("gsm8k")
+    assert next(iter(Lock.read())).revision == pin and check_lock()[0][1] == []
+    assert {move.what for move in check_lock(latest=True)[0][1]} == {"revision", "rows", "content"}
 
 
 # What is loaded under a lock
@@ -179,20 +229,20 @@ def test_what_a_benchmark_leaves_out_is_locked_with_it(tmp_path, push):
     """The training problems of MATH are those that MATH-500 does not have, as it was when it was locked."""
     write_miniatures(tmp_path / "hub", ["hendrycks_math"])
     load_benchmark("math_500", synthetic=True).raw.push_to_hub("HuggingFaceH4/MATH-500", split="test")
-    name = "hendrycks_math_train"
-    lock_datasets(name)
-    before = list(load_benchmark(name, lock=True))
+    name, one = "hendrycks_math_train", {"config": "algebra"}
+    lock_datasets(f"{name}:algebra")
+    before = list(load_benchmark(name, lock=True, **one))
     assert {entry.name for entry in Lock.read()} == {name, "math_500"}
     problem = {"problem": before[0].input, "solution": "x", "answer": "1", "subject": "a", "level": 1, "unique_id": "u"}
     Dataset.from_list([problem]).push_to_hub("HuggingFaceH4/MATH-500", split="test")
-    assert list(load_benchmark(name)) != before
-    assert list(load_benchmark(name, lock=True)) == before
+    assert list(load_benchmark(name, **one)) != before
+    assert list(load_benchmark(name, lock=True, **one)) == before
     assert [moves for _, moves in check_lock()] == [[], []]
     assert all(moves for _, moves in check_lock(latest=True))
     # A lock of only the one does without the other.
     Lock([entry for entry in Lock.read() if entry.name == name]).write("one.lock")
     with pytest.raises(LockMismatchError):
-        load_benchmark(name, lock="one.lock")
+        load_benchmark(name, lock="one.lock", **one)
 
 
 # Files of one's own
@@ -258,11 +308,11 @@ def test_two_processes_write_the_same_file(tmp_path, data):
         data(QUESTIONS, home)
         file = tmp_path / home / "crucible.lock"
         environment = {"PYTHONHASHSEED": seed, "HF_HOME": str(tmp_path / home / "cache"), "TZ": f"UTC+{seed}"}
-        names = ["mmlu", "gsm8k", "hh_rlhf", str(tmp_path / home / "data.jsonl")][:: 1 if seed == "1" else -1]
+        names = ["gsm8k", "hh_rlhf", str(tmp_path / home / "data.jsonl")][:: 1 if seed == "1" else -1]
         ran = process("lock", "--synthetic", "--file", str(file), *names, **environment)
         assert ran.returncode == 0, ran.stderr
         written.append(file.read_bytes())
-    assert written[0] == written[1] and written[0].count(b"sha256") == 4
+    assert written[0] == written[1] and written[0].count(b"sha256") == 3
 
 
 def test_hashes_do_not_change_between_versions():

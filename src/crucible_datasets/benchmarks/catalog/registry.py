@@ -103,7 +103,10 @@ class Catalog(Mapping[str, BenchmarkEntry]):
             return stated
         parent = stated["extends"]
         beneath = level if parent == name else len(self._layers)
-        return {**self._merged(parent, beneath, (*trail, (level, name))), **stated}
+        extended = self._merged(parent, beneath, (*trail, (level, name)))
+        # A commit of one repository is none of another.
+        pin = {"revision": ""} if stated.get("source", extended.get("source")) != extended.get("source") else {}
+        return {**extended, **pin, **stated}
 
     def _place(self, trail: tuple[tuple[int, str], ...]) -> str:
         level, name = trail[-1]

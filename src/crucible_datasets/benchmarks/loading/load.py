@@ -91,7 +91,7 @@ def loaded(
     streaming: bool,
 ) -> Any:
     """The samples as they are; the lock in `where` says only which commit of an excluded benchmark counts."""
-    excluded = _inputs(entry, where)
+    excluded = _inputs(entry, where, revision)
     origins = _origins(entry, revision, {name: where[name] for name in where if name not in ("folders", "lock")})
     pieces = [piece for one, origin in origins.items() for piece in pieces_of(entry, one, spec, origin, streaming)]
     chosen = limited([_chosen(entry, piece, excluded) for piece in pieces], limit)
@@ -120,11 +120,12 @@ def _origins(entry: BenchmarkEntry, revision: str | None, where: dict[str, Any])
     return origins
 
 
-def _inputs(entry: BenchmarkEntry, where: dict[str, Any]) -> set[Any]:
-    """What the benchmark asks that an entry excludes; what is said of one repository does not hold for another."""
+def _inputs(entry: BenchmarkEntry, where: dict[str, Any], revision: str | None) -> set[Any]:
+    """What the benchmark asks that an entry excludes; a commit of one repository is none of another."""
     if not entry.exclude:
         return set()
     known = {name: value for name, value in where.items() if name in ("synthetic", "folders", "token", "cache_dir")}
+    known["revision"] = revision if revision == "latest" else None
     held = where["lock"]
     is_locked = held is not None and held.named(entry.exclude, None, None, "benchmark", where["synthetic"])
     return {sample.input for sample in load_benchmark(entry.exclude, lock=held if is_locked else False, **known)}

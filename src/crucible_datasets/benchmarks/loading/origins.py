@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+from crucible_datasets import config as settings
 from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.exceptions import ConfigNotFoundError, UnknownEntryError
+from crucible_datasets.exceptions import ConfigNotFoundError, DatasetNotFoundError, PinNotFoundError, UnknownEntryError
 
 
 class Origin(Protocol):
@@ -28,9 +29,18 @@ class Loaded:
     config: str
     asked: str | None
     options: dict[str, Any] = field(default_factory=dict)
+    pinned_by: str = ""  # the benchmark whose file asks for that revision
 
     @cached_property
     def _builder(self) -> Any:
+        try:
+            return self._opened()
+        except DatasetNotFoundError as error:
+            if not self.pinned_by or getattr(error.__cause__, "code", "") != "RevisionNotFound":
+                raise
+            raise PinNotFoundError(self.pinned_by, self.source, self.asked, settings.HF_ENDPOINT) from error
+
+    def _opened(self) -> Any:
         from crucible_datasets.load import load_dataset_builder
 
         try:
@@ -116,5 +126,6 @@ def origin_of(
     ):
         return Saved(asked)
     # A pin is one of the repository in the file, and says nothing of another place.
-    pinned = revision or (entry.revision if source is None else "")
-    return Loaded(asked, config, None if pinned in ("", "latest") else pinned, options)
+    pin = entry.revision if source is None and not revision and settings.CRUCIBLE_PINS else ""
+    wanted = revision or pin
+    return Loaded(asked, config, None if wanted in ("", "latest") else wanted, options, entry.name if pin else "")

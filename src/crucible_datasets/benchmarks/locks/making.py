@@ -61,9 +61,8 @@ def _locked(lock: Lock, name: str) -> list[LockedDataset]:
 
 
 def _now(lock: Lock, entry: LockedDataset, latest: bool) -> Provenance:
-    revision = None if latest else entry.revision
     if entry.kind == "dataset":
-        found = found_now(lock.place_of(entry.name), entry, {"revision": revision})
+        found = found_now(lock.place_of(entry.name), entry, {"revision": None if latest else entry.revision})
         return found.replace(source=entry.source)
     stated = get_benchmark(entry.name).of(entry.config)
     where = {
@@ -74,7 +73,8 @@ def _now(lock: Lock, entry: LockedDataset, latest: bool) -> Provenance:
         "lock": None if latest else lock,
     }
     # Rows that did not fit when it was locked were left out and told then; what is left must be the same.
-    samples = loaded(stated, where, "skip", str(entry.split), None if entry.synthetic else revision, None, False)
+    revision = None if entry.synthetic else "latest" if latest else entry.revision
+    samples = loaded(stated, where, "skip", str(entry.split), revision, None, False)
     return samples.provenance
 
 
