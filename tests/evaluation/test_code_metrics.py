@@ -10,6 +10,7 @@ from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.results.rescoring import rescored
 from crucible_datasets.evaluation.sandbox import box, boxes
 from crucible_datasets.evaluation.sandbox.outputs import same_output
+from crucible_datasets.evaluation.sandbox.tasks import CodeTask
 from crucible_datasets.exceptions import CodeExecutionRefusedError, CodeTestsError, SandboxUnavailableError
 
 HUMANEVAL = Sample(
@@ -130,6 +131,19 @@ def test_pass_at_k_runs_every_completion():
     outcome = METRICS["pass_at_k"].score(completions, "", k=2, **options)
     assert outcome.value == 0.5
     assert outcome.detail == {"n": 4, "c": 1, "k": 2}
+
+
+@needs_isolation
+def test_every_completion_is_run_once_for_all_k(monkeypatch):
+    """Six completions of which three pass, as in the example of HumanEval: pass@1 is 0.5."""
+    completions = ["    return math.isqrt(x)\n"] * 3 + ["    return x\n", "    return (\n", "    pass\n"]
+    ran, judge = [], CodeTask.judge
+    monkeypatch.setattr(CodeTask, "judge", lambda self, text, limits: (ran.append(text), judge(self, text, limits))[1])
+    asked = {"metrics": ["pass@1", "pass@2", "pass@6"], "timeout": 30.0}
+    run = evaluate([completions], samples_from([HUMANEVAL]), model="m", allow_code_execution=True, **asked)
+    values = {key: summary.value for key, summary in run.summary.items()}
+    assert values == {"pass_at_1@1": 0.5, "pass_at_2@1": pytest.approx(0.8), "pass_at_6@1": 1.0}
+    assert sorted(ran) == sorted(completions)
 
 
 @needs_isolation

@@ -247,6 +247,32 @@ def test_a_corpus_metric_is_computed_anew_for_every_resample():
     assert (same.difference, same.p_value) == (0, 1)
 
 
+def test_translations_are_compared_as_sacrebleu_does_it():
+    """Its table of the WMT17 systems is made by exchanging translations at random, as ours is."""
+    significance = pytest.importorskip("sacrebleu.significance")
+    draw = np.random.default_rng(5)
+    words = "the dog bit a man who was not at all surprised by it".split()
+    targets = [" ".join(draw.choice(words, 9)) for _ in range(60)]
+    systems = {
+        model: [" ".join(word if draw.random() < right else "so" for word in text.split()) for text in targets]
+        for model, right in (("a", 0.74), ("b", 0.82))
+    }
+    runs = []
+    for model, texts in systems.items():
+        outcomes = METRICS["bleu@1"].score_many(texts, targets)
+        rows = [SampleResult(f"q{n}", texts[n], targets[n], {"bleu@1": one}) for n, one in enumerate(outcomes)]
+        total = MetricSummary(METRICS["bleu@1"].aggregate(outcomes), len(rows))
+        info = RunInfo(run_id=model, model=model, dataset="wmt", dataset_hash="abc", metrics=["bleu@1"])
+        runs.append(EvaluationResult(info, rows, {"bleu@1": total}))
+    (row,) = compare(*runs)
+    bleu = {"BLEU": pytest.importorskip("sacrebleu.metrics").BLEU(references=[targets])}
+    _, theirs = significance.PairedTest([*systems.items()], bleu, None, "ar", 1000)()
+    baseline, other = theirs["BLEU"]
+    assert (row.first_value, row.second_value) == pytest.approx((baseline.score, other.score))
+    assert 0.02 < other.p_value < 0.5
+    assert row.p_value == pytest.approx(other.p_value, abs=0.08)  # three standard errors of 500 trials
+
+
 def test_exchanging_outcomes_is_mcnemars_test_where_the_total_is_the_accuracy():
     first, second = classified(0.4, "a", 1, "micro_f1@1"), classified(0.55, "b", 1, "micro_f1@1")
     (row,) = compare(first, second)

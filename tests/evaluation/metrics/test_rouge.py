@@ -1,5 +1,6 @@
 """ROUGE against rouge-score, which is the custom, and the stemmer against NLTK's."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,28 +8,29 @@ from hypothesis import strategies as st
 from crucible_datasets.evaluation import METRICS, score
 from crucible_datasets.evaluation.metrics.porter import stem
 from crucible_datasets.evaluation.metrics.subsequences import Line
+from crucible_datasets.evaluation.statistics import bootstrap
 from crucible_datasets.exceptions import ArgumentError
 
 TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "reference", "summary", "values"),
-    [
-        ("rouge1", "testing one two", "testing", (1, 1 / 3, 1 / 2)),
-        ("rouge2", "testing one two", "testing one", (1, 1 / 2, 2 / 3)),
-        ("rougeL", "testing one two", "testing one", (1, 2 / 3, 4 / 5)),
-        ("rougeL", "testing one two", "testing two", (1, 2 / 3, 4 / 5)),
-        ("rouge1", "the cat is on the mat", "the cat sat on the mat", (5 / 6, 5 / 6, 5 / 6)),
-        ("rouge2", "the cat is on the mat", "the cat sat on the mat", (0.6, 0.6, 0.6)),
-        ("rougeL", "the cat is on the mat", "the cat sat on the mat", (5 / 6, 5 / 6, 5 / 6)),
-        *((kind, "testing", "", (0, 0, 0)) for kind in TYPES),
-        *((kind, "", "testing", (0, 0, 0)) for kind in TYPES),
-    ],
-)
-def test_the_truth_table(kind, reference, summary, values):
-    for stat, value in zip(("precision", "recall", "fmeasure"), values, strict=True):
-        assert score(kind, summary, reference, stat=stat) == pytest.approx(value)
+TABLE = [
+    ("rouge1", "testing one two", "testing", (1, 1 / 3, 1 / 2)),
+    ("rouge2", "testing one two", "testing one", (1, 1 / 2, 2 / 3)),
+    ("rougeL", "testing one two", "testing one", (1, 2 / 3, 4 / 5)),
+    ("rougeL", "testing one two", "testing two", (1, 2 / 3, 4 / 5)),
+    ("rouge1", "the cat is on the mat", "the cat sat on the mat", (5 / 6, 5 / 6, 5 / 6)),
+    ("rouge2", "the cat is on the mat", "the cat sat on the mat", (0.6, 0.6, 0.6)),
+    ("rougeL", "the cat is on the mat", "the cat sat on the mat", (5 / 6, 5 / 6, 5 / 6)),
+    *((kind, "testing", "", (0, 0, 0)) for kind in TYPES),
+    *((kind, "", "testing", (0, 0, 0)) for kind in TYPES),
+]
+
+
+def test_the_truth_table():
+    for kind, reference, summary, values in TABLE:
+        for stat, value in zip(("precision", "recall", "fmeasure"), values, strict=True):
+            assert score(kind, summary, reference, stat=stat) == pytest.approx(value), (kind, reference, summary)
 
 
 def texts_of(shared, runs, reference, summary, nearly=0):
@@ -46,23 +48,43 @@ def texts_of(shared, runs, reference, summary, nearly=0):
     return " ".join(wanted), " ".join(found)
 
 
-@pytest.mark.parametrize(
-    ("kind", "use_stemmer", "counts", "values"),
-    [
-        ("rouge1", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
-        ("rouge2", False, (11, 3, 27, 16), (0.53333, 0.30769, 0.39024)),
-        ("rougeL", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
-        ("rouge1", False, (17, 5, 42, 26, 1), (0.65385, 0.40476, 0.50000)),
-        ("rouge1", True, (17, 5, 42, 26, 1), (0.69231, 0.42857, 0.52941)),
-        ("rouge2", False, (17, 5, 42, 26, 1), (0.48000, 0.29268, 0.36364)),
-    ],
-)
-def test_the_ground_truth_of_rouge_155(kind, use_stemmer, counts, values):
-    """The values that ROUGE-1.5.5 gave for two published pairs, on texts with the same counts."""
-    reference, summary = texts_of(*counts)
-    assert (len(reference.split()), len(summary.split())) == counts[2:4]
-    detail = METRICS[kind].score(summary, reference, use_stemmer=use_stemmer).detail
-    assert [detail["precision"], detail["recall"], detail["fmeasure"]] == pytest.approx(list(values), abs=6e-6)
+GROUND_TRUTH = [
+    ("rouge1", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
+    ("rouge2", False, (11, 3, 27, 16), (0.53333, 0.30769, 0.39024)),
+    ("rougeL", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
+    ("rouge1", False, (17, 5, 42, 26, 1), (0.65385, 0.40476, 0.50000)),
+    ("rouge1", True, (17, 5, 42, 26, 1), (0.69231, 0.42857, 0.52941)),
+    ("rouge2", False, (17, 5, 42, 26, 1), (0.48000, 0.29268, 0.36364)),
+]
+
+
+def test_the_ground_truth_of_rouge_155():
+    """The values that ROUGE-1.5.5 gave for two published pairs, on texts with the same counts.
+
+    The texts themselves are pieces of newspapers, and not ours to pass on.
+    """
+    for kind, use_stemmer, counts, values in GROUND_TRUTH:
+        reference, summary = texts_of(*counts)
+        assert (len(reference.split()), len(summary.split())) == counts[2:4]
+        detail = METRICS[kind].score(summary, reference, use_stemmer=use_stemmer).detail
+        found = [detail["precision"], detail["recall"], detail["fmeasure"]]
+        assert found == pytest.approx(list(values), abs=6e-6), (kind, use_stemmer, counts)
+
+
+def test_the_bootstrap_of_many_summaries_is_that_of_rouge_score():
+    """Their large file gives .37614, .38554, .39581 ± .002 for ROUGE-1; of made texts with such scores, both agree so."""
+    scoring = pytest.importorskip("rouge_score.scoring")
+    draw = np.random.default_rng(0)
+    references = [[f"w{n}" for n in draw.integers(0, 400, size)] for size in draw.integers(30, 80, 500)]
+    summaries = [[word if draw.random() < 0.33 else "other" for word in words] for words in references]
+    joined = [[" ".join(words) for words in texts] for texts in (summaries, references)]
+    values = [outcome.value for outcome in METRICS["rouge1"].score_many(*joined)]
+    theirs, ours = scoring.BootstrapAggregator(), bootstrap(values, n=1000, seed=0)
+    for value in values:
+        theirs.add_scores({"rouge1": scoring.Score(value, value, value)})
+    low, middle, high = (each.fmeasure for each in theirs.aggregate()["rouge1"])
+    assert (ours.interval.low, ours.value, ours.interval.high) == pytest.approx((low, middle, high), abs=0.002)
+    assert 0.3 < low < middle < high < 0.4 and high - low > 0.008
 
 
 vocabulary = (
@@ -79,7 +101,7 @@ def oracle(request):
     return request.param, rouge_scorer.RougeScorer(TYPES, use_stemmer=request.param)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(reference=texts, summary=texts)
 def test_values_are_those_of_rouge_score(oracle, reference, summary):
     use_stemmer, scorer = oracle
@@ -88,7 +110,7 @@ def test_values_are_those_of_rouge_score(oracle, reference, summary):
         assert [detail["precision"], detail["recall"], detail["fmeasure"]] == pytest.approx(list(expected), abs=1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(references=st.lists(texts, min_size=1, max_size=3), summary=texts)
 def test_the_best_reference_counts(oracle, references, summary):
     use_stemmer, scorer = oracle
@@ -105,7 +127,7 @@ made_words = st.builds(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(st.sampled_from(english) | made_words.filter(bool))
 def test_stems_are_those_of_nltk(word):
     porter = pytest.importorskip("nltk.stem.porter")

@@ -44,6 +44,14 @@ def test_mcnemar_by_the_table():
     assert corrected.statistic == pytest.approx(20.6722, abs=5e-5)
     assert corrected.p_value == pytest.approx(5.450e-06, rel=1e-4)
     assert paired(*table_of(101, 121, 59, 33)).p_value == exact.p_value
+    assert exact.p_value == pytest.approx(stats.binomtest(59, 180).pvalue, rel=1e-12)
+
+
+def test_the_same_220_questions_show_a_difference_in_pairs_and_none_apart():
+    """.008 against .080: the published example, whose numbers these are one way to get."""
+    first, second = table_of(133, 27, 10, 50)
+    assert len(first) == 220
+    assert (round(paired(first, second).p_value, 3), round(unpaired(first, second).p_value, 3)) == (0.008, 0.080)
 
 
 @given(first=counts, second=counts)

@@ -12,7 +12,7 @@ from inspect import signature
 from typing import Any
 
 from crucible_datasets.evaluation.metrics.base import METRICS, Judge, Metric, metric
-from crucible_datasets.evaluation.metrics.passing import pass_at_k
+from crucible_datasets.evaluation.metrics.passing import pass_at_k, verdicts
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.exceptions import CodeExecutionRefusedError
 
@@ -110,24 +110,29 @@ def pass_at_k_of_completions(
     if all(isinstance(each, bool | None) for each in completions):
         passed = [each is True for each in completions]
     else:
-        outcomes = code_execution_many(
-            completions,
-            [target] * len(completions),
-            samples=[sample] * len(completions),
-            allow_code_execution=allow_code_execution,
-            tests=tests,
-            entry_point=entry_point,
-            prompt=prompt,
-            setup=setup,
-            timeout=timeout,
-            memory=memory,
-            num_workers=num_workers,
+        options = {
+            "allow_code_execution": allow_code_execution,
+            "tests": tests,
+            "entry_point": entry_point,
+            "prompt": prompt,
+            "setup": setup,
+            "timeout": timeout,
+            "memory": memory,
+            "num_workers": num_workers,
+        }
+        outcomes = verdicts(
+            (id(sample), repr((completions, target, options))), lambda: _run(completions, target, sample, options)
         )
         broken = [outcome for outcome in outcomes if outcome.value is None]
         if broken:
             return broken[0]
         passed = [outcome.value == 1.0 for outcome in outcomes]
     return Outcome(pass_at_k(len(passed), sum(passed), k), detail={"n": len(passed), "c": sum(passed), "k": k})
+
+
+def _run(completions: list[Any], target: Any, sample: Any, options: dict[str, Any]) -> list[Outcome]:
+    count = len(completions)
+    return code_execution_many(completions, [target] * count, samples=[sample] * count, **options)
 
 
 def _with_tests(given: dict[str, Any], sample: Any, target: Any) -> dict[str, Any]:

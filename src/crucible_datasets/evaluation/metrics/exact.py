@@ -48,8 +48,8 @@ def exact_match(
 ) -> Outcome:
     """1 when prediction and target agree: texts after normalisation, numbers within a tolerance, lists as sets.
 
-    Texts lose case, needless white space and punctuation, but not what makes another number of a number. A float is
-    met within `tolerance` of its size, an int exactly. Of mappings the `answer` counts.
+    Texts lose case, needless white space and punctuation, but not what makes another number of a number or C of C++.
+    A float is met within `tolerance` of its size, an int exactly. Of mappings the `answer` counts.
 
     >>> exact_match(" The  Answer!", "the answer").value, exact_match("3.5", "35").value, exact_match(99.5, 100.0).value
     (1.0, 0.0, 1.0)

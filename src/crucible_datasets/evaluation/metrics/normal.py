@@ -13,14 +13,19 @@ from crucible_datasets.exceptions import ArgumentError
 Form = Callable[[str], str]
 
 _BLOCK = 512
-_DIGIT = re.compile(r"\d")
 _BEYOND_ASCII_WORDS = re.compile(r"[^a-zA-Z0-9_\s]")
-# Deleting every mark would make -5 of 5, 35 of 3.5 and 12 of 1/2. A mark between digits stays unless it groups
-# them, and so does what stands before a number and changes it.
-_MARKS_OF_NUMBERS = re.compile(r"([^\w\s,'’](?:(?<=\d[^\w\s])(?=\d)|(?<!\w[^\w\s])(?<=[-.√<>≤≥±])(?=[$€£]?\.?\d)))")
+# Whether marks may be more than punctuation: there is a number, or C++ and C#.
+_MATTERS = re.compile(r"\d|\w[+#]")
+# Deleting every mark would make -5 of 5, 35 of 3.5, 12 of 1/2 and C of C++. A mark between digits stays unless it
+# groups them, and so do what stands before a number and changes it, what compares with one, and + or # after a word.
+_MARKS_THAT_COUNT = re.compile(
+    r"([^\w\s,'’](?:(?<=\d[^\w\s])(?=\d)|(?<!\w[^\w\s])(?<=[-.√±])(?=[$€£]?\.?\d)|(?<=[<>≤≥≠])(?=\s?[-$€£]?\.?\d)"
+    r"|(?<=\d[<>≤≥≠])|(?<=\w[+#])|(?<=\w[+#][+#])))"
+)
 # The same for ASCII, where the engine looks characters up in a table: three times as fast.
-_ASCII_MARKS_OF_NUMBERS = re.compile(
-    r"([!-&(-+\--/:-@\[-^`{-~](?:(?<=[0-9].)(?=[0-9])|(?<![0-9a-z_].)(?<=[-.<>])(?=\$?\.?[0-9])))"
+_ASCII_MARKS_THAT_COUNT = re.compile(
+    r"([!-&(-+\--/:-@\[-^`{-~](?:(?<=[0-9].)(?=[0-9])|(?<![0-9a-z_].)(?<=[-.])(?=\$?\.?[0-9])"
+    r"|(?<=[<>])(?= ?[-$]?\.?[0-9])|(?<=[0-9][<>])|(?<=[0-9a-z_][+#])|(?<=[0-9a-z_][+#][+#])))"
 )
 _LEADING_NUMBER = re.compile(
     r"\s*([+\-−]?)[$€£]?(\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(\.\d+)?(?:[eE]([+-]?\d{1,3}))?(?!\s*/\s*\d)"
@@ -58,10 +63,10 @@ def form_of(normalize: bool | str, ignore_case: bool, ignore_punctuation: bool, 
 
 
 def words(text: str) -> str:
-    """Lower case, one space for each gap, no punctuation but that of numbers.
+    """Lower case, one space for each gap, no punctuation but what counts: that of numbers, and of names such as C++.
 
-    >>> words("  It's  $1,234.50! "), words("北京。")
-    ('its 1234.50', '北京')
+    >>> words("  It's  $1,234.50! "), words("北京。"), words("**C++**")
+    ('its 1234.50', '北京', 'c++')
     """
     if text.isalnum():
         return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower())
@@ -76,10 +81,10 @@ def _without_marks(text: str) -> str:
         return plain
     if not plain or plain.isspace():
         return text  # an answer of marks alone is compared as it is
-    return _with_numbers(text, _MARKS_OF_NUMBERS) if _DIGIT.search(plain) else plain
+    return _with_marks_that_count(text, _MARKS_THAT_COUNT) if _MATTERS.search(text) else plain
 
 
-def _with_numbers(text: str, marks: re.Pattern[str]) -> str:
+def _with_marks_that_count(text: str, marks: re.Pattern[str]) -> str:
     parts = marks.split(text)
     parts[::2] = [part.translate(_MARKS) for part in parts[::2]]
     return "".join(parts)
@@ -97,7 +102,7 @@ def _words_of_block(texts: list[str]) -> list[str]:
     joined = "\n".join(texts).lower()
     if not is_plain(joined, len(texts)):
         return [*map(words, texts)]
-    together = _with_numbers(joined, _ASCII_MARKS_OF_NUMBERS)
+    together = _with_marks_that_count(joined, _ASCII_MARKS_THAT_COUNT)
     forms = together.split("\n")
     # Only a text that began with a mark may have lost all it had.
     if "\n\n" in together or "\n " in together or together[:1] in ("", " ", "\n") or together[-1:] in (" ", "\n"):

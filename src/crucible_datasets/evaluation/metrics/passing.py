@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import comb
+from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError, TooFewCompletionsError
+
+_KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("verdicts", default=None)
+
+
+@contextmanager
+def keeping_verdicts() -> Iterator[None]:
+    """Within, completions are run once for all metrics that ask about them, as pass@1 and pass@10 do."""
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def verdicts(about: Any, run: Callable[[], Any]) -> Any:
+    """What running says, or said before of the same."""
+    kept = _KEPT.get()
+    if kept is None:
+        return run()
+    if about not in kept:
+        kept[about] = run()
+    return kept[about]
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

@@ -61,6 +61,7 @@ def bleu(
     tokenize: str | None = None,
     lowercase: bool = False,
     smooth_method: str = "exp",
+    smooth_value: float | None = None,
     max_ngram_order: int = 4,
 ) -> Outcome:
     """BLEU from 0 to 100: of one pair the sentence's, of all the corpus's. The target is one reference or a list.
@@ -75,15 +76,26 @@ def bleu(
         tokenize=tokenize,
         lowercase=lowercase,
         smooth_method=smooth_method,
+        smooth_value=smooth_value,
         max_ngram_order=max_ngram_order,
         effective_order=True,  # a short sentence has no n-grams of four; alone, it is judged by those it has
     )
 
 
 @metric(version=1, aliases=("chrf2",), **_by_sacrebleu("CHRF"))
-def chrf(prediction: Any, target: Any, *, lowercase: bool = False) -> Outcome:
+def chrf(
+    prediction: Any,
+    target: Any,
+    *,
+    lowercase: bool = False,
+    char_order: int = 6,
+    beta: int = 2,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+) -> Outcome:
     """chrF2 from 0 to 100: n-grams of characters that prediction and reference share."""
-    return _judged("CHRF", prediction, target, lowercase=lowercase)
+    options = {"char_order": char_order, "beta": beta, "whitespace": whitespace, "eps_smoothing": eps_smoothing}
+    return _judged("CHRF", prediction, target, lowercase=lowercase, **options)
 
 
 @metric("chrf++", version=1, aliases=("chrf2++",), **_by_sacrebleu("CHRF", word_order=2))

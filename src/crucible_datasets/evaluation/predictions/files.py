@@ -10,7 +10,7 @@ from typing import IO, Any, BinaryIO, cast
 
 import msgspec
 
-from crucible_datasets.exceptions import FileFormatError, PredictionsError
+from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, PredictionsError
 
 
 def read_predictions(path: str) -> Any:
@@ -47,6 +47,8 @@ def _answers(path: str) -> list[Any]:
 
 
 def _opened(path: str) -> IO[bytes]:
+    if not os.path.exists(path):
+        raise DataFilesNotFoundError(path, "there is no such file.")
     return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
 
 

@@ -36,7 +36,7 @@ def html_report(
     if max_samples < 0 or max_bytes < 0:
         raise ArgumentError("max_samples", max_samples, "expected 0 or more, as for max_bytes.")
     told = payload(runs, title, Limits(max_samples, max_bytes))
-    script, style = "".join(_asset(name) for name in _SCRIPTS), _asset("page.css")
+    script, style = "".join(_in_one_script(_asset(name)) for name in _SCRIPTS), _asset("page.css")
     parts = {
         "CSP": _policy(script, style),
         "TITLE": escape(_printable(told["title"])),
@@ -73,6 +73,11 @@ def _runs(results: EvaluationResult | Iterable[EvaluationResult]) -> Sequence[Ev
 
 def _asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text("utf-8")
+
+
+def _in_one_script(module: str) -> str:
+    """What a module of the viewer, which loads them one by one, is where all stand in one script."""
+    return re.sub(r"^import .*\n|^export ", "", module, flags=re.MULTILINE)
 
 
 def _policy(script: str, style: str) -> str:

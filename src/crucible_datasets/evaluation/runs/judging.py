@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.evaluation.metrics.base import Metric, metric_of
 from crucible_datasets.evaluation.metrics.known import known_key
+from crucible_datasets.evaluation.metrics.passing import keeping_verdicts
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
 from crucible_datasets.evaluation.rules.base import Rule, rule_of
 from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError
@@ -57,7 +58,8 @@ class Judging:
         self, predictions: Sequence[Any], targets: Sequence[Any], samples: Sequence[Any]
     ) -> list[dict[str, Outcome]]:
         """What every metric says of every prediction."""
-        columns = [self._column(key, predictions, targets, samples) for key in self.metrics]
+        with keeping_verdicts():
+            columns = [self._column(key, predictions, targets, samples) for key in self.metrics]
         return [dict(zip(self.metrics, row, strict=True)) for row in zip(*columns, strict=True)]
 
     @property

@@ -1,5 +1,7 @@
 // Charts: a dot for a score, a line for its interval.
 
+import { number, score, series, svg, el, visible } from "./dom.js";
+
 const ROW = 30, LETTER = 7, TICK = 40; // pixels of a row, of a letter at most, between two ticks at least
 
 /** Where things are in a chart of some width: names at the left, numbers at the right, marks between them. */
@@ -28,7 +30,7 @@ function bounds(rows, isShare) {
 }
 
 /** Scores below each other, drawn again for every width, so that letters keep their size. */
-function intervalChart(rows, isShare, about) {
+export function intervalChart(rows, isShare, about) {
   const place = el("div", { class: "scores" }, drawn(rows, isShare, about, 1000));
   new ResizeObserver(([seen]) => {
     const width = Math.max(280, Math.round(seen.contentRect.width));
@@ -72,7 +74,7 @@ function chartRow(one, y, place, isShare, { width, label, right, letters }) {
 }
 
 /** A difference in a cell of a table, on a scale that all rows share. */
-function differenceChart(row, reach) {
+export function differenceChart(row, reach) {
   const place = (value) => 100 + (value / (reach || 1)) * 92;
   const sure = row.low > 0 || row.high < 0;
   const chart = svg("svg", { viewBox: "0 0 200 22", role: "img", "aria-label": "difference with its interval" });

@@ -1,11 +1,13 @@
 // The words in which two texts differ.
 
+import { el } from "./dom.js";
+
 const MOST_CELLS = 4e6;
 
 const wordsOf = (text) => text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) || [];
 
 /** Pairs of [kind, text]: "same", "out" (only in the first), "in" (only in the second). */
-function differences(first, second) {
+export function differences(first, second) {
   let a = wordsOf(first), b = wordsOf(second);
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
@@ -51,7 +53,7 @@ function joined(steps) {
   return found;
 }
 
-function differenceText(first, second) {
+export function differenceText(first, second) {
   const tags = { same: "span", out: "del", in: "ins" };
   return el("div", { class: "text" }, differences(first, second).map(([kind, text]) => el(tags[kind], {}, text)));
 }

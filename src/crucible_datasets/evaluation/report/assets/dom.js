@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text in which characters that reorder or hide others are written out. */
-function visible(value) {
+export function visible(value) {
   const text = typeof value === "string" ? value : value === null || value === undefined ? "" : JSON.stringify(value);
   return text.replace(CONTROLS, (one) => "\\u" + one.charCodeAt(0).toString(16).padStart(4, "0"));
 }
@@ -21,25 +21,25 @@ function fill(node, attributes, children) {
   return node;
 }
 
-const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+export const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-function number(value, digits = 3) {
+export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   const rounded = Number(value.toFixed(digits));
   return Number.isInteger(value) ? String(value) : (Object.is(rounded, -0) ? 0 : rounded).toFixed(digits);
 }
 
-function probability(value) {
+export function probability(value) {
   if (value === null || value === undefined) return "–";
   return value < 0.001 ? "< 0.001" : value.toFixed(3);
 }
 
 /** A score as people read it: shares in percent, anything else as it is. */
-function score(value, isShare) {
+export function score(value, isShare) {
   if (value === null || value === undefined) return "–";
   return isShare ? (100 * value).toFixed(1) + " %" : value.toFixed(3);
 }
 
-const series = (index) => "s" + (index % 8);
-const dot = (index) => el("span", { class: "dot " + series(index), "aria-hidden": "true" });
+export const series = (index) => "s" + (index % 8);
+export const dot = (index) => el("span", { class: "dot " + series(index), "aria-hidden": "true" });

@@ -1,10 +1,13 @@
 // One sample: the conversation, the target, what every model answered, and how two answers differ.
 
+import { differenceText } from "./diff.js";
+import { dot, el, number, visible } from "./dom.js";
+
 const ROLES = new Set(["user", "assistant", "system", "tool"]);
 // An image in an <img> runs nothing; only kinds that are no documents are shown.
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
 
-function contentOf(content) {
+export function contentOf(content) {
   if (!Array.isArray(content)) return [visible(content)];
   return content.map((part) => {
     if (typeof part === "string") return visible(part);
@@ -25,16 +28,16 @@ function messageNode(message) {
   return el("div", { class: "message " + (ROLES.has(role) ? role : "") }, el("div", { class: "role" }, role), el("div", { class: "text" }, contentOf(content)));
 }
 
-function conversation(input) {
+export function conversation(input) {
   return Array.isArray(input) ? input.map(messageNode) : [messageNode({ role: "user", content: input })];
 }
 
-function answerText(prediction) {
+export function answerText(prediction) {
   if (prediction === null || prediction === undefined) return "";
   return Array.isArray(prediction) && prediction.every((one) => typeof one === "string") ? prediction.join("\n———\n") : typeof prediction === "string" ? prediction : JSON.stringify(prediction, null, 1);
 }
 
-function mark(outcome) {
+export function mark(outcome) {
   if (!outcome) return el("span", {}, "–");
   const [value, status] = outcome;
   if (status !== "ok") return el("span", { class: "mark odd" }, status);
@@ -42,12 +45,12 @@ function mark(outcome) {
   return el("span", { class: "mark " + kind }, value === 1 ? "right" : value === 0 ? "wrong" : number(value));
 }
 
-function facts(pairs) {
+export function facts(pairs) {
   const said = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && !value.length));
   return el("dl", {}, said.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, Array.isArray(value) && value.every((one) => typeof one === "string") ? value.join(", ") : value)]));
 }
 
-function choiceList(sample) {
+export function choiceList(sample) {
   const letter = typeof sample.target === "string" ? sample.target.trim() : "";
   return el("ol", { class: "choices" }, sample.choices.map((choice, index) =>
     el("li", { class: letter === String.fromCharCode(65 + index) ? "target" : null }, el("span", { class: "text" }, choice))));

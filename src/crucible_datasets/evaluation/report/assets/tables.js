@@ -1,5 +1,7 @@
 // Tables that are sorted by their headings, filtered by words and shown page by page.
 
+import { el, visible } from "./dom.js";
+
 const PAGE = 25;
 
 function compared(a, b) {
@@ -14,7 +16,7 @@ function compared(a, b) {
  * columns: {title, value(row), cell(row) → Node or text, number}; options: {kept(row), opened(row, rows), empty}.
  * Gives {node, refresh, rows}.
  */
-function sortedTable(rows, columns, options = {}) {
+export function sortedTable(rows, columns, options = {}) {
   const state = { by: null, down: false, page: 0, shown: [] };
   const heads = columns.map((column, index) =>
     el("th", { class: column.number ? "number" : null, scope: "col", "aria-sort": "none" },
