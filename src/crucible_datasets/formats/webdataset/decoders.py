@@ -1,0 +1,152 @@
+"""Bytes → values, one function for each kind of content. Nothing that a file holds is ever run.
+
+Whatever is wrong with the bytes is a `ValueError`, which the caller completes with the file and the member.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import LimitExceededError
+from crucible_datasets.registry import need
+
+Decode = Callable[[bytes], Any]
+PICKLES = frozenset({"pkl", "pickle", "pyd", "pth"})
+
+
+@cache
+def _fast_json() -> tuple[Any, Any, type[Exception]]:
+    import msgspec
+
+    decoder = msgspec.json.Decoder()
+    return decoder.decode, decoder.decode_lines, msgspec.DecodeError
+
+
+def json_decoder() -> Decode:
+    """A function that parses JSON; what only the standard library takes, such as `NaN`, is left to it."""
+    decode, _, failure = _fast_json()
+
+    def parsed(content: bytes) -> Any:
+        try:
+            return decode(content)
+        except (failure, RecursionError, UnicodeDecodeError):
+            return _slow_json(content)
+
+    return parsed
+
+
+def json_lines(content: bytes) -> list[Any]:
+    """A value for each line that is not blank."""
+    _, decode_lines, failure = _fast_json()
+    try:
+        return list(decode_lines(content))
+    except (failure, RecursionError, UnicodeDecodeError):
+        return [_slow_json(line) for line in content.split(b"\n") if line.strip()]
+
+
+def _slow_json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def text(content: bytes) -> str:
+    """Text as it is."""
+    return content.decode()
+
+
+def trimmed(content: bytes) -> str:
+    """Text without the blanks around it."""
+    return content.decode().strip()
+
+
+def npy(content: bytes) -> Any:
+    """An array; one of Python objects would be a pickle, and is refused."""
+    import numpy as np
+    from numpy.lib import format as npy_format
+
+    stream = io.BytesIO(content)
+    version = npy_format.read_magic(stream)
+    reads = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
+    if version not in reads:
+        raise ValueError(f"arrays of version {version} are not known")
+    shape, is_fortran, dtype = reads[version](stream)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which only a pickle could restore")
+    stated, held = math.prod(shape) * dtype.itemsize, len(content) - stream.tell()
+    if min(shape, default=0) < 0 or stated > held:
+        raise ValueError(f"its header tells of {stated} bytes, and {held} follow")
+    array = np.frombuffer(content, dtype, math.prod(shape), stream.tell()) if stated else np.empty(shape, dtype)
+    return array.reshape(shape, order="F" if is_fortran else "C").copy(order="K")
+
+
+def npz(content: bytes) -> dict[str, Any]:
+    """Arrays by name."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _require_within(sum(member.file_size for member in archive.infolist()), len(content))
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+            return {name.removesuffix(".npy"): npy(archive.read(name)) for name in names}
+    except zipfile.BadZipFile as error:
+        raise ValueError(str(error)) from error
+
+
+def msgpack(content: bytes) -> Any:
+    """A value packed by msgpack."""
+    import msgspec
+
+    return msgspec.msgpack.decode(content)
+
+
+def cbor(content: bytes) -> Any:
+    """A value packed by CBOR."""
+    cbor2 = need("cbor2", extra="webdataset")
+    try:
+        return cbor2.loads(content)
+    except cbor2.CBORDecodeError as error:
+        raise ValueError(str(error)) from error
+
+
+def pickled(content: bytes) -> Any:
+    """What a pickle restores: running it means running what its author wrote."""
+    import pickle
+
+    return pickle.loads(content)  # noqa: S301 - only where the caller has allowed it
+
+
+def gunzipped(content: bytes) -> bytes:
+    """The bytes before gzip, if they are not far more than a file may become."""
+    allowed, parts, size, data = _allowed(len(content)), [], 0, content
+    while data:
+        decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        parts.append(decoder.decompress(data, allowed + 1 - size))
+        size += len(parts[-1])
+        _require_within(size, len(content))
+        if not decoder.eof:
+            raise ValueError("the gz data breaks off")
+        data = decoder.unused_data
+    return b"".join(parts)
+
+
+def _allowed(size: int) -> int:
+    return max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, size * config.MAX_UNPACKED_RATIO)
+
+
+def _require_within(size: int, packed: int) -> None:
+    if size > _allowed(packed):
+        raise LimitExceededError("a member", "unpacked, it", _allowed(packed), "config.MAX_UNPACKED_RATIO")
+
+
+PACKED: dict[str, Decode] = {"npy": npy, "npz": npz, "mp": msgpack, "msg": msgpack, "cbor": cbor}
+# numpy, cbor2 and msgspec raise what they like about bytes that make no sense to them, such as `tokenize.TokenError`.
+FAILURES: tuple[type[Exception], ...] = (Exception,)

@@ -1,0 +1,107 @@
+"""The headers of tar archives: blocks of 512 bytes, and the longer ones of PAX and GNU before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from struct import Struct
+from zlib import adler32
+
+from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.formats.webdataset.window import Window
+
+BLOCK = 512
+EMPTY = bytes(BLOCK)
+REGULAR = b"0\x007"
+SPARSE = b"S"
+WITHOUT_DATA = b"123456"
+ABOUT_NEXT = b"xXLKg"  # headers that tell of the member after them, or of all
+_LONGEST = 1 << 20
+_FIELDS = Struct("100s24x12s12x8sc100x6s82x155s12x").unpack
+
+
+def header_of(block: bytes, window: Window) -> tuple[bytes, int, bytes]:
+    """The name, the size and the kind that a block states, once its checksum agrees."""
+    if len(block) < BLOCK:
+        what = "a header" if block else "the block that ends it is missing"
+        raise FileFormatError(window.path, f"the archive breaks off: {what}", None, window.position)
+    name, size, checksum, kind, magic, prefix = _FIELDS(block)
+    if adler32(block) & 0xFFFF != expected(checksum) and not _agrees_signed(block, checksum):
+        raise FileFormatError(window.path, "a header of the archive is damaged", None, window.position - BLOCK)
+    name = name.partition(b"\0")[0]
+    if prefix[0] and magic == b"ustar\0":
+        name = prefix.partition(b"\0")[0] + b"/" + name
+    return name, number(size, window), kind
+
+
+@lru_cache(1 << 16)
+def expected(checksum: bytes) -> int:
+    """The low half of Adler-32 that a block with this checksum has: the sum of its bytes and 1.
+
+    It is worked out in C, twenty times faster than a sum; the checksum itself was added up as eight spaces.
+    """
+    try:
+        return (int(checksum.strip(b"\0 "), 8) - 8 * ord(" ") + sum(checksum) + 1) % 65521
+    except ValueError:
+        return -1
+
+
+def _agrees_signed(block: bytes, checksum: bytes) -> bool:
+    """Whether the checksum is one of signed bytes, as some old programs wrote it."""
+    if expected(checksum) < 0:
+        return False
+    signed = sum(memoryview(block).cast("b")) - sum(memoryview(checksum).cast("b"))
+    return int(checksum.strip(b"\0 "), 8) == signed + 8 * ord(" ")
+
+
+def number(field: bytes, window: Window) -> int:
+    """A number in octal digits, or in base 256 if the first bit is set."""
+    if field[0] == 0x80:
+        found = int.from_bytes(field[1:], "big")
+    else:
+        try:
+            found = int(field.strip(b"\0 ") or b"0", 8)
+        except ValueError:
+            found = -1
+    return checked_size(found, window)
+
+
+def checked_size(size: int, window: Window) -> int:
+    """A size that a file can have."""
+    if not 0 <= size < 1 << 62:
+        raise FileFormatError(window.path, "a header states a size that makes no sense", None, window.position - BLOCK)
+    return size
+
+
+def decimal(text: bytes, window: Window) -> int:
+    """A size as PAX headers state it."""
+    return checked_size(int(text) if text.isdigit() and len(text) < 20 else -1, window)
+
+
+def padded(size: int) -> int:
+    """A size in whole blocks."""
+    return -(-size // BLOCK) * BLOCK
+
+
+def told(kind: bytes, size: int, window: Window) -> list[tuple[bytes, bytes]]:
+    """What a longer header tells about the member after it."""
+    if size > _LONGEST:
+        raise FileFormatError(window.path, f"a header is longer than {_LONGEST} bytes", None, window.position)
+    data = window.take(padded(size))[:size]
+    if kind == b"L":
+        return [(b"path", data.partition(b"\0")[0])]
+    # A name or a size for all members makes no sense; what else is stated for all concerns no content.
+    return list(_records(data, window)) if kind in b"xX" else []
+
+
+def _records(data: bytes, window: Window) -> Iterator[tuple[bytes, bytes]]:
+    """The records `length key=value` of an extended header."""
+    start = 0
+    while start < len(data) and data[start]:
+        length, space, _ = data[start : start + 20].partition(b" ")
+        stop = start + (int(length) if length.isdigit() else 0)
+        key, equals, value = data[start + len(length) + 1 : stop].partition(b"=")
+        if not space or not equals or stop > len(data) or not value.endswith(b"\n"):
+            raise FileFormatError(window.path, "an extended header is damaged", None, window.position)
+        yield key, value[:-1]
+        start = stop

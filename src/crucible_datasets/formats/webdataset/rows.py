@@ -1,0 +1,108 @@
+"""Samples → Arrow tables, of a row each: the files by extension, `__key__` and `__url__`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import DatasetsError
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import to_extension
+from crucible_datasets.features.types import Value
+from crucible_datasets.formats.base import Filters, columns_of
+from crucible_datasets.formats.streams import name_of
+from crucible_datasets.formats.webdataset.columns import MemberNames, column
+from crucible_datasets.formats.webdataset.members import Wanted, entries
+from crucible_datasets.formats.webdataset.samples import RawSample, grouped
+
+KEY, URL = "__key__", "__url__"
+_FIRST, _MOST = 100, 1000
+_BYTES = 8 << 20
+
+
+def read(
+    stream: BinaryIO,
+    *,
+    columns: list[str] | None = None,
+    filters: Filters = None,
+    features: Any = None,
+    scattered: str = "error",
+    on_mixed_types: str | None = "use_json",
+    download: bool = True,
+) -> Iterator[pa.Table]:
+    """Yield tables of whole samples, about 8 MB each.
+
+    `on_mixed_types` and `download` are for those who put tables together, and who find the files.
+    """
+    path = name_of(stream)
+    wanted = wanted_of(columns, filters, features)
+    is_single, samples = looked_ahead(grouped(entries(stream, path, 0, wanted), path, scattered))
+    block: list[RawSample] | None = None
+    for block in blocks(samples):
+        yield table_of(block, path, wanted, is_single)
+    if block is None:
+        yield table_of([], path)
+
+
+def wanted_of(columns: list[str] | None, filters: Filters, features: Any) -> Wanted | None:
+    """Which extensions must be read."""
+    names = columns if columns is not None else list(features) if features else None
+    if names is None:
+        return None
+    wanted = frozenset(names)
+    # What an expression looks at shows only in its text.
+    return lambda extension: extension in wanted or bool(columns_of(filters, [extension]))
+
+
+def looked_ahead(samples: Iterator[RawSample]) -> tuple[bool, Iterator[RawSample]]:
+    """Whether there is only one sample, and all of them."""
+    first = list(islice(samples, 1))
+    try:
+        second = list(islice(samples, 1))
+    except DatasetsError as error:
+        return False, chain(first, _raising(error))
+    return bool(first) and not second, chain(first, second, samples)
+
+
+def _raising(error: Exception) -> Iterator[RawSample]:
+    yield from ()
+    raise error
+
+
+def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
+    """Samples in lists that hold few bytes; the first are short, so that the first rows come early."""
+    block: list[RawSample] = []
+    size, most = 0, _FIRST
+    for sample in samples:
+        block.append(sample)
+        size += sum(map(len, filter(None, sample.files.values())))
+        if len(block) >= most or size >= _BYTES:
+            yield block
+            block, size, most = [], 0, _MOST
+    if block:
+        yield block
+
+
+def table_of(block: Sequence[RawSample], path: str, wanted: Wanted | None = None, is_single: bool = False) -> pa.Table:
+    """A table of some samples. As Hugging Face `datasets` has it, the key comes first where it is the only sample."""
+    # Most samples have the same files, so what they are called is looked at once for each kind of sample.
+    names = dict.fromkeys(chain.from_iterable(dict.fromkeys(tuple(sample.files) for sample in block)))
+    made: dict[str, Any] = {}
+    keys = [sample.key for sample in block]
+    for name in names:
+        if wanted is None or wanted(name):
+            contents = [sample.files.get(name) for sample in block]
+            made[name] = column(name, contents, MemberNames(keys, name), path)
+    urls = pa.DictionaryArray.from_arrays(pa.array([0] * len(keys), pa.int32()), pa.array([path])).cast(pa.string())
+    about = {KEY: (pa.array(keys, pa.string()), Value("string")), URL: (urls, Value("string"))}
+    made = {name: found for name, found in made.items() if name not in about}
+    return _with_features({**about, **made} if is_single else {**made, **about})
+
+
+def _with_features(columns: dict[str, tuple[Any, Any]]) -> pa.Table:
+    """The columns as a table whose schema tells of pictures and sounds too."""
+    schema = Features({name: feature for name, (_, feature) in columns.items()}).arrow_schema
+    return pa.table([to_extension(values, feature) for values, feature in columns.values()], schema=schema)

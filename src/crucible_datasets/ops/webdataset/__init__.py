@@ -1,0 +1,15 @@
+"""Datasets → tar shards: `to_webdataset` and `ShardWriter`.
+
+extensions   which extensions mean what, and which one the bytes of a medium have
+values       a Python value → the bytes of a file with an extension
+columns      columns of a dataset → the files of its rows
+shardwriter  files → shards, each of which appears whole
+export       a view or a stream → shards
+"""
+
+from typing import TYPE_CHECKING
+
+if not TYPE_CHECKING:
+    from crucible_datasets.later import submodules
+
+    __getattr__ = submodules(__name__)

@@ -1,0 +1,164 @@
+"""A stored column → the contents of its files, a block of rows at a time; null has no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import DatasetsError, ValueTypeError
+from crucible_datasets.features import Image, Json
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.dtypes import is_bytes, is_text
+from crucible_datasets.features.media import Media, read_file
+from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.formats.json_lines import json_texts
+from crucible_datasets.formats.json_write import jsonable
+from crucible_datasets.ops.webdataset.extensions import ARRAY, INTEGER, JSON, TEXT, last_part, medium_of, of_bytes
+from crucible_datasets.ops.webdataset.values import UnwritableError, content_of, drawn, npy
+from crucible_datasets.registry import need
+
+# Of each row: what its file ends with, one for all or one each, and the content.
+Contents = tuple[str | list[str], list[bytes | None]]
+Make = Callable[[pa.ChunkedArray, int], Contents]
+
+
+def contents_of(column: str, feature: Any, extension: str | None, prefix: str, is_named: bool) -> Make:
+    """What makes the files of a column: their names are `{prefix}{extension}`."""
+    if isinstance(feature, Media):
+        return _media(column, feature, extension, prefix, is_named)
+    assert extension is not None
+    suffix, make = f"{prefix}{extension}", _plain(column, feature, extension)
+
+    def made(values: pa.ChunkedArray, first: int) -> Contents:
+        return suffix, make(values, first)
+
+    return made
+
+
+def _plain(column: str, feature: Any, extension: str) -> Callable[[pa.ChunkedArray, int], list[bytes | None]]:
+    kind, stored = last_part(extension), storage_type(feature)
+    if is_bytes(stored):
+        return lambda values, _: values.to_pylist()
+    if is_text(stored) and not isinstance(feature, Json) and kind not in JSON | INTEGER | ARRAY:
+        return lambda values, _: values.cast(pa.large_binary()).to_pylist()
+    if isinstance(feature, Json) and kind in JSON | TEXT:
+        return lambda values, _: values.cast(pa.large_binary()).to_pylist()
+    if kind in JSON:
+        return lambda values, first: _json(values, feature, column, first)
+    if pa.types.is_integer(stored) and kind in INTEGER | TEXT:
+        return lambda values, _: values.cast(pa.string()).cast(pa.binary()).to_pylist()
+    return _one_by_one(column, feature, extension)
+
+
+def _json(values: pa.ChunkedArray, feature: Any, column: str, first: int) -> list[bytes | None]:
+    try:
+        texts = [json_texts(chunk, feature) for chunk in jsonable(values, feature, column).chunks]
+    except ValueTypeError as error:
+        row = next(row for row in range(len(values)) if not _is_jsonable(values.slice(row, 1), feature, column))
+        raise ValueTypeError(column, first + row, str(feature), ".json", str(error)) from error
+    found: list[bytes | None] = []
+    for each in texts:
+        found += each.cast(pa.large_binary()).to_pylist()
+    if values.null_count:
+        found = [
+            text if is_there else None for text, is_there in zip(found, values.is_valid().to_pylist(), strict=True)
+        ]
+    return found
+
+
+def _is_jsonable(values: pa.ChunkedArray, feature: Any, column: str) -> bool:
+    try:
+        return jsonable(values, feature, column) is not None
+    except ValueTypeError:
+        return False
+
+
+def _one_by_one(column: str, feature: Any, extension: str) -> Callable[[pa.ChunkedArray, int], list[bytes | None]]:
+    decode = decoder(feature) or (lambda value: value)
+    leaf = feature
+    while hasattr(leaf, "feature"):
+        leaf = leaf.feature
+    dtype = getattr(leaf, "dtype", None) if last_part(extension) in ARRAY else None
+
+    def content(value: Any) -> bytes:
+        if dtype is None or not _is_dtype(dtype):
+            return content_of(decode(value), extension)
+        return npy(np.asarray(value, dtype=dtype))
+
+    def make(values: pa.ChunkedArray, first: int) -> list[bytes | None]:
+        return [
+            _told(content, value, column, first + place, extension) for place, value in enumerate(values.to_pylist())
+        ]
+
+    return make
+
+
+def _is_dtype(name: str) -> bool:
+    try:
+        return np.dtype(name).kind in "biuf"
+    except TypeError:
+        return False
+
+
+def _told(content: Callable[[Any], bytes], value: Any, column: str, row: int, extension: str) -> bytes | None:
+    if value is None:
+        return None
+    with _named(column, row, extension):
+        return content(value)
+
+
+@contextmanager
+def _named(column: str, row: int, extension: str) -> Iterator[None]:
+    """Errors in the block say which row and column they are about."""
+    try:
+        yield
+    except UnwritableError as error:
+        raise ValueTypeError(column, row, "the value", f".{extension}", str(error)) from error
+    except (DatasetsError, OSError) as error:
+        error.add_note(f"This is about column {column!r}, row {row}.")
+        raise
+    except ValueError as error:
+        raise ValueTypeError(column, row, "the value", f".{extension}", str(error)) from error
+
+
+def _media(column: str, feature: Media, extension: str | None, prefix: str, is_named: bool) -> Make:
+    medium = medium_of(feature)
+    assert medium is not None
+    redrawn = last_part(extension) if extension and is_named and isinstance(feature, Image) else None
+
+    def made(values: pa.ChunkedArray, first: int) -> Contents:
+        suffixes: list[str] = []
+        contents: list[bytes | None] = []
+        for place, (held, path) in enumerate(_references(values)):
+            content, own = None, extension or medium.default
+            if held is not None or path is not None:
+                with _named(column, first + place, own):
+                    content = held if held is not None else read_file(feature.locate(path or ""))
+                    own = of_bytes(medium, content, path)
+                    content = _redrawn(content, own, redrawn) if redrawn else content
+            contents.append(content)
+            suffixes.append(f"{prefix}{extension or own}")
+        return suffixes, contents
+
+    return made
+
+
+def _references(values: pa.ChunkedArray) -> Iterator[tuple[bytes | None, str | None]]:
+    for chunk in chunked(values).chunks:
+        held, paths = (pc.struct_field(chunk, name).to_pylist() for name in ("bytes", "path"))
+        yield from zip(held, paths, strict=True)
+
+
+def _redrawn(content: bytes, own: str, wanted: str) -> bytes:
+    """The picture in the format that was asked for, as it is if it has that."""
+    if {own, wanted} <= {"jpg", "jpeg"} or {own, wanted} <= {"tif", "tiff"} or own == wanted:
+        return content
+    module = need("PIL.Image", extra="image")
+    with module.open(BytesIO(content)) as picture:
+        return drawn(picture, wanted)

@@ -1,0 +1,134 @@
+"""Stage 3 of 6: plain tar archives of samples → a view of the archives themselves, by an index of what lies where."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from crucible_datasets import progress
+from crucible_datasets.cache import Cache, default_cache
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.executors.base import Advance, Task, run_all
+from crucible_datasets.features import Features
+from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.formats.webdataset.index import Index
+from crucible_datasets.reading.convert import Request, pass_over
+from crucible_datasets.reading.files import DataFile, is_compressed, opened
+from crucible_datasets.tables import tarindex
+from crucible_datasets.tables.rowgroups import Identity, identity_of
+from crucible_datasets.tables.stack import stacked
+from crucible_datasets.tables.tar import TarTable, features_of
+from crucible_datasets.tables.tarfiles import Archive, LocalArchive, RemoteArchive
+from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import Segment, united_all
+
+# Options that change nothing of what an index tells.
+_HARMLESS = {"scattered": "error", "on_mixed_types": tarindex.MIXED_TYPES}
+
+
+def can_be_indexed(files: Sequence[DataFile], request: Request) -> bool:
+    """Whether these are plain archives, read as an index shows them."""
+    if request.format.name != "webdataset" or not files:
+        return False
+    if any(value != _HARMLESS.get(name, value) for name, value in request.options.items()):
+        return False
+    return all(file.inner is None and not is_compressed(file) for file in files)
+
+
+def view_of_tars(
+    files: Sequence[DataFile],
+    request: Request,
+    key: str | None,
+    num_proc: int | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    fresh: bool = False,
+) -> View:
+    """All rows and columns of the archives, none of which is read before it is asked for."""
+    identities = [file.identity if file.elsewhere is not None else identity_of(file.path) for file in files]
+    indices = _indices(files, request.on_bad_files, default_cache(cache_dir), num_proc, fresh)
+    kinds = [Segment("", features_of(index), file.name) for file, index in zip(files, indices, strict=True)]
+    features = _stated(united_all(kinds, tarindex.MIXED_TYPES), request)
+    facts = zip(files, identities, indices, strict=True)
+    tables = [TarTable.of(_archive(file, identity, index), index, features) for file, identity, index in facts]
+    filled = [table for table in tables if table.num_rows]
+    table = stacked(filled) if len(filled) > 1 else (filled or tables)[0]
+    fingerprint = Fingerprint.fixed(key) if key else Fingerprint(None, content=("tar", [*map(str, identities)]))
+    return View(table, range(table.num_rows), features, fingerprint)
+
+
+def _stated(found: Features, request: Request) -> Features:
+    """The features that were asked for, once they are known to be of these columns."""
+    stated = request.features or request.described
+    if stated is None:
+        return found
+    if set(stated) != set(found):
+        raise FeaturesMismatchError(stated, found)
+    return Features(stated)
+
+
+def _archive(file: DataFile, identity: Identity, index: Index) -> Archive:
+    if file.elsewhere is not None:
+        return RemoteArchive(file.elsewhere.open, file.name)
+    return LocalArchive(file.path, identity, file.name, index.end)
+
+
+def _indices(
+    files: Sequence[DataFile], on_bad_files: str, cache: Cache, num_proc: int | None, fresh: bool
+) -> list[Index]:
+    """The index of each archive: from the cache, or made now, by several processes if that is asked for."""
+    if not is_caching_enabled():
+        return [_made(file, on_bad_files) for file in files]
+    keys = [tarindex.key_of(file.identity) for file in files]
+    for key in keys if fresh else ():
+        cache.remove(key)
+    new = [(file, key) for file, key in zip(files, keys, strict=True) if cache.find(key) is None]
+    tasks: list[Task[dict[str, Index]]] = [
+        Task(partial(_keep, several, cache.root, on_bad_files), range(0)) for several in _shares(new, num_proc or 1)
+    ]
+    bad: dict[str, Index] = {}
+    with progress.bar(total=sum(file.size for file, _ in new), unit="B", unit_scale=True, desc="Indexing") as bar:
+        for several in run_all(tasks, bar.update):
+            bad |= several
+    return [bad[key] if key in bad else tarindex.stored_in(_folder(cache, key)) for key in keys]
+
+
+def _shares(files: Sequence[tuple[DataFile, str]], count: int) -> list[Sequence[tuple[DataFile, str]]]:
+    if count < 1:
+        raise ArgumentError("num_proc", count, "at least one process is needed.")
+    return [files[start::count] for start in range(min(count, len(files)))]
+
+
+def _folder(cache: Cache, key: str) -> str:
+    folder = cache.find(key)
+    if folder is None:
+        raise FileFormatError(cache.root, "the index of an archive was removed from the cache while it was made.")
+    return folder
+
+
+def _keep(
+    files: Sequence[tuple[DataFile, str]], root: str, on_bad_files: str, _rank: int | None, advance: Advance
+) -> dict[str, Index]:
+    """Put indices into the cache. Those of archives that are not whole are not kept, but given back."""
+    cache, bad = Cache(root), dict[str, Index]()
+    for file, key in files:
+        index, broken = _looked_at(file)
+        if broken is None:
+            cache.made(key, partial(tarindex.store, index=index), {"format": "webdataset", "files": [file.name]})
+        else:
+            pass_over(broken, on_bad_files)
+            bad[key] = index
+        advance(file.size)
+    return bad
+
+
+def _made(file: DataFile, on_bad_files: str) -> Index:
+    index, broken = _looked_at(file)
+    if broken is not None:
+        pass_over(broken, on_bad_files)
+    return index
+
+
+def _looked_at(file: DataFile) -> tuple[Index, FileFormatError | None]:
+    with opened(file, compression=None) as stream:
+        return tarindex.index_of(stream, file.name)

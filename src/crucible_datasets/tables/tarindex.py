@@ -1,0 +1,85 @@
+"""The index of an archive: made in one pass, kept in the cache under the identity of the file, mapped from there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from crucible_datasets.cache import Cache
+from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.features import Features
+from crucible_datasets.fingerprint import Hasher
+from crucible_datasets.formats.webdataset.columns import column, fixed_feature
+from crucible_datasets.formats.webdataset.index import Index, Indexing
+from crucible_datasets.formats.webdataset.members import entries
+from crucible_datasets.formats.webdataset.samples import RawSample, grouped
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.writing import Segment, united_all
+
+# Part of every key: raised when the same archive would be given another index than before.
+_VERSION = 1
+_FILE = "index.arrow"
+_BLOCK = 1000  # samples whose contents are looked at together
+MIXED_TYPES = "use_json"  # as the format does it where nobody says otherwise
+
+
+def index_of(stream: BinaryIO, name: str) -> tuple[Index, FileFormatError | None]:
+    """The index of all whole samples, and what is wrong behind them, if anything is.
+
+    Only the headers are read, and the files whose type their contents tell.
+    """
+    found, kinds = Indexing(), list[Segment]()
+    block: list[RawSample] = []
+    count, broken = 0, None
+    try:
+        for sample in grouped(found.noted(entries(stream, name, 0, _tells_its_type)), name):
+            block.append(sample)
+            count += 1
+            if len(block) >= _BLOCK:
+                kinds.append(Segment("", _kinds(block, name), name))
+                block = []
+    except FileFormatError as error:
+        broken = error
+    kinds.append(Segment("", _kinds(block, name), name))
+    return found.index(count, united_all(kinds, MIXED_TYPES)), broken
+
+
+@lru_cache(maxsize=1000)  # names of an archive, however many there are
+def _tells_its_type(extension: str) -> bool:
+    return fixed_feature(extension) is None
+
+
+def _kinds(block: Sequence[RawSample], name: str) -> Features:
+    """The features of the files that tell them."""
+    kinds: dict[str, Any] = {}
+    for extension in dict.fromkeys(each for sample in block for each in sample.files if _tells_its_type(each)):
+        contents = [sample.files.get(extension) for sample in block]
+        kinds[extension] = column(extension, contents, [f"{sample.key}.{extension}" for sample in block], name)[1]
+    return Features(kinds)
+
+
+def key_of(identity: Sequence[str | int]) -> str:
+    """What the index of a file is kept under."""
+    return f"tar-{Hasher.hash((_VERSION, tuple(identity)))}"
+
+
+def store(folder: str, index: Index) -> None:
+    """Put an index into a folder."""
+    table = index.stored()
+    with pa.OSFile(os.path.join(folder, _FILE), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+
+
+def stored_in(folder: str) -> Index:
+    """The index in a folder, mapped."""
+    return Index.of(open_table(os.path.join(folder, _FILE), trusted=True))
+
+
+def found_in(cache: Cache, identity: Sequence[str | int]) -> Index | None:
+    """The index of a file, if the cache has it."""
+    folder = cache.find(key_of(identity))
+    return None if folder is None else stored_in(folder)
