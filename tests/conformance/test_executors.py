@@ -22,6 +22,8 @@ WAYS = [*EXECUTORS.names(), *(["processes by spawn"] if keeper.START == "fork" e
 @pytest.fixture(params=WAYS)
 def executor(request, monkeypatch):
     name, _, start = request.param.partition(" by ")
+    if name == "ray":
+        request.getfixturevalue("ray_cluster")
     monkeypatch.setattr(keeper, "START", start or keeper.START)
     return EXECUTORS[name]
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from support.formats import joined
+from support.packed import tar_of
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, DatasetsError
 from crucible_datasets.features import Features
@@ -83,11 +84,18 @@ def _hdf5(folder: Path) -> bytes:
     return (folder / "sample.h5").read_bytes()
 
 
+def _tar(folder: Path) -> bytes:
+    contents = {"json": b'{"a": [1, null]}', "txt": b"hi", "cls": b"3", "mp": b"\x93\x01\x02\x03", "bin": b"\0\xff"}
+    return tar_of((f"{key}.{kind}", content) for key in range(4) for kind, content in contents.items())
+
+
 READ_ONLY = {
+    "webdataset": _tar,
     "xml": lambda folder: "<a>é</a>".encode(),
     "conll": lambda folder: b"EU NNP\nrejects VBZ\n\nPeter NNP\n",
     "eval": _zipped_log,
     "hdf5": _hdf5,
+    **{name: lambda folder: bytes(range(256)) for name in NAMES if FORMATS[name].folder is not None},
 }
 
 

@@ -3,7 +3,10 @@
 from crucible_datasets.features.audio import Audio
 from crucible_datasets.features.features import Features, register_feature
 from crucible_datasets.features.image import Image
-from crucible_datasets.features.media import BioSequence, BioStructure, Mesh, Nifti, Pdf, Video
+from crucible_datasets.features.media import BioSequence, BioStructure
+from crucible_datasets.features.mesh import Mesh
+from crucible_datasets.features.nifti import Nifti
+from crucible_datasets.features.pdf import Pdf
 from crucible_datasets.features.types import (
     Array2D,
     Array3D,
@@ -18,6 +21,7 @@ from crucible_datasets.features.types import (
     TranslationVariableLanguages,
     Value,
 )
+from crucible_datasets.features.video import Video
 
 __all__ = [
     "Array2D",

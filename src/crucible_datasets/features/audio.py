@@ -1,10 +1,10 @@
-"""The `Audio` feature: files or samples in, a reference out (see features.media)."""
+"""The `Audio` feature: files or samples in, recordings out (see decoders.recording)."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features.media import Media, Reference
+from crucible_datasets.records import dataclass
 from crucible_datasets.registry import need
 
 
 @dataclass
 class Audio(Media):
-    """A recording: path, bytes or `{"array", "sampling_rate"}` in."""
+    """Sound: path, bytes or `{"array", "sampling_rate"}` in; a recording with these keys out, in the rate asked for."""
 
     sampling_rate: int | None = None
     decode: bool = True
@@ -29,7 +30,7 @@ class Audio(Media):
 
     def encode_example(self, value: Any) -> Reference:
         """A recording as a reference; samples become a wav file."""
-        if isinstance(value, Mapping) and value.get("array") is not None:
+        if isinstance(value, Mapping) and not hasattr(value, "reference") and value.get("array") is not None:
             return {"bytes": _wav(value["array"], value.get("sampling_rate")), "path": None}
         return super().encode_example(value)
 

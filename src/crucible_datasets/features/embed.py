@@ -6,7 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets import compute as pc
 from crucible_datasets.features.cast import any_leaf
+from crucible_datasets.features.decoding import Located
 from crucible_datasets.features.features import Features
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, rebuilt
@@ -16,9 +18,30 @@ def embedded(table: pa.Table, features: Features) -> pa.Table:
     """The table with the files of this machine that its media name read into it."""
     for place, (name, feature) in enumerate(features.items()):
         if any_leaf(feature, (Media,)):
-            chunks = [_embedded(chunk, feature) for chunk in table.column(name).chunks]
+            with Located(name, None):
+                chunks = [_embedded(chunk, feature) for chunk in table.column(name).chunks]
             table = table.set_column(place, name, pa.chunked_array(chunks, table.schema.field(name).type))
     return table
+
+
+def names_files(table: pa.Table, features: Features) -> bool:
+    """Whether any media of the table are files that it only names."""
+    return any(
+        _names_files(chunk, feature)
+        for name, feature in features.items()
+        if any_leaf(feature, (Media,))
+        for chunk in table.column(name).chunks
+    )
+
+
+def _names_files(array: pa.Array, feature: Any) -> bool:
+    if not any_leaf(feature, (Media,)):
+        return False
+    if isinstance(feature, Media):
+        data, path = (pc.struct_field(array, name) for name in ("bytes", "path"))
+        return bool(pc.any(pc.and_(data.is_null(), path.is_valid())).as_py())
+    kinds = list(feature.values()) if isinstance(feature, dict) else [feature.feature]
+    return any(_names_files(kid, kind) for kid, kind in zip(children(array), kinds, strict=True))
 
 
 def _embedded(array: pa.Array, feature: Any) -> pa.Array:

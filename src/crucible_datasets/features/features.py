@@ -16,8 +16,12 @@ from crucible_datasets.features.audio import Audio
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import encode
 from crucible_datasets.features.image import Image
+from crucible_datasets.features.mesh import Mesh
+from crucible_datasets.features.nifti import Nifti
+from crucible_datasets.features.pdf import Pdf
 from crucible_datasets.features.storage import arrow_type, feature_of, plain
 from crucible_datasets.features.types import LargeList, List, Sequence
+from crucible_datasets.features.video import Video
 from crucible_datasets.features.yaml import from_yaml, to_yaml
 
 METADATA_KEY = b"huggingface"
@@ -242,10 +246,10 @@ FEATURE_TYPES: dict[str, Any] = {
         types.TranslationVariableLanguages,
         Image,
         Audio,
-        media.Video,
-        media.Pdf,
-        media.Nifti,
-        media.Mesh,
+        Video,
+        Pdf,
+        Nifti,
+        Mesh,
         media.BioSequence,
         media.BioStructure,
     )

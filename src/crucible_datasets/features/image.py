@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import io
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, DecodingDisabledError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.features import dtypes
-from crucible_datasets.features.media import Media, Reference, Tokens, is_local, read_file
+from crucible_datasets.features.media import Media, Reference
+from crucible_datasets.records import dataclass
 from crucible_datasets.registry import need
 
-_ORIENTATION = 0x0112
 _PNG_MODES = ("1", "L", "LA", "RGB", "RGBA")
 _DEPTHS = {"i8": "i4", "u8": "u4", "f8": "f4"}
 _DRAWABLE = ("b1", "u1", "u2", "i2", "u4", "i4", "f4")
@@ -41,26 +41,6 @@ class Image(Media):
             path = getattr(value, "filename", "")
             return {"bytes": None, "path": path} if path else {"bytes": encoded(value), "path": None}
         return super().encode_example(value)
-
-    def decode_example(self, value: Reference | None, token_per_repo_id: Tokens = None) -> Any:
-        """The picture, upright and in the mode asked for."""
-        if not self.decode:
-            raise DecodingDisabledError("Image")
-        if value is None:
-            return None
-        picture = need("PIL.Image", extra="image").open(self._source(value, token_per_repo_id))
-        picture.load()  # closes the file
-        if picture.getexif().get(_ORIENTATION) is not None:
-            picture = need("PIL.ImageOps", extra="image").exif_transpose(picture)
-        return picture.convert(self.mode) if self.mode and self.mode != picture.mode else picture
-
-    def _source(self, value: Reference, tokens: Tokens) -> Any:
-        if value["bytes"] is not None:
-            return io.BytesIO(value["bytes"])
-        if value["path"] is None:
-            raise ArgumentError("value", value, "one of 'path' and 'bytes' is needed to decode an image.")
-        path = self.locate(value["path"])
-        return path if is_local(path) else io.BytesIO(read_file(path, tokens))
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
         """As for all media; nested lists of numbers are drawn."""

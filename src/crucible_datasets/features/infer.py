@@ -20,7 +20,7 @@ from crucible_datasets.features import jsontext
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.encode import as_arrow, column_of, is_pandas
-from crucible_datasets.features.image import Image, is_picture
+from crucible_datasets.features.recognised import media_of
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, feature_of, plain
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
@@ -95,8 +95,8 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
     if column is not None:
         column = chunked(_compact(column, name))
         return column, feature_of(column.type)
-    if any(is_picture(value) for value in values):
-        return column_of(values, Image(), name), Image()
+    if (media := next(filter(None, map(media_of, values)), None)) is not None:
+        return column_of(values, media, name), media
     known = [translate(value) for value in values]
     try:
         array = pa.array(known)
@@ -105,7 +105,7 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
             raise _located(known, name) from error
         return _mixed(known, name)
     array = _compact(array, name)
-    feature = _with_pictures(feature_of(array.type), values)
+    feature = _with_media(feature_of(array.type), values)
     return cast_column(chunked(array), feature, name), feature
 
 
@@ -122,8 +122,8 @@ def translate(value: Any) -> Any:
         if array.ndim == 0:
             return translate(array.item()) if array.dtype.kind == "O" else array[()]
         return [translate(item) for item in array] if array.ndim > 1 or array.dtype.kind == "O" else array
-    if is_picture(value):
-        return Image().encode_example(value)
+    if (media := media_of(value)) is not None:
+        return media.encode_example(value)
     if isinstance(value, (pa.Array, pa.ChunkedArray)):
         return value.to_pylist()
     if hasattr(value, "tolist") and not isinstance(value, np.generic):  # a pandas or polars series
@@ -131,15 +131,16 @@ def translate(value: Any) -> Any:
     return value
 
 
-def _with_pictures(feature: Any, values: Iterable[Any]) -> Any:
-    """The feature with `Image` wherever the values hold pictures."""
+def _with_media(feature: Any, values: Iterable[Any]) -> Any:
+    """The feature with a type of media wherever the values hold decoded ones."""
     present = [value for value in values if value is not None]
     if isinstance(feature, dict):
-        if any(is_picture(value) for value in present):
-            return Image()
-        return {name: _with_pictures(kind, [value.get(name) for value in present]) for name, kind in feature.items()}
+        media = next(filter(None, map(media_of, present)), None)
+        return media or {
+            name: _with_media(kind, [value.get(name) for value in present]) for name, kind in feature.items()
+        }
     if isinstance(feature, List):
-        return List(_with_pictures(feature.feature, (item for value in present for item in value)))
+        return List(_with_media(feature.feature, (item for value in present for item in value)))
     return feature
 
 

@@ -1,22 +1,31 @@
-"""Media features: references to bytes or a path, stored as `struct<bytes, path>`.
+"""Media features: references to bytes or a path, stored as `struct<bytes, path>` and decoded when a value is read.
 
-`Image` (features.image) decodes to a picture. The other media give back their
-reference `{"bytes", "path"}` as it is stored; their decoders are still to come.
+What decodes them is found in `decoders`. Types that no decoder is known for give back their reference.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import field
+from functools import partial
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, CastError, DecodingDisabledError
+from crucible_datasets.decoders.base import Content, blamed, decoder_of
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    CastError,
+    DecodingDisabledError,
+    OutOfBoundsError,
+    ValueTypeError,
+)
 from crucible_datasets.features import dtypes
+from crucible_datasets.features.members import base_name, member_of, read_member
 from crucible_datasets.features.types import Value
+from crucible_datasets.records import dataclass
 
 Reference = dict[str, Any]
 Tokens = Mapping[str, Any] | None
@@ -28,6 +37,7 @@ class Media:
 
     pa_type: ClassVar[Any] = _REFERENCE
     decode: bool
+    _type: str
 
     def locate(self, path: str) -> str:
         """Where a file is that a value names. Media of foreign data (features.bounds) refuse most places."""
@@ -37,18 +47,33 @@ class Media:
         return self.pa_type
 
     def encode_example(self, value: Any) -> Reference:
-        """A path, bytes, or a dict with one of them, as a reference."""
+        """A path, bytes, an open file, a dict with bytes or path, or what was decoded of one, as a reference."""
         if isinstance(value, (bytes, bytearray)):
             return {"bytes": bytes(value), "path": None}
-        if isinstance(value, (str, os.PathLike)):
-            return {"bytes": None, "path": os.fspath(value)}
+        if isinstance(value, str):
+            return {"bytes": None, "path": value}
+        if isinstance(value, os.PathLike):
+            return {"bytes": None, "path": os.path.join(os.getcwd(), os.fsdecode(value))}
+        if isinstance(found := getattr(value, "reference", getattr(value, "_hf_encoded", None)), Mapping):
+            return {"bytes": found["bytes"], "path": found["path"]}
+        if callable(getattr(value, "read", None)):
+            name = getattr(value, "name", None)
+            return {"bytes": value.read(), "path": os.path.basename(name) if isinstance(name, str) else None}
         return reference_of(value, type(self).__name__)
 
-    def decode_example(self, value: Reference | None, token_per_repo_id: Tokens = None) -> Any:
-        """The reference as it is stored."""
+    def decode_example(self, value: Reference | str | None, token_per_repo_id: Tokens = None) -> Any:
+        """What the decoder of this type of media makes of a reference."""
         if not self.decode:
             raise DecodingDisabledError(type(self).__name__)
-        return value
+        decoder = decoder_of(self._type)
+        if value is None or decoder is None:
+            return value
+        reference = {"bytes": None, "path": value} if isinstance(value, str) else value
+        with blamed(self._type, decoder.name, reference["path"]):
+            made = decoder.opens[self._type](_content(self, reference, token_per_repo_id), self)
+        if hasattr(made, "reference"):
+            made.reference = reference
+        return made
 
     def flatten(self) -> Any:
         """The two columns of the reference, unless values are decoded."""
@@ -76,15 +101,43 @@ class Media:
         storage = self.cast_storage(storage)
         rows = storage.to_pylist()
         for row in rows:
-            if row is not None and row["path"] is not None and (local_files if is_local(row["path"]) else remote_files):
+            if row is not None and row["path"] is not None and (local_files if _is_here(row["path"]) else remote_files):
                 if row["bytes"] is None:
-                    row["bytes"] = read_file(self.locate(row["path"]), token_per_repo_id)
-                row["path"] = os.path.basename(row["path"])
+                    with blamed(self._type, "embedding", row["path"]):
+                        row["bytes"] = read_file(self.locate(row["path"]), token_per_repo_id)
+                row["path"] = base_name(row["path"])
         return pa.array(rows, _REFERENCE)
+
+
+def _content(feature: Media, reference: Reference, tokens: Tokens) -> Content:
+    data, path = reference["bytes"], reference["path"]
+    if data is not None:
+        return Content(data, None, path and base_name(path))
+    if path is None:
+        raise ArgumentError("value", reference, f"one of 'path' and 'bytes' is needed to decode {feature._type}.")
+    place = feature.locate(path)
+    if not is_local(place):
+        return Content(read_file(place, tokens), None, base_name(path))
+    file = place.removeprefix("file://")
+    if not os.path.exists(file):
+        raise FileNotFoundError(file)
+    return Content(None, file, base_name(path), partial(_beside, file))
+
+
+def _beside(file: str, name: str) -> bytes:
+    """The content of another file in or below the folder of a file."""
+    folder = os.path.realpath(os.path.dirname(file))
+    place = os.path.realpath(os.path.join(folder, name))
+    if not place.startswith(f"{folder.rstrip(os.sep)}{os.sep}"):
+        raise OutOfBoundsError(name, (folder,))
+    return read_file(place)
 
 
 def reference_of(value: Any, kind: str) -> Reference:
     """The reference that a dict spells out."""
+    if not isinstance(value, Mapping):
+        expected = f"expected a path, bytes, a dict with one of them, or what {kind} holds."
+        raise ValueTypeError(None, None, f"{value!r:.80}", kind, expected)
     reference = {"bytes": value.get("bytes"), "path": value.get("path")}
     if reference["bytes"] is None and reference["path"] is None:
         raise ArgumentError("value", value, f"one of 'path' and 'bytes' is needed for {kind}.")
@@ -101,8 +154,15 @@ def is_local(path: str) -> bool:
     return "://" not in path or path.startswith("file://")
 
 
+def _is_here(path: str) -> bool:
+    """Whether a path names a file of this machine, or one in an archive of this machine."""
+    return is_local(path) or member_of(path) is not None
+
+
 def read_file(path: str, tokens: Tokens = None) -> bytes:
     """The content of a file, wherever it is."""
+    if (member := member_of(path)) is not None:
+        return read_member(*member)
     if is_local(path):
         with open(path.removeprefix("file://"), "rb") as file:
             return file.read()
@@ -118,65 +178,6 @@ def _credentials(path: str, tokens: Tokens) -> dict[str, Any]:
         return {}
     repository = "/".join(path.removeprefix("hf://datasets/").split("/")[:2]).split("@")[0]
     return {"token": tokens[repository]} if repository in tokens else {}
-
-
-@dataclass
-class Video(Media):
-    """A film, by path or bytes."""
-
-    decode: bool = True
-    stream_index: int | None = None
-    dimension_order: Literal["NCHW", "NHWC"] = "NCHW"
-    num_ffmpeg_threads: int = 1
-    device: Any = "cpu"
-    seek_mode: Literal["exact", "approximate"] = "exact"
-    id: str | None = field(default=None, repr=False)
-    dtype: ClassVar[str] = "torchcodec.decoders.VideoDecoder"
-    _type: str = field(init=False, repr=False, default="Video")
-
-    def encode_example(self, value: Any) -> Reference:
-        if not isinstance(value, (bytes, bytearray, str, os.PathLike, Mapping)):
-            raise ArgumentTypeError("value", value, "expected a path, bytes or a dict with one of them.")
-        return super().encode_example(value)
-
-
-@dataclass
-class Pdf(Media):
-    """A PDF document, by path or bytes."""
-
-    decode: bool = True
-    id: str | None = field(default=None, repr=False)
-    dtype: ClassVar[str] = "pdfplumber.pdf.PDF"
-    _type: str = field(init=False, repr=False, default="Pdf")
-
-
-class _NeedsReference(Media):
-    """Media that name what they expect when given something else."""
-
-    def encode_example(self, value: Any) -> Reference:
-        if not isinstance(value, (bytes, bytearray, str, os.PathLike, Mapping)):
-            raise ArgumentError("value", value, "expected a path, bytes or a dict with one of them.")
-        return super().encode_example(value)
-
-
-@dataclass
-class Nifti(_NeedsReference):
-    """A NIfTI volume, by path or bytes."""
-
-    decode: bool = True
-    id: str | None = field(default=None, repr=False)
-    dtype: ClassVar[str] = "nibabel.nifti1.Nifti1Image"
-    _type: str = field(init=False, repr=False, default="Nifti")
-
-
-@dataclass
-class Mesh(_NeedsReference):
-    """A three-dimensional mesh, by path or bytes."""
-
-    decode: bool = True
-    id: str | None = field(default=None, repr=False)
-    dtype: ClassVar[str] = "trimesh.Trimesh"
-    _type: str = field(init=False, repr=False, default="Mesh")
 
 
 @dataclass

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Sequence as AnySequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -28,6 +28,7 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.features import dtypes, jsontext
 from crucible_datasets.features.extension import array_extension_type
+from crucible_datasets.records import dataclass
 
 
 @dataclass(repr=False)

@@ -7,13 +7,14 @@ one `OUTPUT`; `OUTPUTS` finds it by name or alias.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features
+from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
 

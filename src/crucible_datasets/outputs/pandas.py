@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import decoded
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.tensors import MATRICES
@@ -30,8 +31,8 @@ class PandasFormatter:
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
         # A column remembers the name it was taken from its table by; `to_pandas` uses it too.
-        if decode := decoder(feature):
-            return self.pandas.Series([decode(value) for value in column.to_pylist()], name=column._name)
+        if decoder(feature):
+            return self.pandas.Series(decoded(column.to_pylist(), feature, column._name), name=column._name)
         if isinstance(feature, MATRICES):
             rows = arrays.matrices(arrays.whole(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import decoded
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.outputs.base import Output
@@ -32,8 +33,8 @@ class PolarsFormatter:
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
         # A column remembers the name it was taken from its table by.
         name = column._name or ""
-        if decode := decoder(feature):
-            return self._series(name, [decode(value) for value in column.to_pylist()])
+        if decoder(feature):
+            return self._series(name, decoded(column.to_pylist(), feature, name))
         return self.polars.from_arrow(to_extension(column, feature)).alias(name)
 
     def batch(self, table: pa.Table, features: Features) -> Any:

@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import Features
-from crucible_datasets.features.decode import Decoder, decoder
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import decoded, in_turn, is_media
 from crucible_datasets.outputs.base import Output
 
 _DECODED_AT_ONCE = 256
+_MEDIA_AT_ONCE = 64
 _OBJECTS_PER_COLLECTION = 20_000  # about as many lists and dicts as 2,000 conversations have
 
 
@@ -62,26 +64,33 @@ class PythonFormatter:
         return next(self.rows(table, features))
 
     def rows(self, table: pa.Table, features: Features) -> Iterator[dict[str, Any]]:
-        # Few rows at a time: decoding is fastest while they fit the processor's cache.
-        rows = chain.from_iterable(batch.to_pylist() for batch in table.to_batches(max_chunksize=_DECODED_AT_ONCE))
-        decoders = {name: decode for name, feature in features.items() if (decode := decoder(feature))}
-        return (_decoded(row, decoders) for row in rows) if decoders else rows
+        special = {name: feature for name, feature in features.items() if decoder(feature)}
+        # Few rows at a time: decoding is fastest while they fit the processor's cache, and media are large.
+        size = _MEDIA_AT_ONCE if any(map(is_media, special.values())) else _DECODED_AT_ONCE
+        lists = (batch.to_pylist() for batch in table.to_batches(max_chunksize=size))
+        return chain.from_iterable((_decoded(rows, special) for rows in lists) if special else lists)
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> list[Any]:
-        decode = decoder(feature)
         with paused_for(column.type):
             values = column.to_pylist()
-        return [decode(value) for value in values] if decode else values
+        return decoded(values, feature, column._name) if decoder(feature) else values
+
+    def values(self, column: pa.ChunkedArray, feature: Any) -> Iterator[Any]:
+        """The values of a column in turn, of which media are decoded a few at a time."""
+        return in_turn(column.to_pylist(), feature) if is_media(feature) else iter(self.column(column, feature))
 
     def batch(self, table: pa.Table, features: Features) -> dict[str, list[Any]]:
         pairs = zip(features.items(), table.columns, strict=True)
         return {name: self.column(column, feature) for (name, feature), column in pairs}
 
 
-def _decoded(row: dict[str, Any], decoders: dict[str, Decoder]) -> dict[str, Any]:
-    for name, decode in decoders.items():
-        row[name] = decode(row[name])
-    return row
+def _decoded(rows: list[dict[str, Any]], special: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    columns = [in_turn([row[name] for row in rows], feature, name) for name, feature in special.items()]
+    rows.reverse()
+    for values in zip(*columns, strict=True):
+        row = rows.pop()  # so that nothing decoded is kept here
+        row.update(zip(special, values, strict=True))
+        yield row
 
 
 OUTPUT = Output("python", PythonFormatter)

@@ -12,6 +12,7 @@ import decimal
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ import pyarrow as pa
 
 from crucible_datasets.features import Array2D, Array3D, Array4D, Array5D, Features, dtypes
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import Located, in_turn, is_media
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.arrays import AnyArray
 
 MATRICES = (Array2D, Array3D, Array4D, Array5D)
 NUMBERS = (np.ndarray, np.generic, bool, int, float, decimal.Decimal, dt.date, dt.time, dt.timedelta)
+
+_MEDIA_AT_ONCE = 64
 
 
 class TensorFormatter(ABC):
@@ -31,6 +35,7 @@ class TensorFormatter(ABC):
 
     def __init__(self, **kwargs: Any) -> None:
         self.kwargs = kwargs
+        self._known: tuple[Features | None, bool] = None, False  # features, and whether there are media among them
 
     @abstractmethod
     def tensor(self, value: Any) -> Any:
@@ -46,19 +51,39 @@ class TensorFormatter(ABC):
     def rows(self, table: pa.Table, features: Features) -> Iterator[dict[str, Any]]:
         if not features:
             return ({} for _ in range(table.num_rows))
+        if not self._has_media(features):
+            pairs = zip(table.columns, features.values(), strict=True)
+            columns = [self.items(arrays.whole(column), feature) for column, feature in pairs]
+            return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
+        # Decoded media are many times as large as they are stored.
+        starts = range(0, table.num_rows, _MEDIA_AT_ONCE)
+        return chain.from_iterable(self._rows(table.slice(at, _MEDIA_AT_ONCE), features, at) for at in starts)
+
+    def _has_media(self, features: Features) -> bool:
+        # Rows are asked for one by one, with the same features each time.
+        if self._known[0] is not features:
+            self._known = features, any(map(is_media, features.values()))
+        return self._known[1]
+
+    def _rows(self, table: pa.Table, features: Features, first: int) -> Iterator[dict[str, Any]]:
         columns = [
-            self.items(arrays.whole(column), feature)
-            for column, feature in zip(table.columns, features.values(), strict=True)
+            self._in_turn(column, name, kind, first) if is_media(kind) else self.items(arrays.whole(column), kind)
+            for column, (name, kind) in zip(table.columns, features.items(), strict=True)
         ]
         return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
+
+    def _in_turn(self, column: pa.ChunkedArray, name: str, feature: Any, first: int) -> Iterator[Any]:
+        with Located(name, range(first, first + len(column))):
+            yield from map(self.nested, in_turn(column.to_pylist(), feature))
 
     def batch(self, table: pa.Table, features: Features) -> dict[str, Any]:
         pairs = zip(features.items(), table.columns, strict=True)
         return {name: self.column(column, feature) for (name, feature), column in pairs}
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
-        if decode := decoder(feature):
-            return self.gathered([self.nested(decode(value)) for value in column.to_pylist()])
+        if decoder(feature):
+            values = in_turn(column.to_pylist(), feature, column._name)
+            return self.gathered([self.nested(value) for value in values])
         if not len(column):
             # Nothing says what the values would have been.
             return self.tensor(np.empty(0))
@@ -74,8 +99,8 @@ class TensorFormatter(ABC):
 
     def items(self, array: pa.Array, feature: Any) -> list[Any]:
         """The values of a column as they are shown in a row."""
-        if decode := decoder(feature):
-            return [self.nested(decode(value)) for value in array.to_pylist()]
+        if decoder(feature):
+            return [self.nested(value) for value in in_turn(array.to_pylist(), feature)]
         if arrays.is_only_text(array.type):
             return self.text_items(array)
         # A null changes the dtype of its neighbours when they are converted together.
@@ -113,6 +138,8 @@ class TensorFormatter(ABC):
             return self.gathered([self.nested(item) for item in value])
         if isinstance(value, NUMBERS):
             return self.tensor(value)
+        if callable(shown_as := getattr(value, "shown_as", None)):
+            return shown_as(self.media)
         return self.image(np.asarray(value)) if _is_image(value) else value
 
     def text(self, value: Any) -> Any:
@@ -134,6 +161,10 @@ class TensorFormatter(ABC):
     def image(self, pixels: AnyArray) -> Any:
         """A decoded image, as height × width (× channels)."""
         return self.tensor(pixels)
+
+    def media(self, array: AnyArray) -> Any:
+        """Samples of a recording or frames of a film, as they are."""
+        return self.image(array)
 
     def scalars(self, flat: AnyArray) -> list[Any]:
         """The values of a flat array, as they are shown in rows."""

@@ -50,6 +50,9 @@ class TorchFormatter(TensorFormatter):
         channels_first = pixels[np.newaxis] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
         return self.of(np.ascontiguousarray(channels_first))
 
+    def media(self, array: AnyArray) -> Any:
+        return self.of(array)
+
     def gathered(self, values: list[Any]) -> Any:
         return self.torch.stack(values) if alike(values, self.torch.Tensor) else values
 

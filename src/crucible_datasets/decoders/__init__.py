@@ -1,0 +1,1 @@
+"""Media from bytes: one file for each library that decodes them."""

@@ -1,0 +1,123 @@
+"""What a decoder is, which one a type of media uses, and where they are found.
+
+A decoder is one file with one `DECODER`; `DECODERS` finds it by name. It says for which types of media it has a
+function, and that function gets the `Content` of a value and the feature that it belongs to.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, BinaryIO
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    BadMediaError,
+    DatasetsError,
+    MissingMediaError,
+    OversizedMediaError,
+)
+from crucible_datasets.records import dataclass
+from crucible_datasets.registry import Registry
+
+
+class TooLargeError(Exception):
+    """Raised by decoders with what is too large, the limit and the setting of it."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a media value, or the file of this machine that has them; and what the data calls it."""
+
+    data: bytes | None
+    file: str | None
+    name: str | None = None
+    beside: Callable[[str], bytes] | None = None  # the content of another file, named relative to this one
+
+    def stream(self) -> BinaryIO:
+        """The bytes as a file that is open for reading."""
+        return io.BytesIO(self.data) if self.data is not None else open(str(self.file), "rb")
+
+    def read(self) -> bytes:
+        """All bytes."""
+        if self.data is not None:
+            return self.data
+        with self.stream() as file:
+            return file.read()
+
+    @property
+    def size(self) -> int:
+        return len(self.data) if self.data is not None else os.path.getsize(str(self.file))
+
+    @property
+    def extension(self) -> str:
+        """The end of its name in lower case, with the dot."""
+        return os.path.splitext(self.name or "")[1].lower()
+
+    def within(self, num_bytes: float, what: str) -> None:
+        """Refuse a value that would take more memory than the setting allows."""
+        if num_bytes > config.MAX_MEDIA_BYTES:
+            raise TooLargeError(what, config.MAX_MEDIA_BYTES, "CRUCIBLE_MAX_MEDIA_BYTES")
+
+
+Opens = Callable[[Content, Any], Any]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A library that decodes media; `opens` has a function for each type of them."""
+
+    name: str
+    opens: Mapping[str, Opens]
+    aliases: tuple[str, ...] = ()
+
+
+DECODERS: Registry[Decoder] = Registry("decoder", "crucible_datasets.decoders", "DECODER")
+USUAL = {
+    "Image": "pillow",
+    "Audio": "soundfile",
+    "Video": "pyav",
+    "Pdf": "pdfplumber",
+    "Nifti": "nibabel",
+    "Mesh": "trimesh",
+}
+
+
+def decoder_of(kind: str) -> Decoder | None:
+    """The decoder that the settings choose for a type of media, or the usual one; None for types that have none."""
+    chosen = {**USUAL, **_stated(config.CRUCIBLE_MEDIA_DECODERS)}
+    found = DECODERS[chosen[kind]] if kind in chosen else None
+    if found is not None and kind not in found.opens:
+        raise ArgumentError(
+            "CRUCIBLE_MEDIA_DECODERS", f"{kind}={found.name}", f"{found.name} decodes {', '.join(sorted(found.opens))}."
+        )
+    return found
+
+
+@contextmanager
+def blamed(kind: str, decoder: str, path: str | None) -> Iterator[None]:
+    """Whatever a library says about foreign bytes, as one kind of error."""
+    try:
+        yield
+    except TooLargeError as error:
+        raise OversizedMediaError(kind, decoder, path, *error.args) from error
+    except DatasetsError:
+        raise
+    except FileNotFoundError as error:
+        raise MissingMediaError(kind, decoder, path, "there is no such file") from error
+    except Exception as error:
+        raise BadMediaError(kind, decoder, path, f"{type(error).__name__}: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def _stated(setting: str) -> dict[str, str]:
+    """What `Audio=pyav,Image=mine` says."""
+    pairs = [part.partition("=") for part in setting.split(",") if part.strip()]
+    for kind, sign, name in pairs:
+        if not (kind.strip() and sign and name.strip()):
+            raise ArgumentError("CRUCIBLE_MEDIA_DECODERS", setting, "expected pairs such as Audio=pyav,Image=pillow.")
+    return {kind.strip(): name.strip() for kind, _, name in pairs}

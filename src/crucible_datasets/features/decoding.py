@@ -1,0 +1,138 @@
+"""Values of a column decoded together: media by several threads, in order, and with errors that tell column and row.
+
+Libraries that decode media let go of the interpreter while they do, so threads help. Few values are decoded ahead of
+the one that is asked for: a picture takes many times the memory of its file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import BadMediaError
+from crucible_datasets.features.cast import any_leaf
+from crucible_datasets.features.decode import Decoder, decoder
+from crucible_datasets.features.media import Media
+from crucible_datasets.later import Later
+
+if TYPE_CHECKING:
+    from concurrent import futures
+else:
+    futures = Later("concurrent.futures")  # few programs decode media
+
+_MOST_THREADS = 8
+_AHEAD_PER_THREAD = 4
+
+
+def decoded(values: Sequence[Any], feature: Any, column: str | None = None) -> list[Any]:
+    """The values as the user sees them."""
+    if decoder(feature) is None:
+        return list(values) if not isinstance(values, list) else values
+    return list(in_turn(values, feature, column))
+
+
+def in_turn(values: Sequence[Any], feature: Any, column: str | None = None) -> Iterator[Any]:
+    """The values as the user sees them, one after the other."""
+    decode = decoder(feature)
+    if decode is None:
+        return iter(values)
+    if not is_media(feature):
+        return map(decode, values)
+    threads = min(threads_for(feature), len(values))
+    made = _by_threads(values, decode, threads) if threads > 1 else (partial(decode, value) for value in values)
+    return _located(made, column)
+
+
+def is_media(feature: Any) -> bool:
+    """Whether there are media in a type, which take time and memory to decode."""
+    return any_leaf(feature, (Media,))
+
+
+def outcomes(values: Sequence[Any], feature: Any, show: Callable[[Any], Any] | None = None) -> list[Any]:
+    """The values as the user sees them, made by `show` if given, and an error in the place of each that has none."""
+    decode = decoder(feature) or (lambda value: value)
+
+    def outcome(value: Any) -> Any:
+        try:
+            return decode(value) if show is None else show(decode(value))
+        except Exception as error:  # noqa: BLE001  (it is raised when somebody looks at the value)
+            return error
+
+    threads = min(threads_for(feature), len(values))
+    if threads < 2:
+        return [outcome(value) for value in values]
+    with futures.ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(outcome, values))
+
+
+def threads_for(feature: Any) -> int:
+    """How many threads decode values of a feature."""
+    if not is_media(feature):
+        return 1
+    if config.CRUCIBLE_DECODE_THREADS:
+        return config.CRUCIBLE_DECODE_THREADS
+    # Where there are several processes already, threads of each would only get into each other's way.
+    return 1 if _is_child() else min(_processors(), _MOST_THREADS)
+
+
+def _is_child() -> bool:
+    """Whether this process was started by the `multiprocessing` of another, as those of data loaders are."""
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+Made = Callable[[], Any]
+
+
+def _by_threads(values: Sequence[Any], decode: Decoder, threads: int) -> Iterator[Made]:
+    pool = futures.ThreadPoolExecutor(threads)
+    waiting: deque[futures.Future[Any]] = deque()
+    try:
+        for value in values:
+            waiting.append(pool.submit(decode, value))
+            if len(waiting) >= threads * _AHEAD_PER_THREAD:
+                yield waiting.popleft().result
+        while waiting:
+            yield waiting.popleft().result
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _located(made: Iterator[Made], column: str | None) -> Iterator[Any]:
+    for row, result in enumerate(made):
+        try:
+            value = result()
+        except BadMediaError as error:
+            raise error.at(column, row) from error.__cause__
+        yield value
+
+
+class Located:
+    """While it is entered, errors of media tell the column, and the row of the dataset instead of its place in `rows`.
+
+    Without rows, nobody knows which one it is.
+    """
+
+    __slots__ = ("column", "rows")
+
+    def __init__(self, column: str | None, rows: Sequence[int] | np.ndarray[Any, Any] | None) -> None:
+        self.column, self.rows = column, rows
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if isinstance(error, BadMediaError):
+            row = None if self.rows is None else int(self.rows[error.row or 0])
+            raise error.at(self.column, row) from error.__cause__
