@@ -8,6 +8,7 @@
     file_cases  the same for loading and writing files
     hub_cases   the same for datasets of a Hub
     map_cases   the same for functions over rows
+    media_cases  the same for folders of media and decoding
     overlap_cases  the same for what of a test set is in a train set
     statistics_cases  the same for the uncertainty of scores
     stream_cases  the same for streams

@@ -30,10 +30,12 @@ from benchmarks import (
     file_cases,  # noqa: F401
     hub_cases,  # noqa: F401
     map_cases,  # noqa: F401
+    media_cases,  # noqa: F401
     overlap_cases,  # noqa: F401
     results_cases,  # noqa: F401
     statistics_cases,  # noqa: F401
     stream_cases,  # noqa: F401
+    webdataset_cases,  # noqa: F401
 )
 from benchmarks.cases import ANY, CASES, Case
 

@@ -22,11 +22,23 @@ def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:
     if first is _END:
         return
     yield first  # type: ignore[misc]
+    yield from begun(items, most)
+
+
+def begun(items: Iterator[T], most: int) -> Generator[T]:
+    """The same, with a thread that is at work from now on, also on the first item."""
     queue: Queue[Any] = Queue(most)
     stop = threading.Event()
     thread = threading.Thread(target=_make, args=(items, queue, stop), name="crucible-ahead", daemon=True)
     thread.start()
+    taken = _taken(queue, stop, thread)
+    next(taken)  # a generator that has not begun would not end its thread when it is closed
+    return taken
+
+
+def _taken(queue: Queue[Any], stop: threading.Event, thread: threading.Thread) -> Generator[Any]:
     try:
+        yield None
         while (item := queue.get())[0] is not _END:
             yield item[0]
         if item[1] is not None:

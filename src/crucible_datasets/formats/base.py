@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.formats.filters import Filters, expression_of
+from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
 __all__ = ["FORMATS", "Filters", "Format", "columns_of", "expression_of", "narrowed"]
@@ -38,6 +39,8 @@ class Format:
     by_extension: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that an extension implies
     in_place: bool = False  # read where it lies, never converted
     needs_path: bool = False  # the library behind it wants a file name instead of a stream
+    reads_archives: bool = False  # an archive is one file of it, and not the files that are in the archive
+    folder: Any = None  # for media: a `MediaFolder` (formats.folders), and a whole folder makes the rows
 
     def options(self) -> dict[str, Any]:
         """The options that `read` takes, with their defaults."""

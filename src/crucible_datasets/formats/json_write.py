@@ -87,12 +87,12 @@ def _encode_slowly(encode: Callable[[Any], str], value: Any) -> bytes:
 
 def _columns(tables: Iterable[pa.Table], features: Any) -> Iterator[dict[str, pa.ChunkedArray]]:
     for part in parts(table for table in tables if table.num_columns):
-        yield {name: _jsonable(part[name], features[name], name) for name in part.column_names}
+        yield {name: jsonable(part[name], features[name], name) for name in part.column_names}
 
 
 def _rows(tables: Iterable[pa.Table], features: Any) -> Iterator[list[dict[str, Any]]]:
     for table in tables:
-        columns = {name: _jsonable(table[name], features[name], name) for name in table.column_names}
+        columns = {name: jsonable(table[name], features[name], name) for name in table.column_names}
         plain = pa.table(columns) if columns else table
         decoders = {
             name: decode
@@ -139,7 +139,7 @@ def _layout(orient: str, names: list[str], encode: Encode) -> tuple[bytes, bytes
     return begin, b"]}\n" if orient == "split" else b"]\n", lambda at, row: encode(list(row.values()))
 
 
-def _jsonable(column: pa.ChunkedArray, feature: Any, name: str) -> pa.ChunkedArray:
+def jsonable(column: pa.ChunkedArray, feature: Any, name: str) -> pa.ChunkedArray:
     """The column in types that JSON has."""
     column = chunked(column)
     target = _json_type(column.type)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.reading.place import Place, of_address, of_repo
+from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import scheme_of
 
 

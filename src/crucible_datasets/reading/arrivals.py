@@ -10,10 +10,10 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from crucible_datasets import progress
 from crucible_datasets.logging import get_logger
+from crucible_datasets.records import dataclass
 
 logger = get_logger(__name__)
 
@@ -44,7 +44,7 @@ class Arrivals:
         self._left = dict.fromkeys(paths)  # in their order, and each is found at once
         self._here = {path: threading.Event() for path in paths}
         self._unsettled = len(self._here)
-        self._bar = progress.tqdm(total=size, unit="B", unit_scale=True, desc=title)
+        self._bar = progress.bar(total=size, unit="B", unit_scale=True, desc=title)
         self._lock, self._first_came, self._began = threading.Lock(), threading.Event(), False
 
     def file(self, path: str) -> Arrival:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.reading.braces import expanded
 from crucible_datasets.splits import NamedSplit
 
 Patterns = dict[str, list[str]]
@@ -46,7 +47,8 @@ def _split_and_path(item: Any) -> tuple[Any, Any]:
 
 def _paths(given: Any) -> Iterator[str]:
     if isinstance(given, (str, bytes, os.PathLike)):
-        yield os.fsdecode(given)
+        path = os.fsdecode(given)
+        yield from [path] if os.path.exists(path) else expanded(path)
     elif isinstance(given, (list, tuple)):
         for item in given:
             yield from _paths(item)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import CardError
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.reading.frontmatter import described_by
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
 
 Patterns = dict[str, list[str]]

@@ -24,12 +24,6 @@ _PREFERRED = (".parquet", ".lance", ".vortex", ".arrow", ".jsonl", ".json", ".cs
 _METADATA = frozenset({"metadata.csv", "metadata.jsonl", "metadata.parquet"})
 # Formats that are recognised, so that their files are not taken for something else, but cannot be read yet.
 _RECOGNISED = {
-    "imagefolder": ".png .jpg .jpeg .gif .bmp .webp .tif .tiff .ico .ppm .pgm .pbm .pnm .jp2 .tga .psd .apng",
-    "audiofolder": ".wav .mp3 .flac .ogg .opus .aiff .aif .aifc .au .w64 .m4a .aac .wma",
-    "videofolder": ".mkv .mp4 .avi .mpeg .mov",
-    "pdffolder": ".pdf",
-    "niftifolder": ".nii",
-    "meshfolder": ".glb .ply .stl",
     "webdataset": ".tar",
     "harbor": ".toml .md",
     "xml": ".xml",
@@ -45,14 +39,18 @@ _RECOGNISED = {
     "pdb": ".pdb .ent",
     "mmcif": ".cif .mmcif",
 }
-_MEDIA = frozenset(name for name in _RECOGNISED if name.endswith("folder"))
 
 
 def extensions() -> dict[str, str]:
     """Every extension that is recognised, and the name of its format."""
     found = {extension: name for name, several in _RECOGNISED.items() for extension in several.split()}
-    found |= {extension.upper(): name for extension, name in found.items() if name in _MEDIA}
-    return found | {extension: name for name in FORMATS for extension in FORMATS[name].extensions}
+    return found | {extension: name for name in FORMATS for extension in _spelled(FORMATS[name])}
+
+
+def _spelled(format: Format) -> tuple[str, ...]:
+    """The extensions of a format as names have them: those of media also in capitals, as cameras write them."""
+    small = format.extensions
+    return small if format.folder is None else (*small, *map(str.upper, small))
 
 
 def is_missing_file(name: str) -> bool:
@@ -109,12 +107,31 @@ def _voted(paths: Sequence[str], known: Mapping[str, str]) -> str | None:
     votes = Counter(
         extension for path in paths if _file_name(path) not in _METADATA for extension in suffixes(path, known)
     )
-    archives = (path for path in paths if _is_zip(path) and not suffixes(path, known))
-    for archive in islice(archives, config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE):
-        votes.update(extension for member in _members(archive) for extension in suffixes(member, known))
+    archives = [path for path in paths if _is_zip(path) and not suffixes(path, known)]
+    if (
+        archives
+        and _most(votes + Counter({".zip": len(archives)})) == ".zip"
+        and (inside := _voted_inside(archives, known))
+    ):
+        return known[inside]
     if not votes:
         votes = Counter(extension for path in paths for extension in suffixes(path, known))
-    return known[max(votes, key=lambda extension: (votes[extension], *_rank(extension)))] if votes else None
+    return known[_most(votes)] if votes else None
+
+
+def _voted_inside(archives: Sequence[str], known: Mapping[str, str]) -> str | None:
+    """The extension of most files in archives, the first of several; metadata count where there is nothing else."""
+    few = islice(archives, config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE)
+    members = [member for archive in few for member in _members(archive)]
+    media = [member for member in members if _file_name(member) not in _METADATA]
+    for names in (media, members):
+        if votes := Counter(extension for name in names for extension in suffixes(name, known)):
+            return votes.most_common(1)[0][0]
+    return None
+
+
+def _most(votes: Mapping[str, int]) -> str:
+    return max(votes, key=lambda extension: (votes[extension], *_rank(extension)))
 
 
 def _rank(extension: str) -> tuple[int, str]:
@@ -129,11 +146,14 @@ def suffixes(path: str, known: Iterable[str]) -> list[str]:
 
 def of_format(paths: Sequence[str], format: Format) -> list[str]:
     """The files that have an extension of the format, archives, which may hold some, and metadata of media."""
-    more = _METADATA if format.name in _MEDIA else ()
-    return [path for path in paths if suffixes(path, format.extensions) or _is_zip(path) or _file_name(path) in more]
+    more = _METADATA if format.folder is not None else ()
+    known = frozenset(_spelled(format))
+    return [path for path in paths if suffixes(path, known) or _is_zip(path) or _file_name(path) in more]
 
 
 def _file_name(path: str) -> str:
+    if "::" not in path:
+        return path.rpartition("/")[2]
     archive, inner = chain_of(path)
     return (archive if inner is None else inner).rpartition("/")[2]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -23,6 +23,7 @@ from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import Filters, Format
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
 

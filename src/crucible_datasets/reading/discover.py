@@ -8,7 +8,7 @@ which none of these is true are all the split `train`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from crucible_datasets.reading.patterns import DESCRIPTIONS
 from crucible_datasets.splits import NamedSplit
@@ -55,20 +55,26 @@ def _tasks(names: Sequence[str]) -> Splits:
 
 def _by_folder(names: Sequence[str]) -> Splits:
     shapes = ("{word}$", "{word}{delimiter}", ".*{delimiter}{word}$", ".*{delimiter}{word}{delimiter}")
-    return _by_keyword(names, lambda name: name.split("/")[:-1], shapes)
+    return _by_keyword(names, [name.rpartition("/")[0] for name in names], shapes)
 
 
 def _by_name(names: Sequence[str]) -> Splits:
-    return _by_keyword(
-        names, lambda name: name.split("/")[-1:], ("{word}{delimiter}", ".*{delimiter}{word}{delimiter}")
-    )
+    shapes = ("{word}{delimiter}", ".*{delimiter}{word}{delimiter}")
+    return _by_keyword(names, [name.rpartition("/")[2] for name in names], shapes)
 
 
-def _by_keyword(names: Sequence[str], parts_of: Callable[[str], list[str]], shapes: Sequence[str]) -> Splits:
-    """Files whose path says the split, word by word and shape by shape; each once."""
+def _by_keyword(names: Sequence[str], texts: Sequence[str], shapes: Sequence[str]) -> Splits:
+    """Files of which a part of the text says the split, word by word and shape by shape; each once.
+
+    A folder with many files is one text, which is looked at once.
+    """
     found: Splits = {}
-    for split, words in KEYWORDS.items():
-        for expression in (shape.format(word=word, delimiter=_DELIMITER) for word in words for shape in shapes):
+    distinct = dict.fromkeys(texts)
+    for split, word in ((split, word) for split, words in KEYWORDS.items() for word in words):
+        possible = [text for text in distinct if word in text]
+        for expression in (shape.format(word=word, delimiter=_DELIMITER) for shape in shapes if possible):
             matches = re.compile(expression).match
-            found.setdefault(split, []).extend(name for name in names if any(map(matches, parts_of(name))))
-    return {split: list(dict.fromkeys(files)) for split, files in found.items() if files}
+            if agreeing := {text for text in possible if any(map(matches, text.split("/")))}:
+                said = (name for name, text in zip(names, texts, strict=True) if text in agreeing)
+                found.setdefault(split, []).extend(said)
+    return {split: list(dict.fromkeys(files)) for split, files in found.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
@@ -24,6 +24,7 @@ from crucible_datasets.reading.compression import (
     require_complete,
 )
 from crucible_datasets.reading.pieces import Budget, PieceStream
+from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
 
 
@@ -50,12 +51,13 @@ class DataFile:
         return os.path.splitext(named_compression(self.inner or self.path)[0])[1]
 
 
-def identified(paths: Iterable[str], extensions: tuple[str, ...] = ()) -> list[DataFile]:
-    """The files at these paths, each looked at once; an archive is the data files in it.
+def identified(paths: Iterable[str], extensions: tuple[str, ...] = (), whole: bool = False) -> list[DataFile]:
+    """The files at these paths, each looked at once; an archive is the data files in it, unless it counts as a whole.
 
     Of an archive with files of several kinds, those with one of `extensions` are taken.
     """
-    return [file for path in paths for file in _expanded(_identified(path), extensions)]
+    found = map(_identified, paths)
+    return list(found) if whole else [file for one in found for file in _expanded(one, extensions)]
 
 
 def _identified(path: str) -> DataFile:

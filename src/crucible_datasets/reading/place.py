@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from crucible_datasets import config
@@ -18,6 +18,7 @@ from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.arrivals import Advance, Arrivals
 from crucible_datasets.reading.files import DataFile, identified
 from crucible_datasets.reading.patterns import is_pattern, matching
+from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
 
 _DESCRIBING = (config.REPOCARD_FILENAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME)
@@ -64,8 +65,8 @@ class Place:
     def bring_description(self) -> None:
         """Have the files on this disk that say what the dataset is."""
 
-    def flowing(self, path: str) -> DataFile | None:
-        """A file that is read where it is, if it is elsewhere."""
+    def flowing(self, path: str, whole: bool = False) -> DataFile | None:
+        """A file that is read where it is, if it is elsewhere; an archive only if it is one file as a `whole`."""
         return None
 
     def coming(self, paths: Sequence[str]) -> list[DataFile] | None:
@@ -106,9 +107,10 @@ class RemotePlace(Place):
         inside = [name.removeprefix(start) for name in self.names if name.startswith(start)]
         return RemotePlace(folder, inside, lambda names: self.fetch([start + name for name in names]), self.root)
 
-    def flowing(self, path: str) -> DataFile | None:
+    def flowing(self, path: str, whole: bool = False) -> DataFile | None:
         """A file that is read where it is; None when it is on this disk already, or must come there to be read."""
-        if self.find is None or config.HF_HUB_OFFLINE or os.path.exists(path) or has_archive_name(path):
+        is_archive = has_archive_name(path) and not whole
+        if self.find is None or config.HF_HUB_OFFLINE or os.path.exists(path) or is_archive:
             return None
         there = self.find(self._name(path))
         if there.file.size is None:

@@ -1,6 +1,6 @@
 """Stage 3 of 6: the files of one split → a view.
 
-Parquet and Arrow are read where they lie. Other formats become Arrow once, in a folder of
+Parquet, Arrow and plain tar archives are read where they lie. Other formats become Arrow once, in a folder of
 the cache whose key says everything the result depends on; when a file changes, so does
 the key. In memory, or with caching disabled, nothing is written.
 """
@@ -19,6 +19,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, Hasher, UnhashableError, is_caching_enabled
+from crucible_datasets.formats.base import columns_of
 from crucible_datasets.formats.filters import expression_of, identity_of
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.build import view_of
@@ -45,6 +46,8 @@ def split_view(
 ) -> View:
     """The rows that are wanted of the files."""
     view = _in_place(files, request) if _lie_ready(files, request) else None
+    if view is None and request.format.name == "webdataset":
+        view = _of_tars(files, request, num_proc, cache_dir, fresh)
     if view is None:
         view = _converted(files, request, keep_in_memory, num_proc, cache_dir, fresh)
     elif keep_in_memory:
@@ -154,11 +157,27 @@ def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint
     return view if request.columns is None else columns.select(view, request.columns)
 
 
+def _of_tars(
+    files: Sequence[DataFile],
+    request: Request,
+    num_proc: int | None,
+    cache_dir: str | os.PathLike[str] | None,
+    fresh: bool,
+) -> View | None:
+    from crucible_datasets.reading.tars import can_be_indexed, view_of_tars
+
+    if not can_be_indexed(files, request):
+        return None
+    view = _filtered(view_of_tars(files, request, key_of(files, request), num_proc, cache_dir, fresh), request.filters)
+    return view if request.columns is None else columns.select(view, request.columns)
+
+
 def _filtered(view: View, filters: Any) -> View:
     expression = expression_of(filters)
     if expression is None:
         return view
-    numbered = view.read().append_column("", pa.array(np.arange(len(view))))
+    looked_at = columns_of(expression, view.column_names) or view.column_names[:1]
+    numbered = view.read(columns=looked_at).append_column("", pa.array(np.arange(len(view))))
     return view.moved(numbered.filter(expression).column("").to_numpy(), "filter")
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import CastError, SchemaConflictError
@@ -19,9 +20,14 @@ from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.reading.prepare import split_view
 from crucible_datasets.reading.resolved import ANY_FORMAT, Resolved
 from crucible_datasets.reading.verify import require_described, require_sizes
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit, ReadInstruction, SplitBase, SplitDict, SplitInfo, names_in, pieces_of
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, united_all
+
+if TYPE_CHECKING:
+    from crucible_datasets.reading.folders.views import FolderReader
+    from crucible_datasets.streams.stream import Stream
 
 AnySplit = str | SplitBase | ReadInstruction
 
@@ -89,6 +95,8 @@ class SplitReader:
         request, found = self.request, self.resolved
         if found.format.name == "parquet" and (request.columns is not None or request.filters is not None):
             return found.flowing(name)
+        if found.format.name == "webdataset" and not request.options.get("download", True):
+            return found.flowing(name)
         return found.brought(name)
 
     def split(self, name: str) -> View:
@@ -97,14 +105,33 @@ class SplitReader:
             described = self.resolved.info.splits
             if self.how.verification is not VerificationMode.NO_CHECKS:
                 require_described(described, self.names)
-            files = self._files(name)
-            in_memory, how = self.how.in_memory(files), self.how
-            view = split_view(files, self.request, name, in_memory, how.num_proc, how.cache_dir, how.fresh)
+            view = self._read(name) if self._folder is None else self._read_folder(self._folder, name)
             if self._is_whole:
                 require_sizes(described, {name: len(view)})
-            self._views[name] = replace(view, media_roots=folders_of(files))
-            self._sizes[name] = sum(file.size for file in files)
+            self._views[name] = view
         return self._views[name]
+
+    def _read(self, name: str) -> View:
+        files, how = self._files(name), self.how
+        view = split_view(files, self.request, name, how.in_memory(files), how.num_proc, how.cache_dir, how.fresh)
+        self._sizes[name] = sum(file.size for file in files)
+        return replace(view, media_roots=folders_of(files))
+
+    def _read_folder(self, folder: FolderReader, name: str) -> View:
+        return folder.view(name, bool(self.how.keep_in_memory), self.how.cache_dir, self.how.fresh)
+
+    @cached_property
+    def _folder(self) -> FolderReader | None:
+        """What reads a folder of media, which is one thing where other formats have many files."""
+        if self.resolved.format.folder is None:
+            return None
+        from crucible_datasets.reading.folders.views import FolderReader
+
+        return FolderReader(self.resolved, self.request)
+
+    def folder_stream(self, split: str) -> Stream | None:
+        """A split of a folder of media as a stream; None for other formats."""
+        return None if self._folder is None else self._folder.stream(split, self.info)
 
     @property
     def _is_whole(self) -> bool:

@@ -143,7 +143,8 @@ def _of_format(
     if patterns is None:
         found = conventional(place)
         fitting = {split: of_format(files, format) for split, files in found.items()}
-        files = fitting if all(fitting.values()) else found
+        # Metadata of media may have any name, and which files are media is seen later.
+        files = fitting if all(fitting.values()) and format.folder is None else found
     else:
         files = matched(patterns, place, access, places)
     config_name = name or "default"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentTypeError
@@ -14,6 +14,7 @@ from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.discover import Splits
 from crucible_datasets.reading.files import DataFile, identified
 from crucible_datasets.reading.place import Place
+from crucible_datasets.records import dataclass
 
 logger = get_logger(__name__)
 
@@ -41,11 +42,16 @@ class Resolved:
         found: list[DataFile] = []
         for path in self.files[split]:
             place = next((one for one in self.places if one.holds(path)), None)
-            there = place.flowing(path) if place else None
+            there = place.flowing(path, self.format.reads_archives) if place else None
             if place and there is None:
                 place.bring([path])
-            found += identified([path], self.format.extensions) if there is None else [there]
+            found += self._identified([path]) if there is None else [there]
         return found
+
+    def bring(self, paths: Sequence[str]) -> None:
+        """Have those of these files on this disk that are elsewhere."""
+        for place in self.places:
+            place.bring([path for path in paths if place.holds(path)])
 
     def brought(self, split: str) -> list[DataFile]:
         """The files of a split, on this disk; Parquet may still be on its way, and is waited for where it is read."""
@@ -54,10 +60,12 @@ class Resolved:
             coming = self.places[0].coming(paths)
             if coming is not None:
                 return coming
-        for place in self.places:
-            place.bring([path for path in paths if place.holds(path)])
-        found = identified(paths, self.format.extensions)
+        self.bring(paths)
+        found = self._identified(paths)
         return [replace(file, identity=self._identity(file)) for file in found]
+
+    def _identified(self, paths: Sequence[str]) -> list[DataFile]:
+        return identified(paths, self.format.extensions, self.format.reads_archives)
 
     def _identity(self, file: DataFile) -> tuple[str | int, ...]:
         known = [place.identity(file.path) for place in self.places if file.inner is None and place.holds(file.path)]

@@ -31,7 +31,8 @@ def conventional(place: Place) -> Splits:
     found = splits_of(place.listed()) if place.exists else {}
     if not found:
         raise EmptyDatasetError(place.name, "there are no data files in it." if place.exists else "no such folder.")
-    return {split: [os.path.join(place.folder, name) for name in names] for split, names in found.items()}
+    start = os.path.join(place.folder, "")
+    return {split: [start + name for name in names] for split, names in found.items()}
 
 
 def matched(patterns: Patterns, base: Place, access: Access | None = None, places: list[Place] | None = None) -> Splits:

@@ -17,19 +17,21 @@ from crucible_datasets.reading.files import DataFile, folders_of, identified, is
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
+from crucible_datasets.reading.tarshards import TarShard
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.mixing import concatenate
 from crucible_datasets.streams.source import Source
 from crucible_datasets.streams.stream import Stream
 
 # Formats whose first rows tell the types of all: Hugging Face `datasets` knows the features of no others beforehand.
-_TYPED = ("parquet", "arrow", "json", "hdf5", "lance")
+_TYPED = ("parquet", "arrow", "json", "hdf5", "lance", "webdataset")
 _SHARDS: Mapping[str, type[FileShard]] = {
     "parquet": ParquetShard,
     "arrow": ArrowShard,
     "json": LineShard,
     "text": LineShard,
     "csv": CsvShard,
+    "webdataset": TarShard,
 }
 _IN_PLACE = ("parquet", "arrow")  # read by name, so a file in an archive or compressed is read from its start
 
@@ -77,6 +79,8 @@ def split_stream(reader: SplitReader, split: str) -> Stream:
     """One split of a dataset as a stream."""
     if split not in reader.resolved.files:
         raise StreamedSplitError(split, reader.names)
+    if (folder := reader.folder_stream(split)) is not None:
+        return folder
     files = reader.resolved.flowing(split)
     return stream_of(files, reader.request, reader.info, split)
 

@@ -1,0 +1,67 @@
+"""The files of one split of a folder of media, by what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from crucible_datasets.formats.folders import MediaFolder
+from crucible_datasets.reading import archives
+from crucible_datasets.reading.archivenames import chain_of, chained, has_archive_name
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Paths of media and of metadata; members of archives as `zip://member::archive`."""
+
+    media: list[str] = field(default_factory=list)
+    metadata: list[str] = field(default_factory=list)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The name of the folder that each file of media is in; an archive is a folder that leaves no trace."""
+        return [place.rpartition("/")[0].rpartition("/")[2] for place in self._places]
+
+    @cached_property
+    def depths(self) -> set[int]:
+        """How many folders deep files lie."""
+        return {place.count("/") for place in self._places}
+
+    @cached_property
+    def _places(self) -> list[str]:
+        return [_unpacked(path) if "::" in path else path for path in self.media]
+
+
+def contents_of(paths: Iterable[str], folder: MediaFolder, metadata_names: Collection[str]) -> Contents:
+    """What the paths of a split name, archives by their members; files of other kinds are left out.
+
+    Files come before members of archives, as in Hugging Face `datasets`.
+    """
+    found, packed = Contents(), []
+    for path in paths:
+        if has_archive_name(path):
+            packed += [path] if "::" in path else members_of(path)
+        else:
+            _sort_in(path, path.rpartition("/")[2], found, folder, metadata_names)
+    for path in packed:
+        _sort_in(path, str(chain_of(path)[1]).rpartition("/")[2], found, folder, metadata_names)
+    return found
+
+
+def _sort_in(path: str, name: str, found: Contents, folder: MediaFolder, metadata_names: Collection[str]) -> None:
+    if name in metadata_names:
+        found.metadata.append(path)
+    elif folder.takes(name):
+        found.media.append(path)
+
+
+def members_of(archive: str) -> list[str]:
+    """The paths of the files in an archive."""
+    return [chained(member.name, archive) for member in archives.listed(archive)]
+
+
+def _unpacked(path: str) -> str:
+    """The place that a member would have if its archive were unpacked beside itself."""
+    archive, member = chain_of(path)
+    return path if member is None else f"{archive.rpartition('/')[0]}/{member}"

@@ -1,0 +1,119 @@
+"""The metadata files of all splits → one table for each split, of the same columns and types."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import MediaFolderError
+from crucible_datasets.features import Features
+from crucible_datasets.formats.base import FORMATS, Filters
+from crucible_datasets.formats.folders import MediaFolder
+from crucible_datasets.logging import get_logger
+from crucible_datasets.reading.archivenames import chain_of
+from crucible_datasets.reading.convert import Request, in_memory
+from crucible_datasets.reading.files import identified
+from crucible_datasets.reading.folders.contents import Contents, members_of
+from crucible_datasets.reading.folders.filenames import FileNames
+from crucible_datasets.tables.writing import Segment, as_features, united_all
+
+logger = get_logger(__name__)
+
+_FORMATS = {".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one metadata file tells: a table, what its columns mean, and the paths that it names."""
+
+    path: str
+    table: pa.Table
+    features: Features
+    named: list[pa.Array]
+
+
+def tables_of(
+    splits: Mapping[str, Contents], folder: MediaFolder, filters: Filters
+) -> tuple[dict[str, pa.Table], Features]:
+    """The rows that metadata tell of, for each split; a split without metadata has none."""
+    require_one_extension([path for found in splits.values() for path in found.metadata])
+    told = {split: [_read(path, folder, filters) for path in found.metadata] for split, found in splits.items()}
+    every = [one for several in told.values() for one in several]
+    _require_same_columns(told)
+    features = united_all(Segment("", one.features, one.path) for one in every)
+    empty = as_features(pa.table({}), Features(), features)
+    for split, several in told.items():
+        warn_of_gaps(split, splits[split], several)
+    return {
+        split: pa.concat_tables([empty, *(as_features(one.table, one.features, features) for one in several)])
+        for split, several in told.items()
+    }, features
+
+
+def require_one_extension(paths: Sequence[str]) -> None:
+    """All metadata files are of one kind, and one that can be read."""
+    kinds: dict[str, str] = {}
+    for path in paths:
+        kinds.setdefault(extension_of(path), path)
+    if len(kinds) > 1:
+        several = " and ".join(list(kinds.values())[:2])
+        raise MediaFolderError(several, "metadata files have different extensions.", "Keep those of one kind.")
+    for extension, path in kinds.items():
+        if extension not in _FORMATS:
+            raise MediaFolderError(path, f"metadata cannot be {extension or 'without extension'}.", _KINDS)
+
+
+_KINDS = f"Expected one of {', '.join(_FORMATS)}."
+
+
+def extension_of(path: str) -> str:
+    """The extension of a file or of a member of an archive."""
+    archive, member = chain_of(path)
+    return os.path.splitext(member or archive)[1]
+
+
+def _read(path: str, folder: MediaFolder, filters: Filters) -> Told:
+    names = FileNames(path, folder)
+    request = Request(FORMATS[_FORMATS[extension_of(path)]], filters=filters)
+    table, features = in_memory(identified([path]), request)
+    return Told(path, *names.columns(table, features), names.named)
+
+
+def _require_same_columns(told: Mapping[str, list[Told]]) -> None:
+    """Metadata of different splits have the same columns."""
+    seen: dict[frozenset[str], str] = {}
+    for several in told.values():
+        if several:
+            names = frozenset(name for one in several for name in one.features)
+            seen.setdefault(names, several[0].path)
+    if len(seen) > 1:
+        (first, at_first), (second, at_second) = list(seen.items())[:2]
+        odd = ", ".join(sorted(first ^ second))
+        raise MediaFolderError(
+            f"{at_first} and {at_second}", f"metadata of splits have different columns: {odd}.", "Add or remove them."
+        )
+
+
+def warn_of_gaps(split: str, found: Contents, told: Sequence[Told]) -> None:
+    """Tell of files without metadata, and of rows whose file is not there: both are easily overlooked."""
+    named = {path for one in told for paths in one.named for path in pc.unique(paths).to_pylist() if path is not None}
+    here = set(found.media)
+    if told and (left := [path for path in found.media if path not in named]):
+        logger.warning("Split %s: %d files have no metadata and are left out, as %s.", split, len(left), left[0])
+    known: dict[str, set[str]] = {}
+    if missing := [path for path in named if path not in here and not _exists(path, known)]:
+        first = min(missing)
+        logger.warning("Split %s: metadata name %d files that are not there, as %s.", split, len(missing), first)
+
+
+def _exists(path: str, known: dict[str, set[str]]) -> bool:
+    archive, member = chain_of(path)
+    if member is None:
+        return os.path.exists(path)
+    if archive not in known:
+        known[archive] = set(members_of(archive))
+    return path in known[archive]

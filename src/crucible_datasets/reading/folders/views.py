@@ -1,0 +1,180 @@
+"""The table of a split → a view of it, or a stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets.cache import default_cache
+from crucible_datasets.features import Features
+from crucible_datasets.fingerprint import Fingerprint, Hasher, is_caching_enabled
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.build import view_of
+from crucible_datasets.reading.archivenames import chain_of
+from crucible_datasets.reading.convert import Request
+from crucible_datasets.reading.folders.filling import Filling, paths_in
+from crucible_datasets.reading.folders.rows import FolderRows
+from crucible_datasets.reading.resolved import Resolved
+from crucible_datasets.sources.base import Elsewhere
+from crucible_datasets.splits import NamedSplit
+from crucible_datasets.streams.base import Position, shared_out
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.source import Shard, Source
+from crucible_datasets.streams.stream import Stream
+from crucible_datasets.streams.viewed import ViewShard
+from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import TypedWriter, settle
+
+_MANY_ROOTS = 8
+_ROWS_AT_ONCE = 64
+_FIRST_ROWS = 8
+
+
+@dataclass(eq=False)
+class FolderReader:
+    """The splits of a folder of media."""
+
+    resolved: Resolved
+    request: Request
+    rows: FolderRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rows = FolderRows(self.resolved.files, self.request, self.resolved.bring)
+
+    def view(self, split: str, in_memory: bool = False, cache_dir: Any = None, fresh: bool = False) -> View:
+        """The rows of a split; files that are elsewhere are brought to this disk."""
+        table = self.rows.table(split)
+        self.rows.require_rows(split, table)
+        paths = self._paths(table)
+        self.resolved.bring([path for path in paths if self._place(path) is not None])
+        view = self._view(split, table, paths)
+        filling = Filling()
+        if not any(map(filling.is_needed, paths)):
+            return view
+        if in_memory or not is_caching_enabled():
+            return replace(view_of(filling.of(table, view.features), view.features), media_roots=view.media_roots)
+        return _kept(view, filling, cache_dir, fresh)
+
+    def stream(self, split: str, info: DatasetInfo) -> Stream:
+        """The rows of a split as a stream; files that are elsewhere are read there, when their row comes."""
+        table = self.rows.table(split)
+        paths = self._paths(table)
+        view = self._view(split, table, paths)
+        filling = Filling(dict(self._elsewhere(paths)))
+        needed = filling if any(map(filling.is_needed, paths)) else None
+        source = Source((FolderShard(view, needed),), view.features, media_roots=view.media_roots)
+        known = replace(info, features=view.features)
+        return Stream(source, view.readable, known, view.split, view.format, media_roots=view.media_roots)
+
+    def _view(self, split: str, table: pa.Table, paths: Sequence[str]) -> View:
+        identity = OfFiles(self.request.format.name, table, self._on_disk(paths))
+        view = view_of(table, self.rows.features, split=NamedSplit(split), fingerprint=identity)
+        return replace(view, media_roots=self._roots(split, paths))
+
+    def _paths(self, table: pa.Table) -> list[str]:
+        found = [path for paths in paths_in(table, self.rows.features) for path in paths.to_pylist() if path]
+        return list(dict.fromkeys(found))
+
+    def _place(self, path: str) -> Any:
+        return next((place for place in self.resolved.places if place.holds(path)), None)
+
+    def _elsewhere(self, paths: Sequence[str]) -> Iterator[tuple[str, Elsewhere]]:
+        for path in paths if self.resolved.places else ():
+            place = self._place(path)
+            there = place.flowing(path) if place is not None else None
+            if there is not None and there.elsewhere is not None:
+                yield path, there.elsewhere
+
+    def _on_disk(self, paths: Sequence[str]) -> list[str]:
+        """The files that hold the media, archives instead of their members."""
+        return list(dict.fromkeys(chain_of(path)[0] if "::" in path else path for path in paths))
+
+    def _roots(self, split: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """The folders that the media lie in, few enough to be looked through for every file."""
+        files = self._on_disk(paths)
+        folders = sorted({path.rpartition("/")[0] for path in (*files, *self.rows.contents[split].metadata)})
+        tops: list[str] = []
+        for folder in folders:
+            if folder.startswith("/") and not (tops and f"{folder}/".startswith(f"{tops[-1]}/")):
+                tops.append(folder)
+        whole = os.path.commonpath(tops) if len(tops) > _MANY_ROOTS else "/"
+        links = {os.path.dirname(os.path.realpath(path)) for path in files} if self.resolved.places else set()
+        return (*(tops if whole == "/" else [whole]), *sorted(links))
+
+
+class OfFiles(Fingerprint):
+    """The fingerprint of rows that name files: it looks at the files when it is asked for."""
+
+    __slots__ = ()
+
+    def __init__(self, format: str, table: pa.Table, paths: Sequence[str]) -> None:
+        super().__init__(None, content=(format, table, paths))
+
+    def _settle(self, parent: str | None) -> str:
+        if self._text is None:
+            format, table, paths = self._content
+            self._content = (format, table, paths, _facts(paths))
+        return super()._settle(parent)
+
+
+def _facts(paths: Sequence[str]) -> Any:
+    """The sizes and times of files, zeros for those that are not there."""
+    facts = np.zeros((len(paths), 2), np.int64)
+    for row, path in enumerate(paths):
+        try:
+            found = os.stat(path)
+        except OSError:
+            continue
+        facts[row] = found.st_size, found.st_mtime_ns
+    return facts.tobytes()
+
+
+def _kept(view: View, filling: Filling, cache_dir: Any, fresh: bool) -> View:
+    """The view with bytes read into its rows, as Arrow files in the cache."""
+    key = Hasher.hash(("filled folder", str(view.fingerprint)))
+    cache = default_cache(cache_dir)
+    if fresh:
+        cache.remove(key)
+    folder = cache.made(key, partial(_fill, view=view, filling=filling), {"format": "folder", "files": []})
+    paths = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".arrow")))
+    table = pa.concat_tables([open_table(path, trusted=True) for path in paths])
+    made = view_of(table, view.features, files=paths, fingerprint=Fingerprint.fixed(key))
+    return replace(made, split=view.split, media_roots=view.media_roots)
+
+
+def _fill(folder: str, view: View, filling: Filling) -> None:
+    writer = TypedWriter(os.path.join(folder, "part-0"))
+    for start in range(0, len(view), _ROWS_AT_ONCE):
+        rows = view.read(range(start, min(start + _ROWS_AT_ONCE, len(view))))
+        writer.write(filling.of(rows, view.features), view.features)
+    settle(folder, writer.close(), view.features)
+
+
+@dataclass(frozen=True, eq=False)
+class FolderShard(ViewShard):
+    """The rows of a folder of media. A position is the number of the next row."""
+
+    hands_tables = False
+    filling: Filling | None = None
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        if self.filling is None:
+            yield from super().batches(at)
+            return
+        start, size, features = at or 0, _FIRST_ROWS, self.view.readable
+        while start < len(self.view):
+            rows = self.view.read(range(start, min(start + size, len(self.view))))
+            yield start, Batch.of_table(self.filling.of(rows, Features(features)), features)
+            start, size = start + size, _ROWS_AT_ONCE
+
+    def cut(self, parts: int) -> Sequence[Shard]:
+        parts = max(1, min(parts, len(self.view)))
+        runs = (shared_out(len(self.view), parts, index) for index in range(parts))
+        return [replace(self, view=self.view.moved(run, "shard")) for run in runs]
