@@ -259,15 +259,21 @@ def test_the_demo_shows_its_code_and_results(tmp_path):
 def test_shells_complete_every_command(shell):
     pytest.importorskip("shtab")
     script = done("completion", shell).out
-    assert all(name in script for name in COMMANDS)
+    assert all(name in script for name in [*COMMANDS, *Catalog()])
     assert script.strip() == done("completion", shell, "--json").json["script"].strip()
 
 
-def test_bash_completes_commands_and_options():
+def test_bash_completes_commands_options_and_benchmarks():
     pytest.importorskip("shtab")
     script = done("completion", "bash").out
     ask = 'COMP_WORDS=(crucible {}); COMP_CWORD={}; _shtab_crucible; echo "${{COMPREPLY[@]}}"'
-    for words, at, wanted in [("con", 1, {"convert"}), ("results di", 2, {"diff"}), ("head --re", 2, {"--revision"})]:
+    for words, at, wanted in [
+        ("con", 1, {"convert"}),
+        ("results di", 2, {"diff"}),
+        ("head --re", 2, {"--revision"}),
+        ("eval gsm8", 2, {"gsm8k", "gsm8k_platinum"}),
+        ("benchmarks show mmlu_", 3, {"mmlu_pro", "mmlu_stem"}),
+    ]:
         ran = subprocess.run(
             ["bash", "-c", script + "\n" + ask.format(words, at)], capture_output=True, text=True, timeout=60
         )

@@ -104,6 +104,8 @@ def commands(folder):
         ("cache", "verify"): [()],
         ("hub", "serve"): [(folder / "hub", "--port", "0"), (folder / "none",)],
         ("hub", "mirror"): [(f"o/{NAME}", folder / "hub", "--endpoint", "http://127.0.0.1:9")],
+        ("run",): [(ALL_TERMINAL.replace("\x00", ""),)],
+        ("switch",): [()],
         ("env",): [()],
         ("demo",): [("-o", folder / "demo")],
         ("completion",): [("bash",)],

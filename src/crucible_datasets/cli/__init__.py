@@ -11,7 +11,9 @@ what is heavy when they run.
     evaluating answers scores   eval, compare
     results moves exchange  results: list, show, delete; diff, rescore; export, import, mirror; report
     cache hub about showing cache, hub, env, demo, completion
-    command pieces layout inert exits phrasing   what commands are made of
+    running                 run, switch
+    viewing                 view
+    command completing pieces layout inert exits phrasing   what commands are made of
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from inspect import signature
+from typing import Any
 
 from crucible_datasets import __version__
 from crucible_datasets.cli import (
@@ -35,7 +38,9 @@ from crucible_datasets.cli import (
     looking,
     measures,
     results,
+    running,
     showing,
+    viewing,
 )
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.inert import inert, inert_json, inert_streams
@@ -46,7 +51,21 @@ __all__ = ["COMMANDS", "inert", "main", "parser"]
 
 COMMANDS: dict[str, Command] = {
     command.name: command
-    for module in (looking, files, catalogue, locking, measures, evaluating, results, cache, hub, about, showing)
+    for module in (
+        looking,
+        files,
+        catalogue,
+        locking,
+        measures,
+        evaluating,
+        results,
+        cache,
+        hub,
+        running,
+        about,
+        showing,
+        viewing,
+    )
     for command in module.COMMANDS
 }
 
@@ -54,7 +73,7 @@ COMMANDS: dict[str, Command] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     with inert_streams():
-        options = vars(parser().parse_args(arguments))
+        options = _options(sys.argv[1:] if arguments is None else arguments)
         called, as_json, words = options.pop("called"), options.pop("json"), options.pop("phrases")
         # A command with a default action also knows the options of that one.
         taken = {name: options[name] for name in signature(called).parameters if name in options}
@@ -67,6 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - also a defect is told without control characters
             _tell(error, as_json, words)
             return exits.code_of(error)
+
+
+def _options(arguments: Sequence[str]) -> dict[str, Any]:
+    # What stands behind `run` belongs to another program, whatever it looks like.
+    if arguments[:1] == ["run"] and arguments[1:] and arguments[1] not in ("-h", "--help", "--json"):
+        return {"called": running.run, "json": False, "phrases": {}, "program": list(arguments[1:])}
+    return vars(parser().parse_args(arguments))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -44,12 +44,12 @@ def _version(package: str) -> str:
 
 
 def completion(shell: str) -> Pieces:
-    """Print what makes a shell complete commands, options and files."""
+    """Print what makes a shell complete commands, options, benchmarks and files."""
     from crucible_datasets import cli
-    from crucible_datasets.registry import need
+    from crucible_datasets.cli.completing import script
 
-    script = need("shtab", extra="completion").complete(cli.parser(), shell)
-    yield Said(script.rstrip("\n"), {"shell": shell, "script": script})
+    made = script(cli.parser(), shell)
+    yield Said(made.rstrip("\n"), {"shell": shell, "script": made})
     return None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crucible_datasets.cli.command import Command, benchmark_arguments, file_argument, require_count
+from crucible_datasets.cli.command import Command, benchmark_arguments, require_count
+from crucible_datasets.cli.completing import benchmark_argument, file_argument
 from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount
 
 
@@ -52,14 +53,17 @@ def _pairs(value: dict[str, Any]) -> str:
     return ", ".join(f"{name}: {each}" for name, each in value.items())
 
 
-def head(benchmark: str, split: str | None, config: str | None, synthetic: bool, rows: int) -> Pieces:
+def head(
+    benchmark: str, split: str | None, config: str | None, revision: str | None, synthetic: bool, rows: int
+) -> Pieces:
     """Show the first samples of a benchmark."""
     from msgspec import to_builtins
 
     from crucible_datasets.benchmarks.loading.load import load_benchmark
 
     require_count(rows)
-    samples = load_benchmark(benchmark, split, config=config, synthetic=synthetic, streaming=True, limit=rows)
+    what: dict[str, Any] = {"config": config, "revision": revision, "synthetic": synthetic}
+    samples = load_benchmark(benchmark, split, streaming=True, limit=rows, **what)
     shown = [to_builtins(sample, enc_hook=str) for sample in samples]
     yield Records(("id", "input", "target", "choices", "metadata"), shown)
     return None
@@ -92,7 +96,7 @@ def miniatures(folder: str, names: list[str]) -> Pieces:
 
 def _miniatures_arguments(parser: ArgumentParser) -> None:
     file_argument(parser, "folder", metavar="DIR", folder=True, help="where they go")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="which benchmarks; all by default")
+    benchmark_argument(parser, "names", nargs="*", metavar="NAME", help="which benchmarks; all by default")
 
 
 def _list_arguments(parser: ArgumentParser) -> None:
@@ -105,7 +109,7 @@ def _list_arguments(parser: ArgumentParser) -> None:
 
 
 def _name_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="a short name, a repository, or a TOML file")
+    benchmark_argument(parser, "name", metavar="NAME", help="a short name, a repository, or a TOML file")
 
 
 def _head_arguments(parser: ArgumentParser) -> None:

@@ -7,23 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from crucible_datasets.cli.completing import benchmark_argument, file_argument
 from crucible_datasets.cli.phrasing import words_for
 from crucible_datasets.cli.pieces import Pieces
 from crucible_datasets.exceptions import ArgumentError
-
-# What shtab completes an argument with, by shell; this way it need not be imported.
-FILE = {
-    "bash": "_shtab_compgen_files",
-    "zsh": "_files",
-    "tcsh": "f",
-    "fish": "(__fish_complete_path (commandline -ct))",
-}
-FOLDER = {
-    "bash": "_shtab_compgen_dirs",
-    "zsh": "_files -/",
-    "tcsh": "d",
-    "fish": "(__fish_complete_directories)",
-}
 
 
 def _nothing(parser: ArgumentParser) -> None:
@@ -72,11 +59,6 @@ class Command:
             parser.set_defaults(called=default.run, phrases=words_for(alone), **vars(alone.parse_args([])))
 
 
-def file_argument(parser: Any, *names: str, folder: bool = False, **options: Any) -> None:
-    """An argument that shells complete with the names of files."""
-    parser.add_argument(*names, **options).complete = FOLDER if folder else FILE
-
-
 def dataset_arguments(parser: ArgumentParser) -> None:
     """Which dataset, and what of it."""
     file_argument(parser, "dataset", metavar="DATASET", help="a file, a folder, a URL, or a name of the Hub")
@@ -95,9 +77,11 @@ def output_arguments(parser: ArgumentParser, required: bool = True) -> None:
 def benchmark_arguments(parser: ArgumentParser) -> None:
     """Which benchmark, and what of it."""
     what = "a benchmark by its name, or a file or folder with the columns input and target"
-    file_argument(parser, "benchmark", metavar="BENCHMARK", help=what)
+    benchmark_argument(parser, "benchmark", metavar="BENCHMARK", help=what)
     parser.add_argument("--split", metavar="SPLIT", help="the split; that of the benchmark by default")
     parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
+    other = "a commit, tag or branch instead of the pinned commit; latest is the newest one"
+    parser.add_argument("--revision", metavar="COMMIT", help=other)
     parser.add_argument("--synthetic", action="store_true", help="the miniature that needs no network")
 
 

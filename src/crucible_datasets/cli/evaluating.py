@@ -13,11 +13,11 @@ from crucible_datasets.cli.command import (
     Command,
     benchmark_arguments,
     cluster_argument,
-    file_argument,
     force_argument,
     run_argument,
     store_argument,
 )
+from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.opening import open_store, run_named
 from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
 from crucible_datasets.cli.scores import comparison_table, score_rows, score_table, scored
@@ -33,6 +33,7 @@ def eval_(
     predictions: list[str],
     split: str | None,
     config: str | None,
+    revision: str | None,
     synthetic: bool,
     model: str | None,
     metrics: str | None,
@@ -60,7 +61,8 @@ def eval_(
     files = named(predictions, model)
     fields = {name: path for name, path in (("input", input), ("target", target)) if path is not None}
     what = {"split": split, "config": config, "limit": limit}
-    samples = _samples(benchmark, synthetic, fields, {**what, "on_bad_rows": on_bad_rows})
+    asked = {} if revision is None else {"revision": revision}
+    samples = _samples(benchmark, synthetic, fields, {**what, **asked, "on_bad_rows": on_bad_rows})
     given, notes = _of_a_part(files, samples, id_column) if any(what.values()) else (files, [])
     place = None if no_store else open_store(store)
     results = evaluate_many(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 
-from crucible_datasets.cli.command import Command, file_argument, force_argument, run_argument, store_argument
+from crucible_datasets.cli.command import Command, force_argument, run_argument, store_argument
+from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.opening import open_store, run_named
 from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
 from crucible_datasets.cli.scores import result_rows, score_table

@@ -6,7 +6,8 @@ import os
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli.command import Command, dataset_arguments, file_argument, force_argument, output_arguments
+from crucible_datasets.cli.command import Command, dataset_arguments, force_argument, output_arguments
+from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.pieces import Column, Pieces, Records, Table, amount
 from crucible_datasets.exceptions import ArgumentError
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 
-from crucible_datasets.cli.command import Command, file_argument
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.pieces import Pieces, Said
 
 

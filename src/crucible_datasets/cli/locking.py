@@ -6,7 +6,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from crucible_datasets.cli import exits
-from crucible_datasets.cli.command import Command, file_argument
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.completing import benchmark_argument, file_argument
 from crucible_datasets.cli.pieces import Column, Piece, Pieces, Said, Table, amount
 
 _SHOWN = (
@@ -71,7 +72,7 @@ def overlap(
 
 def _lock_arguments(parser: ArgumentParser) -> None:
     what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
-    file_argument(parser, "names", nargs="*", metavar="DATASET", help=f"{what}; without any, the file is shown")
+    benchmark_argument(parser, "names", nargs="*", metavar="DATASET", help=f"{what}; without any, the file is shown")
     parser.add_argument(
         "--check", action="store_true", help="tell what moved; with --update, what an update would change"
     )
@@ -84,8 +85,8 @@ def _lock_arguments(parser: ArgumentParser) -> None:
 
 def _overlap_arguments(parser: ArgumentParser) -> None:
     what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
-    file_argument(parser, "train", metavar="TRAIN", help=what)
-    file_argument(parser, "test", metavar="TEST", help="the same")
+    benchmark_argument(parser, "train", metavar="TRAIN", help=what)
+    benchmark_argument(parser, "test", metavar="TEST", help="the same")
     parser.add_argument("-n", type=int, help="how many words a run has; 13 by default, 5 for minhash")
     methods = ("ngrams", "exact", "minhash")
     parser.add_argument("--method", choices=methods, default="ngrams", help="%(default)s by default")

@@ -6,7 +6,8 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from crucible_datasets.cli.command import Command, dataset_arguments, file_argument, require_count
+from crucible_datasets.cli.command import Command, dataset_arguments, require_count
+from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.pieces import Column, Facts, Piece, Pieces, Records, Several, Table, amount
 
 
@@ -96,7 +97,7 @@ def formats() -> Pieces:
 
 
 def _types(rows: Any) -> dict[str, str]:
-    from crucible_datasets.cli.profile import type_text
+    from crucible_datasets.features.typetext import type_text
 
     return {name: type_text(kind) for name, kind in rows.features.items()}
 

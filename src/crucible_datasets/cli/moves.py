@@ -39,10 +39,17 @@ def rescore(run: str, store: str | None, metrics: str | None, extract: str | Non
     chosen = metrics.split(",") if metrics else None
     made = place.rescore(run_named(place, run), chosen, extract=extract, save=not no_store)
     moved = [
-        {"id": move.id, "before": move.before.value, "after": move.after.value, "read": move.after.extracted}
+        {
+            "id": move.id,
+            "before": move.before.value,
+            "after": move.after.value,
+            "was": move.before.status,
+            "is": move.after.status,
+            "read": move.after.extracted,
+        }
         for move in made.moved
     ]
-    columns = (Column("id"), amount("before"), amount("after"), Column("read"))
+    columns = (Column("id"), amount("before"), amount("after"), Column("was"), Column("is"), Column("read"))
     both = {"before": made.before, "after": made.result}
     rows = [{"scored": when, **row} for when, result in both.items() for row in result_rows(result)]
     yield Several(

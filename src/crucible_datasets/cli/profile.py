@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crucible_datasets.features.typetext import type_text
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -21,28 +23,6 @@ def profile(rows: Dataset, column: str) -> dict[str, Any]:
     feature = rows.features[column]
     found = {"column": column, "type": type_text(feature), "nulls": values.null_count}
     return found | _distinct(values) | _quantiles(values, feature) | _length(values) | _most_frequent(values, feature)
-
-
-def type_text(feature: Any) -> str:
-    """The type of a column as people write it.
-
-    >>> from crucible_datasets import ClassLabel, Value
-    >>> type_text([{"role": Value("string")}]), type_text(ClassLabel(names=["no", "yes"]))
-    ('list of {role: string}', 'label: no, yes')
-    """
-    from crucible_datasets import ClassLabel, LargeList, List, Value
-
-    if isinstance(feature, Value):
-        return str(feature.dtype)
-    if isinstance(feature, ClassLabel):
-        return f"label: {', '.join(feature.names)}"
-    if isinstance(feature, dict):
-        return "{" + ", ".join(f"{name}: {type_text(each)}" for name, each in feature.items()) + "}"
-    if isinstance(feature, list):
-        return f"list of {type_text(feature[0])}"
-    if isinstance(feature, (List, LargeList)):
-        return f"list of {type_text(feature.feature)}"
-    return type(feature).__name__.lower()
 
 
 def _is_countable(kind: pa.DataType) -> bool:

@@ -7,7 +7,8 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from crucible_datasets.cli.command import Command, file_argument
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.pieces import Piece, Pieces, Said, Several
 from crucible_datasets.cli.scores import comparison_table, result_rows, score_table
 

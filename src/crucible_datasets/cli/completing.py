@@ -1,0 +1,53 @@
+"""What shells complete arguments with, in the words of shtab, which need not be imported for it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+FILE = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+}
+FOLDER = {
+    "bash": "_shtab_compgen_dirs",
+    "zsh": "_files -/",
+    "tcsh": "d",
+    "fish": "(__fish_complete_directories)",
+}
+# Functions that `script` defines; tcsh has none, so the names themselves come in place of the mark.
+BENCHMARK = {
+    "bash": "_crucible_benchmarks",
+    "zsh": "_crucible_benchmarks",
+    "tcsh": "@benchmarks@",
+    "fish": "(_crucible_benchmarks)",
+}
+_DEFINED = {
+    "bash": '_crucible_benchmarks() {{ compgen -W "{names}" -- "$1"; compgen -f -- "$1"; }}',
+    "zsh": "_crucible_benchmarks() {{ compadd {names}; _files }}",
+    "fish": "function _crucible_benchmarks; printf '%s\\n' {names}; __fish_complete_path (commandline -ct); end",
+    "tcsh": "",
+}
+
+
+def file_argument(parser: Any, *names: str, folder: bool = False, **options: Any) -> None:
+    """An argument that shells complete with the names of files."""
+    parser.add_argument(*names, **options).complete = FOLDER if folder else FILE
+
+
+def benchmark_argument(parser: Any, *names: str, **options: Any) -> None:
+    """An argument that shells complete with the names of benchmarks and files."""
+    parser.add_argument(*names, **options).complete = BENCHMARK
+
+
+def script(parser: ArgumentParser, shell: str) -> str:
+    """What a shell reads to complete the words of a parser; it knows the benchmarks that there are now."""
+    from crucible_datasets.benchmarks.catalog.registry import Catalog
+    from crucible_datasets.registry import need
+
+    names = " ".join(Catalog())
+    defined = {shell: _DEFINED[shell].format(names=names)}
+    made: str = need("shtab", extra="completion").complete(parser, shell, preamble=defined)
+    return made.replace(BENCHMARK["tcsh"], f"({names})")

@@ -1,0 +1,40 @@
+"""`crucible view`: data and runs in a browser."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.pieces import Facts, Pieces
+
+
+def view(
+    things: list[str], host: str, port: int, allow_remote: bool, no_browser: bool, stream: bool, revision: str | None
+) -> Pieces:
+    """Show datasets, benchmarks and result stores in the browser, until it is interrupted."""
+    from crucible_datasets.registry import need
+
+    need("starlette", "viewer")
+    from crucible_datasets.viewer.opening import opened
+    from crucible_datasets.viewer.server import Viewer
+
+    viewer = Viewer(opened(tuple(things), stream, revision), host, port, allow_remote)
+    yield Facts({"url": viewer.url})
+    if not no_browser:
+        viewer.open_browser()
+    viewer.serve()
+    return None
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    what = "files, folders, URLs, names of the Hub, benchmarks, or folders of runs"
+    parser.add_argument("things", nargs="+", metavar="X", help=what)
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen; %(default)s by default")
+    parser.add_argument("--port", type=int, default=0, help="the port; a free one by default")
+    parser.add_argument("--allow-remote", action="store_true", help="let --host be an address that others can reach")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--stream", action="store_true", help="read only the first rows, and load nothing")
+    parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")
+
+
+COMMANDS = (Command.of(view, _arguments),)

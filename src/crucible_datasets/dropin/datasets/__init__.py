@@ -1,0 +1,41 @@
+"""Crucible Datasets under the name `datasets`.
+
+`crucible_datasets.shim` puts this folder's parent on the path. The files beside this one are modules of Hugging Face
+`datasets` that Crucible Datasets does not have by itself; they only forward. They belong to `crucible_datasets` too,
+whose `__path__` ends with this folder, and `_sharing` gives the same modules under both names.
+
+    arrow_reader arrow_writer table      Arrow files and tables that programs read and write by themselves
+    data_files inspect naming            looking for data
+    features/      bio_sequence bio_structure translation
+    formatting/    formatting jax_formatter np_formatter polars_formatter tf_formatter torch_formatter
+    utils/         experimental extract file_utils filelock _filelock hub info_utils logging metadata py_utils
+                   tqdm typing version
+    filesystems/ packaged_modules/
+    _more/         arrow_dataset builder config features_features fingerprint info load: names that those modules lack
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+import crucible_datasets as _crucible
+from crucible_datasets import shim
+
+__version__ = shim.VERSION
+__all__ = [name for name in _crucible.__all__ if not name.startswith("_")]
+
+_import_module("crucible_datasets._sharing").install()
+
+
+def __getattr__(name: str) -> _Any:
+    if name in __all__:
+        return getattr(_crucible, name)
+    try:
+        return _import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{name}":
+            raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

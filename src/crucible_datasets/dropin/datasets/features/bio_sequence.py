@@ -1,0 +1,5 @@
+"""Forwards to `crucible_datasets.features`."""
+
+from crucible_datasets.features import BioSequence
+
+__all__ = ["BioSequence"]

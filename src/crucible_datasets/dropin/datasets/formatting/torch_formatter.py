@@ -1,0 +1,5 @@
+"""Forwards to `crucible_datasets.outputs.torch`."""
+
+from crucible_datasets.outputs.torch import TorchFormatter
+
+__all__ = ["TorchFormatter"]

@@ -1,0 +1,5 @@
+"""Forwards to `crucible_datasets.stability`."""
+
+from crucible_datasets.stability import experimental
+
+__all__ = ["experimental"]

@@ -1,0 +1,5 @@
+"""Forwards to `crucible_datasets.version`."""
+
+from crucible_datasets.version import Version
+
+__all__ = ["Version"]

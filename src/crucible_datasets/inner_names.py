@@ -1,0 +1,119 @@
+"""Names that Hugging Face `datasets` keeps to itself, and that libraries built on it read all the same.
+
+TRL asks streams for `_formatting` and datasets for `_get_cache_file_path`, sentence-transformers for `_format_kwargs`;
+scripts look at `_data`, `_info` and `_head`. Here they only tell what public names tell too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.records import dataclass
+
+if TYPE_CHECKING:
+    from crucible_datasets.info import DatasetInfo
+    from crucible_datasets.splits import NamedSplit
+    from crucible_datasets.streams.stream import Stream
+    from crucible_datasets.tables.table import Table
+    from crucible_datasets.tables.view import View
+
+
+class InnerNamesOfRows:
+    """What others read of a `Dataset`."""
+
+    _view: View
+    if TYPE_CHECKING:
+
+        @property
+        def info(self) -> DatasetInfo: ...
+        def _set_view(self, view: View) -> None: ...
+
+    @property
+    def _data(self) -> Table:
+        return self._view.table
+
+    @property
+    def _info(self) -> DatasetInfo:
+        return self.info
+
+    @property
+    def _split(self) -> NamedSplit | None:
+        return self._view.split
+
+    @property
+    def _fingerprint(self) -> str:
+        return str(self._view.fingerprint)
+
+    @_fingerprint.setter
+    def _fingerprint(self, text: str) -> None:
+        self._set_view(replace(self._view, fingerprint=Fingerprint.fixed(text)))
+
+    @property
+    def _format_type(self) -> str | None:
+        return self._view.format.type
+
+    @property
+    def _format_kwargs(self) -> dict[str, Any]:
+        return dict(self._view.format.kwargs)
+
+    @property
+    def _format_columns(self) -> list[str] | None:
+        columns = self._view.format.columns
+        return None if columns is None else list(columns)
+
+    @property
+    def _output_all_columns(self) -> bool:
+        return self._view.format.output_all_columns
+
+    def _get_cache_file_path(self, fingerprint: str) -> str:
+        from crucible_datasets.ops.mapping.named import usual_place
+
+        return usual_place(fingerprint)
+
+
+@dataclass(frozen=True)
+class Formatting:
+    """How the rows of a stream are shown."""
+
+    format_type: str
+
+
+class InnerNamesOfStreams:
+    """What others read of an `IterableDataset`."""
+
+    _stream: Stream
+    if TYPE_CHECKING:
+
+        @property
+        def info(self) -> DatasetInfo: ...
+        @property
+        def epoch(self) -> int: ...
+        @classmethod
+        def _of(cls, stream: Stream, epoch: int = 0) -> Any: ...
+
+    @property
+    def _info(self) -> DatasetInfo:
+        return self.info
+
+    @property
+    def _split(self) -> NamedSplit | None:
+        return self._stream.split
+
+    @property
+    def _epoch(self) -> int:
+        return self.epoch
+
+    @property
+    def _formatting(self) -> Formatting | None:
+        shown = self._stream.format.type
+        return None if shown is None else Formatting(shown)
+
+    def _resolve_features(self) -> Any:
+        from crucible_datasets.streams.mixing import features_found
+
+        return self._of(replace(self._stream, features=features_found(self._stream)), self.epoch)
+
+    def _head(self, n: int = 5) -> Any:
+        return next(self._of(self._stream, self.epoch).iter(n), {})

@@ -1,0 +1,140 @@
+"""`import datasets` gives this library: in this process, in the programs it starts, or in a whole environment.
+
+The folder `dropin/` holds a package called `datasets`, and the metadata of a distribution of that name. Where the
+folder comes before the other packages on Python's path, `import datasets` finds it. The path is inherited: by processes
+of `multiprocessing` from this one, by other programs from `PYTHONPATH`, by all of an environment from a `.pth` file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from shutil import which
+from types import ModuleType
+
+from crucible_datasets.exceptions import DatasetsError
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dropin")
+# The version of Hugging Face `datasets` whose interface this is; others ask for it before they use a feature.
+VERSION = "5.2.0"
+
+
+class AlreadyImportedError(DatasetsError, RuntimeError):
+    """Another library is imported as `datasets` already, and modules hold on to it."""
+
+    def message(self, file: str) -> str:
+        self.file = file
+        return (
+            f"`datasets` is already imported from {file}. Call install_as_datasets() before the first import of it, or "
+            "of a library that imports it, or start the program with `crucible run`."
+        )
+
+
+class ProgramNotFoundError(DatasetsError, FileNotFoundError):
+    """A program to run does not exist."""
+
+    def message(self, program: str) -> str:
+        self.program = program
+        return f"There is no program {program!r}. Give a script (….py), -m and a module, or a program of PATH."
+
+
+def install_as_datasets() -> None:
+    """Make `import datasets` give this library, in this process and in those that it starts.
+
+    Call it before anything imports `datasets`.
+    """
+    present = sys.modules.get("datasets")
+    if present is not None and not is_ours(present):
+        raise AlreadyImportedError(str(getattr(present, "__file__", None)))
+    sys.path[:] = [FOLDER, *(place for place in sys.path if place != FOLDER)]
+    os.environ.update(redirected(os.environ))
+
+
+def is_ours(module: ModuleType) -> bool:
+    """Whether a module called `datasets` is this library."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(module.__file__ or ""))) == FOLDER
+
+
+def redirected(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment in which Python finds this library as `datasets`."""
+    path = [place for place in environment.get("PYTHONPATH", "").split(os.pathsep) if place not in ("", FOLDER)]
+    return {**environment, "PYTHONPATH": os.pathsep.join([FOLDER, *path])}
+
+
+def command_of(arguments: Sequence[str]) -> list[str]:
+    """The program that is meant: a script, or a module after `-m`, is run by this Python; all else is run as it is."""
+    if not arguments:
+        raise ProgramNotFoundError("")
+    first = arguments[0]
+    if first in ("-m", "-c") or first.endswith((".py", ".pyc", ".pyz")) or os.path.isdir(first):
+        return [sys.executable, *arguments]
+    if which(first) is None:
+        raise ProgramNotFoundError(first)
+    return list(arguments)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Become a program that finds this library as `datasets`; its exit code, where programs cannot be replaced."""
+    command, environment = command_of(arguments), redirected(os.environ)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "posix":
+        os.execvpe(command[0], command, environment)  # noqa: S606 - the program that the user asked for
+    # Elsewhere nobody would wait for the new program.
+    import subprocess
+
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+def switch_file() -> str:
+    """The file that switches the environment of this Python."""
+    return os.path.join(sysconfig.get_path("purelib"), "crucible_datasets_as_datasets.pth")
+
+
+def switch_on() -> None:
+    """Make `import datasets` give this library in every program of this environment."""
+    from crucible_datasets.atomic import written_whole
+
+    with written_whole(switch_file()) as path, open(path, "w", encoding="utf-8") as file:
+        # A line that begins with `import` is run at start. Paths in such a file would come behind other packages.
+        file.write(f"import sys; sys.path.insert(0, {FOLDER!r})\n")
+
+
+def switch_off() -> None:
+    """Make `import datasets` give again what it gave before."""
+    with suppress(FileNotFoundError):
+        os.unlink(switch_file())
+
+
+def status() -> dict[str, str | None]:
+    """What `import datasets` gives in a new program of this environment, and the file that has switched it."""
+    import subprocess
+
+    # It runs elsewhere and without PYTHONPATH: neither this folder nor this shell is what the environment is.
+    ask = "import importlib.util as u; s = u.find_spec('datasets'); print(s.origin if s else '', end='')"
+    asked = [sys.executable, "-E", "-c", f"import sys; sys.path.pop(0); {ask}"]
+    place = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    ours = place.startswith(FOLDER)
+    gives = "crucible-datasets" if ours else "another library" if place else "nothing: no module named 'datasets'"
+    return {
+        "datasets": gives,
+        "place": place or None,
+        "switch": switch_file() if os.path.exists(switch_file()) else None,
+    }
+
+
+def main() -> None:
+    """`python -m crucible_datasets.shim script.py arguments…`."""
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m crucible_datasets.shim (SCRIPT | -m MODULE | PROGRAM) [ARGUMENTS ...]")
+    try:
+        sys.exit(run(sys.argv[1:]))
+    except ProgramNotFoundError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
