@@ -7,8 +7,10 @@ A package whose `__getattr__` is `names(__name__, homes)` gives each name from t
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -44,11 +46,21 @@ def submodules(package: str) -> Callable[[str], Any]:
 
     def named(name: str) -> Any:
         full = f"{package}.{name}"
-        if name.startswith("__") or find_spec(full) is None:
+        if name.startswith("__") or not (name in _listed(package) or find_spec(full)):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return Later(full)
 
     return named
+
+
+@cache
+def _listed(package: str) -> frozenset[str]:
+    """The modules that lie in the folders of a package: one look is faster than a search for each."""
+    try:
+        found = [name for folder in sys.modules[package].__path__ for name in os.listdir(folder)]
+    except OSError:
+        return frozenset()  # it is in an archive
+    return frozenset(name.removesuffix(".py") for name in found if name.endswith(".py"))
 
 
 def names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:

@@ -46,6 +46,16 @@ def test_accidents_that_pass_are_survived(tmp_path, fault):
     assert os.listdir(tmp_path / "out") == ["data"]
 
 
+@pytest.mark.parametrize("fault", [*PASSING, *WRONG])
+def test_so_it_is_by_the_standard_library_alone(tmp_path, monkeypatch, fault):
+    monkeypatch.setattr("crucible_datasets.sources.quick.is_client_loaded", lambda: False)
+    monkeypatch.setattr("crucible_datasets.sources.web.made_client", None)  # nobody asks for it
+    if fault in WRONG:
+        test_wrong_bytes_are_refused_before_they_have_a_name(tmp_path, fault)
+    else:
+        test_accidents_that_pass_are_survived(tmp_path, fault)
+
+
 @pytest.mark.parametrize("fault", ["cut 1000", "reset", "503"])
 @pytest.mark.parametrize("after", ["whole", "wrong-range", "fine"])
 def test_what_comes_after_a_cut_is_what_was_missing(tmp_path, fault, after):

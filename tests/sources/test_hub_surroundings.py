@@ -83,13 +83,13 @@ def hub(tmp_path, monkeypatch):
         yield server, {**plain, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": server.endpoint}
 
 
-def test_a_cached_dataset_needs_no_http_client_and_sees_what_is_new(hub, monkeypatch):
+def test_a_dataset_needs_no_http_client_and_sees_what_is_new(hub, monkeypatch):
     server, surroundings = hub
-    assert run(LOAD, surroundings) == "[1, 2] True\n"
+    assert run(LOAD, surroundings) == "[1, 2] False\n"
     assert run(LOAD, surroundings) == "[1, 2] False\n"
     pq.write_table(pa.table({"n": [3]}), os.path.join(server.hub.root, "acme", "plain", "train.parquet"))
     server.hub._looked.clear()
-    assert run(LOAD, surroundings) == "[3] True\n"
+    assert run(LOAD, surroundings) == "[3] False\n"
 
 
 @pytest.mark.parametrize("status", [429, 401])
@@ -105,7 +105,7 @@ def test_after_a_refusal_the_question_is_asked_as_usual(hub, monkeypatch, status
         return answer(request)
 
     monkeypatch.setattr(module, "answer", once)
-    assert run(LOAD, surroundings) == "[1, 2] True\n"
+    assert run(LOAD, surroundings) == "[1, 2] False\n"
     assert refused == ["/api/datasets/acme/plain/revision/main"]
 
 

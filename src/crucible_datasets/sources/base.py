@@ -7,9 +7,10 @@ what is there in one pass, give bytes of any range, and bring whole files to thi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, BinaryIO, Protocol
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
 Options = Mapping[str, Any]  # what a user says about a place: credentials, endpoints

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 from importlib import import_module
 from typing import Any
@@ -15,6 +16,11 @@ from typing import Any
 _made: tuple[Any, Any] | None = None  # how it was made, and the client
 _lock = threading.Lock()
 _of_others: list[Any] = []
+
+
+def is_client_loaded() -> bool:
+    """Whether somebody has imported the HTTP client of huggingface_hub, and may have told it how to connect."""
+    return "huggingface_hub.utils" in sys.modules
 
 
 def client() -> Any:

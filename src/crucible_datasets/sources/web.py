@@ -25,7 +25,9 @@ from crucible_datasets.exceptions import (
     OfflineError,
     without_secrets,
 )
+from crucible_datasets.sources import quick
 from crucible_datasets.sources.client import client as made_client
+from crucible_datasets.sources.client import is_client_loaded
 
 Response = Any
 _PASSING = {408, 429, 500, 502, 503, 504}
@@ -114,6 +116,8 @@ class Web:
                 yield answer, int(length) if length is not None else None
             finally:
                 answer.close()
+        except quick.BrokenError as error:
+            raise _PassingError(str(error)) from error
         except _accidents() as error:
             raise _PassingError(f"{type(error).__name__}: {error}") from error
 
@@ -141,13 +145,28 @@ class Web:
     def _sent(self, method: str, url: str, headers: Mapping[str, str], stream: bool, sent: Any) -> Response:
         if config.HF_HUB_OFFLINE:
             raise OfflineError(without_secrets(url))
-        client = made_client()
         everything = {"Accept-Encoding": "identity", **self.headers(url), **headers}
+        answer = None if sent is not None else self._sent_quickly(method, url, everything, stream)
+        if answer is not None:
+            return answer
+        client = made_client()
         request = client.build_request(method, url, headers=everything, timeout=self.silence, json=sent)
         try:
             return client.send(request, stream=stream, follow_redirects=False)
         except _accidents() as error:
             raise _PassingError(f"{type(error).__name__}: {error}") from error
+
+    def _sent_quickly(self, method: str, url: str, headers: Mapping[str, str], stream: bool) -> Response | None:
+        try:
+            answer = quick.sent(method, url, headers, self.silence)
+            if answer is not None and not stream and answer.is_encoded:
+                answer.close()
+                return None  # the client takes it apart
+            if answer is not None and not stream:
+                _ = answer.content  # while a broken connection still counts as an accident of the request
+        except quick.BrokenError as error:
+            raise _PassingError(str(error)) from error
+        return answer
 
     def _patiently(self, url: str, attempt: Callable[[], Response]) -> Response:
         trial, began = 0, time.monotonic()
@@ -169,10 +188,12 @@ class Web:
         time.sleep(pause)
 
 
-def _accidents() -> type[Exception]:
-    """What the HTTP library behind huggingface_hub raises when a connection fails."""
+def _accidents() -> tuple[type[Exception], ...]:
+    """What the HTTP library behind huggingface_hub raises when a connection fails; nothing while it is not in use."""
+    if not is_client_loaded():
+        return ()
     library: Any = import_module(type(made_client()).__module__.partition(".")[0])
-    return cast(type[Exception], library.TransportError)
+    return (cast(type[Exception], library.TransportError),)
 
 
 class _PassingError(Exception):

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError
 from crucible_datasets.sources import quick
-from crucible_datasets.sources.hub.surroundings import is_client_loaded
+from crucible_datasets.sources.client import is_client_loaded
 from crucible_datasets.sources.hub.surroundings import token as own_token
 from crucible_datasets.sources.web import Web
 

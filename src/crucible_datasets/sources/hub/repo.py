@@ -98,7 +98,7 @@ class HubRepo(Asked):
             remove_abandoned(self._work)
             total = sum(file.size for file in missing)
             with (
-                progress.tqdm(total=total, unit="B", unit_scale=True, desc=f"Downloading {self.id}") as bar,
+                progress.bar(total=total, unit="B", unit_scale=True, desc=f"Downloading {self.id}") as bar,
                 ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
             ):
                 list(pool.map(lambda file: self._fetch(file, bar.update), missing))

@@ -9,6 +9,8 @@ import os
 import sys
 from contextlib import suppress
 
+from crucible_datasets.sources.client import is_client_loaded
+
 
 def hub_cache() -> str:
     """The folder that all tools of the Hub keep files in."""
@@ -29,11 +31,6 @@ def token() -> str | None:
     with suppress(OSError), open(_expanded(os.environ.get("HF_TOKEN_PATH") or os.path.join(_home(), "token"))) as file:
         return _clean(file.read())
     return None
-
-
-def is_client_loaded() -> bool:
-    """Whether somebody has imported the HTTP client of huggingface_hub, and may have told it how to connect."""
-    return "huggingface_hub.utils" in sys.modules
 
 
 def _home() -> str:
