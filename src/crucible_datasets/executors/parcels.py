@@ -43,7 +43,7 @@ class Parcels:
             return content.nbytes < _SMALL
 
         try:
-            with _unfinished_modules_by_value():
+            with unfinished_modules_by_value():
                 content = cloudpickle.dumps((rank, task.run), 5, keep_inside)
         except Exception as error:
             raise NotPicklableError(task.title, "cannot be sent to another process", error) from error
@@ -106,7 +106,7 @@ def _buffers(places: list[Place], shared: int | None) -> list[memoryview]:
 
 
 @contextmanager
-def _unfinished_modules_by_value() -> Iterator[None]:
+def unfinished_modules_by_value() -> Iterator[None]:
     """A worker that imported such a module would run the very import that waits for it."""
     unfinished = [
         module

@@ -16,7 +16,7 @@ from multiprocessing.connection import Pipe, wait
 from typing import Any
 
 from crucible_datasets.exceptions import WorkerDiedError
-from crucible_datasets.executors.base import Advance, Executor, Task
+from crucible_datasets.executors.base import Advance, LocalExecutor, Task
 from crucible_datasets.executors.failures import opened_error
 from crucible_datasets.executors.keeper import EXIT_CODE, Keeper, current
 from crucible_datasets.executors.parcels import Parcels, opened_result
@@ -108,7 +108,7 @@ class Crew:
                     elif worker.task is not None:
                         lost = tasks[worker.task]
                         raise WorkerDiedError(lost.title, lost.rows, worker.exit_code())
-            yield opened_result(task.title, done.pop(number))
+            yield task.taken(opened_result(task.title, done.pop(number)))
 
     def _hand_out(self, waiting: deque[int], packed: Sequence[bytes]) -> None:
         for worker in self.workers:
@@ -156,4 +156,4 @@ def _is_open(file: int) -> bool:
     return True
 
 
-EXECUTOR = Executor("processes", run)
+EXECUTOR = LocalExecutor("processes", run)

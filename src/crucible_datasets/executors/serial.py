@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from crucible_datasets.executors.base import Advance, Executor, Task
+from crucible_datasets.executors.base import Advance, LocalExecutor, Task
 
 
 def run(tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[Any]:
     """The results of the tasks, each worked out when it is asked for."""
-    return (task.run(None, advance) for task in tasks)
+    return (task.taken(task.run(None, advance)) for task in tasks)
 
 
-EXECUTOR = Executor("serial", run)
+EXECUTOR = LocalExecutor("serial", run)

@@ -59,9 +59,21 @@ class Surroundings:
             os.chdir(self.folder)
         sys.path[:], sys.argv[:] = self.path, self.arguments
         importlib.invalidate_caches()
-        vars(config).update(self.settings, HF_DATASETS_DISABLE_PROGRESS_BARS=True)
+        # Threads of every worker would only get into each other's way.
+        threads = self.settings["CRUCIBLE_DECODE_THREADS"] or 1
+        vars(config).update(self.settings, HF_DATASETS_DISABLE_PROGRESS_BARS=True, CRUCIBLE_DECODE_THREADS=threads)
         progress.disable_progress_bars()  # The program shows one bar for all.
         self._speak()
+
+    def take_over_elsewhere(self) -> None:
+        """Have this process, perhaps of another machine, be like that as far as machines may be alike."""
+        sys.path.extend(entry for entry in self.path if entry not in sys.path)
+        importlib.invalidate_caches()
+        vars(config).update({name: value for name, value in self.settings.items() if not _is_place(value)})
+        vars(config).update(HF_DATASETS_DISABLE_PROGRESS_BARS=True)
+        progress.disable_progress_bars()
+        for name, level in self.levels.items():
+            logging.getLogger(name).setLevel(level)
 
     def _speak(self) -> None:
         for name, level in self.levels.items():
@@ -75,6 +87,11 @@ class Surroundings:
         warnings.resetwarnings()
         for each in reversed(self.filters):
             warnings.filterwarnings(*each)
+
+
+def _is_place(value: Any) -> bool:
+    """Whether a setting names a folder, which another machine may not have."""
+    return isinstance(value, Path) or (isinstance(value, str) and os.sep in value)
 
 
 def _folder() -> str | None:

@@ -147,6 +147,11 @@ def from_frame(
     return view_of(pa.table(columns), wanted, info, split)
 
 
+def arrow_of_spark(frame: Any) -> pa.Table:
+    """The rows of a Spark data frame, which older ones give only by way of pandas."""
+    return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())
+
+
 def from_arrow(
     table: pa.Table | Table,
     info: DatasetInfo | None = None,
@@ -180,6 +185,7 @@ def from_file(
     name = os.fspath(path)
     table = open_table(name, in_memory)
     view = from_table(table, info, split, () if in_memory else (name,), Fingerprint.of_file(name))
+    view = replace(view, media_roots=(os.path.dirname(os.path.abspath(name)),))
     return view if indices_path is None else rows.select(view, open_table(indices_path).column(0))
 
 

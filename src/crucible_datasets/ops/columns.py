@@ -19,7 +19,7 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.features import ClassLabel, Features, LargeList, List, Value
 from crucible_datasets.features.cast import cast_column as cast_values
-from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import Located, decoded
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.features import normal
 from crucible_datasets.features.infer import infer_column
@@ -181,9 +181,8 @@ def unique(view: View, name: str) -> list[Any]:
     """The different values of a column, in the order of their first appearance."""
     require(view, [name])
     column = view.column(name)
-    decode = decoder(view.readable[name])
-    values = _different(column).to_pylist()
-    return [decode(value) for value in values] if decode else values
+    with Located(name, None):
+        return decoded(_different(column).to_pylist(), view.readable[name], name)
 
 
 def _different(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from crucible_datasets.executors.base import Executor
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.ops import columns, expressions, rows
 from crucible_datasets.ops.map import Result, call_facts, called, listed
@@ -41,6 +42,7 @@ def filtered(
     desc: str | None = None,
     on_error: str = "raise",
     cache_key: str | None = None,
+    executor: str | Executor | None = None,
 ) -> Result:
     """The rows for which a function is true, and those that it failed on, if they are collected."""
     if expressions.is_expression(function):
@@ -50,11 +52,11 @@ def filtered(
     if function is None:
         return (replace(view, fingerprint=Fingerprint.fixed(new_fingerprint)) if new_fingerprint else view), None
     call = called(function, batched, with_indices, with_rank, input_columns, fn_kwargs, on_error, rows_as_dicts=True)
-    workers = running.workers_for(num_proc, len(view))
+    workers = running.workers_for(num_proc, len(view), with_rank, executor)
     if not len(view):
         return view, errors_in("", [], on_error)
     size = batch_size if batched else None
-    job = Job(call, size, workers, desc or "Filter")
+    job = Job(call, size, workers, desc or "Filter", executor)
     facts = call_facts(call, view, size, workers)
     after, lasting = identity(view.fingerprint, "filter", function, facts, new_fingerprint, cache_key)
     keeping = Keeping("filter", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
@@ -71,6 +73,7 @@ class Job:
     batch_size: int | None
     workers: int | None
     title: str
+    executor: str | Executor | None = None
 
     def result(self, view: View, keeping: Keeping) -> Result:
         """The rows that are kept, worked out or found."""
@@ -84,7 +87,7 @@ class Job:
         def shard(part: range) -> FilterShard:
             return FilterShard(view, part, self.call, folder, self.batch_size)
 
-        parts = running.run(shard, len(view), self.workers, self.title, self.call.name)
+        parts = running.run(shard, len(view), self.workers, self.title, self.call, self.executor)
         kept = np.concatenate([np.load(os.path.join(folder, part["kept"])) for part in parts])
         np.save(os.path.join(folder, KEPT), kept)
         errors = [part["errors"] for part in parts if "errors" in part]

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.executors.base import Executor
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.hashing import Arguments
@@ -59,6 +60,7 @@ def mapped(
     on_mixed_types: str | None = "use_json",
     on_error: str = "raise",
     cache_key: str | None = None,
+    executor: str | Executor | None = None,
     with_split: str | None = None,
 ) -> Result:
     """What a function makes of the rows, and the rows that it failed on, if those are collected."""
@@ -69,7 +71,7 @@ def mapped(
     if function is None:
         return _unchanged(view, removed, features, new_fingerprint), None
     call = called(function, batched, with_indices, with_rank, input_columns, fn_kwargs, on_error, split=with_split)
-    workers = running.workers_for(num_proc, len(view))
+    workers = running.workers_for(num_proc, len(view), with_rank, executor)
     if not len(view):
         return _unchanged(view, removed, None, new_fingerprint), errors_in("", [], on_error)
     wanted = Features(features) if features is not None else None
@@ -80,6 +82,7 @@ def mapped(
         drop_last_batch,
         workers,
         desc or "Map",
+        executor,
     )
     after, lasting = identity(view.fingerprint, "map", function, job.facts(view), new_fingerprint, cache_key)
     keeping = Keeping("map", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
@@ -128,6 +131,7 @@ class Job:
     drop_last_batch: bool
     workers: int | None
     title: str
+    executor: str | Executor | None = None
 
     def facts(self, view: View) -> dict[str, Any]:
         """Everything but the function that the result depends on."""
@@ -153,7 +157,7 @@ class Job:
         def shard(rows: range) -> MapShard:
             return MapShard(view, rows, self.call, folder, self.batch_size, self.drop_last_batch, merge=self.merge)
 
-        parts = running.run(shard, len(view), self.workers, self.title, self.call.name)
+        parts = running.run(shard, len(view), self.workers, self.title, self.call, self.executor)
         runs = runs_of(parts)
         errors = [part["errors"] for part in parts if "errors" in part]
         num_rows = sum(run.num_rows for run in runs)

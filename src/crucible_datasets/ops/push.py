@@ -20,9 +20,8 @@ import pyarrow as pa
 from crucible_datasets import config, progress
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
-from crucible_datasets.features.embed import embedded
 from crucible_datasets.formats.base import FORMATS
-from crucible_datasets.ops.blocks import blocks
+from crucible_datasets.ops.blocks import blocks, blocks_with_files
 from crucible_datasets.ops.pushcard import card_with, known_info
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.splits import SplitInfo
@@ -87,8 +86,8 @@ def push_views(
 def _shards_of(view: View, count: int, embed_external_files: bool) -> Iterator[Tables]:
     bounds = [len(view) * index // count for index in range(count + 1)]
     for start, stop in pairwise(bounds):
-        tables = blocks(view, rows=range(start, stop))
-        yield (embedded(table, view.readable) for table in tables) if embed_external_files else tables
+        rows = range(start, stop)
+        yield blocks_with_files(view, rows) if embed_external_files else blocks(view, rows=rows)
 
 
 def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features], where: Where) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -16,11 +16,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError, RowIndexError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ArgumentTypeError,
+    BadMediaError,
+    ColumnNotFoundError,
+    RowIndexError,
+)
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import Decoder, decoder
+from crucible_datasets.features.decoding import Located
 from crucible_datasets.outputs.base import OUTPUTS, PYTHON, Formatter, Output
 from crucible_datasets.outputs.python import PythonFormatter, collector_paused
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rows import Rows, compose, tightest
 from crucible_datasets.tables.view import View
 
@@ -86,10 +94,14 @@ class Reader:
         place = checked(index, len(view))
         decoders = self._row_decoders
         if decoders is None:
-            return self._formatted_row(view.read(range(place, place + 1), self._read_names))
+            with Located(None, range(place, place + 1)):
+                return self._formatted_row(view.read(range(place, place + 1), self._read_names))
         row = view.table.row(int(view.rows[place]), self._shown_names)
         for name, decode in decoders.items():
-            row[name] = decode(row[name])
+            try:
+                row[name] = decode(row[name])
+            except BadMediaError as error:
+                raise error.at(name, place) from error.__cause__
         return row
 
     def _formatted_row(self, table: pa.Table) -> Any:
@@ -108,7 +120,8 @@ class Reader:
 
     def batch(self, rows: Rows) -> Any:
         """Some rows as a batch of columns."""
-        return self.formatted(self.view.read(rows, self._read_names))
+        with Located(None, rows):
+            return self.formatted(self.view.read(rows, self._read_names))
 
     @cached_property
     def _read_names(self) -> list[str] | None:
@@ -123,8 +136,11 @@ class Reader:
 
     def rows(self, chosen: Rows | None = None, first: int = _FIRST_BLOCK) -> Iterator[Any]:
         """Every row, or the chosen ones, in blocks that grow from `first` rows."""
+        start = 0
         for table in self._blocks(self._read_names, chosen, first):
-            yield from self._rows_of(table)
+            with Located(None, range(start, len(self.view)) if chosen is None else chosen[start:]):
+                yield from self._rows_of(table)
+            start += table.num_rows
 
     def all_rows(self) -> list[Any]:
         """Every row, when all of them are wanted at once."""
@@ -161,7 +177,8 @@ class Reader:
             return self._transformed(self.batch(range(len(self.view)) if rows is None else rows), name)
         if name not in self.shown:
             return self._plain(name).column(name, rows)
-        return self.formatter.column(self.view.read(rows, [name]).column(0), self.shown[name])
+        with Located(name, range(len(self.view)) if rows is None else rows):
+            return self.formatter.column(self.view.read(rows, [name]).column(0), self.shown[name])
 
     def cells(self, name: str, key: Any) -> Any:
         """One value of a column by its number, or several."""
@@ -175,7 +192,8 @@ class Reader:
         if self.output.name == "python":
             decode = decoder(self.shown[name])
             value = self.view.table.row(int(self.view.rows[place]), [name])[name]
-            return decode(value) if decode else value
+            with Located(name, range(place, place + 1)):
+                return decode(value) if decode else value
         return self.formatter.row(self.view.read(range(place, place + 1), [name]), self._only(name))[name]
 
     def values(self, name: str) -> Iterator[Any]:
@@ -185,12 +203,17 @@ class Reader:
         elif name not in self.shown:
             yield from self._plain(name).values(name)
         elif self.output.name == "python":
+            start = 0
             for table in self._blocks([name]):
-                yield from self.formatter.column(table.column(0), self.shown[name])
+                with Located(name, range(start, len(self.view))):
+                    yield from PythonFormatter().values(table.column(0), self.shown[name])
+                start += table.num_rows
         else:
-            only = self._only(name)
+            only, start = self._only(name), 0
             for table in self._blocks([name]):
-                yield from (row[name] for row in self.formatter.rows(table, only))
+                with Located(name, range(start, len(self.view))):
+                    yield from (row[name] for row in self.formatter.rows(table, only))
+                start += table.num_rows
 
     def _plain(self, name: str) -> Reader:
         """The reader of a column that the format leaves as it is."""

@@ -1,7 +1,8 @@
 """`save_to_disk`: a view as a folder of Arrow files, in the layout that `ops.saved` describes and reads.
 
 A local folder is replaced whole: a reader, and whoever comes after a crash, finds all of the old
-dataset or all of the new one, also when it is saved over the files it was read from. Elsewhere,
+dataset or all of the new one, also when it is saved over the files it was read from. Files of media
+that lie in folders of the data are saved with it. Elsewhere,
 and in a folder that holds other things only, files are written in place and `state.json` comes
 last: without it there is no dataset.
 """
@@ -27,7 +28,7 @@ from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
 from crucible_datasets.features import Features
 from crucible_datasets.info import write_text
-from crucible_datasets.ops.blocks import blocks
+from crucible_datasets.ops.blocks import blocks_with_files
 from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote, written
 from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names, saved_fingerprint
 from crucible_datasets.ops.shards import Shards
@@ -169,7 +170,7 @@ def _write_shard(
             sink = stack.enter_context(written_whole(place)) if appear_whole else place
             stack.enter_context(flushed_early(sink))
         writer = stack.enter_context(pa.ipc.new_stream(sink, schema))
-        for table in blocks(view, rows=range(start, stop)):
+        for table in blocks_with_files(view, range(start, stop)):
             writer.write_table(typed.batch(table, view.features))
             counted(len(table))
 

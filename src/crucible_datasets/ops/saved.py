@@ -91,7 +91,7 @@ def _load_local(folder: str, keep_in_memory: bool | None) -> View:
     state, info = _described(folder, None)
     files = tuple(os.path.join(folder, name) for name in _data_files(state, folder))
     in_memory = _fits_in_memory(sum(map(os.path.getsize, files))) if keep_in_memory is None else keep_in_memory
-    return _view(state, info, files, in_memory)
+    return replace(_view(state, info, files, in_memory), media_roots=(folder,))
 
 
 def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: StorageOptions) -> View:
@@ -103,7 +103,7 @@ def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: Stor
         files = tuple(os.path.join(copies, name) for name in names)
         for name, file in zip(names, files, strict=True):
             filesystem.get_file(inside(location, name), file)
-        return _view(state, info, files, bool(keep_in_memory), are_kept=False)
+        return replace(_view(state, info, files, bool(keep_in_memory), are_kept=False), media_roots=())
 
 
 def _described(folder: str, storage_options: StorageOptions) -> tuple[dict[str, Any], DatasetInfo]:

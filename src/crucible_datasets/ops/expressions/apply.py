@@ -37,6 +37,7 @@ _FOR_FUNCTIONS = (
     "num_proc",
     "cache_file_name",
     "cache_key",
+    "executor",
 )
 _KEPT = "kept"
 

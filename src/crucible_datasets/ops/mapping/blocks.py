@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,11 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import is_media
+from crucible_datasets.ops.mapping.ondemand import OnDemand
 from crucible_datasets.ops.mapping.traces import Trace, decoded, trace
 from crucible_datasets.outputs.base import OUTPUTS, Formatter, Output
+from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.tables.view import View
 
 
@@ -22,6 +25,11 @@ class Source:
 
     view: View
     touched: list[str] = field(default_factory=list)
+    first: int = 0  # the number of the first row that the view has
+
+    def read(self, rows: range, columns: list[str] | None = None) -> pa.Table:
+        """Rows by their numbers."""
+        return self.view.read(range(rows.start - self.first, rows.stop - self.first), columns)
 
     @cached_property
     def features(self) -> Features:
@@ -50,8 +58,19 @@ class Source:
         """Whether a returned dict adds to the columns of the input: it does unless the function got a frame."""
         return self.output.mapping
 
+    @property
+    def shows(self) -> Callable[[Any], Any] | None:
+        """What makes of one decoded value what a row shows; None where the format needs a whole column."""
+        if isinstance(self.formatter, TensorFormatter):
+            return self.formatter.nested
+        return _itself if self.is_python else None
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"view": self.view, "touched": self.touched}
+        return {"view": self.view, "touched": self.touched, "first": self.first}
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 class Block:
@@ -77,7 +96,7 @@ class Block:
             if name not in self.source.touched:
                 self.source.touched.append(name)
             wanted = [column for column in self.source.touched if column not in self.arrow]
-            table = self.source.view.read(self.rows, wanted)
+            table = self.source.read(self.rows, wanted)
             self.arrow |= zip(wanted, table.columns, strict=True)
         return self.arrow[name]
 
@@ -94,6 +113,8 @@ class Block:
 
     def _values(self, name: str) -> list[Any]:
         column, feature = self.stored(name), self.source.features[name]
+        if is_media(feature) and decoder(feature) and (show := self.source.shows) is not None:
+            return OnDemand(column.to_pylist(), feature, name, self.rows.start, show)  # type: ignore[return-value]
         if not self.source.is_python:
             only = Features({name: feature})
             return [row[name] for row in self.source.formatter.rows(pa.table({name: column}), only)]
@@ -119,7 +140,7 @@ class Block:
 
     def whole_rows(self) -> Iterator[Any]:
         """Every row as the format shows it, all columns at once."""
-        return self.source.formatter.rows(self.source.view.read(self.rows), self.source.features)
+        return self.source.formatter.rows(self.source.read(self.rows), self.source.features)
 
     def rows_of_frame(self) -> Iterator[dict[str, Any]]:
         """Every row of a data frame or Arrow table as a dict of its values."""
@@ -129,4 +150,4 @@ class Block:
 
     def whole(self) -> Any:
         """The block as the format shows a batch."""
-        return self.source.formatter.batch(self.source.view.read(self.rows), self.source.features)
+        return self.source.formatter.batch(self.source.read(self.rows), self.source.features)

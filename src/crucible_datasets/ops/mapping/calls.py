@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import repeat
@@ -13,6 +13,7 @@ from typing import Any
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
+from crucible_datasets.ops.mapping.ondemand import OnDemand
 from crucible_datasets.ops.mapping.whereabouts import tell_where
 
 ON_ERROR = ("raise", "skip", "collect")
@@ -66,9 +67,13 @@ class Call:
         if self.batched:
             return self._on_batch(block, rank, loop)
         columns = [*self._arguments(block), *self._extras(block, rank)]
+        function = self._function
+        if any(isinstance(column, OnDemand) for column in columns):
+            columns, function = [range(len(block))], partial(_on_demand, function, list(map(_indexed, columns)))
         if self.is_async:
-            return self._awaited(zip(*columns, strict=True), [range(at, at + 1) for at in block.rows], block, loop)
-        return self._called(columns, block)
+            rows = [range(at, at + 1) for at in block.rows]
+            return self._awaited(function, zip(*columns, strict=True), rows, block, loop)
+        return self._called(function, columns, block)
 
     def _arguments(self, block: Block) -> list[Iterable[Any]]:
         """The rows, or the values of the input columns."""
@@ -93,13 +98,13 @@ class Call:
     def _function(self) -> Callable[..., Any]:
         return partial(self.function, **self.fn_kwargs) if self.fn_kwargs else self.function
 
-    def _called(self, columns: list[Iterable[Any]], block: Block) -> Returned:
+    def _called(self, function: Callable[..., Any], columns: list[Iterable[Any]], block: Block) -> Returned:
         returned = Returned([])
         arguments = [iter(column) for column in columns]
         while True:
             try:
                 # What was appended before an exception stays in the list, so its length tells the row.
-                returned.values.extend(map(self._function, *arguments))
+                returned.values.extend(map(function, *arguments))
                 return returned
             except Exception as error:  # noqa: BLE001  (whatever the function raises)
                 at = block.rows.start + len(returned.values) + len(returned.failed)
@@ -122,7 +127,7 @@ class Call:
         if self.split is not None:
             arguments.append(self.split)
         if self.is_async:
-            return self._awaited([tuple(arguments)], [block.rows], block, loop)
+            return self._awaited(self._function, [tuple(arguments)], [block.rows], block, loop)
         returned = Returned([])
         try:
             returned.values.append(self._function(*arguments))
@@ -138,10 +143,17 @@ class Call:
         batch = block.whole()
         return [batch] if self.input_columns is None else [batch[name] for name in self.input_columns]
 
-    def _awaited(self, arguments: Iterable[tuple[Any, ...]], rows: list[range], block: Block, loop: Loop) -> Returned:
+    def _awaited(
+        self,
+        function: Callable[..., Any],
+        arguments: Iterable[tuple[Any, ...]],
+        rows: list[range],
+        block: Block,
+        loop: Loop,
+    ) -> Returned:
         returned = Returned([])
         stop_at_errors = self.on_error == "raise"
-        outcomes = loop.run(in_order(self._function, arguments, stop_at_errors))
+        outcomes = loop.run(in_order(function, arguments, stop_at_errors))
         for place, (value, error) in enumerate(outcomes):
             if is_cancelled(error):
                 continue
@@ -150,3 +162,12 @@ class Call:
             else:
                 returned.values.append(value)
         return returned
+
+
+def _on_demand(function: Callable[..., Any], columns: list[Sequence[Any]], place: int) -> Any:
+    """Call a function on the values at a place. One that cannot be decoded counts as an error of the function."""
+    return function(*[column[place] for column in columns])
+
+
+def _indexed(column: Iterable[Any]) -> Sequence[Any]:
+    return column if isinstance(column, Sequence) else list(column)

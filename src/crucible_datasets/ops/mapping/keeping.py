@@ -43,7 +43,7 @@ class Keeping:
     def folder(self, make: Make) -> str:
         """The folder that `make` has filled, now or in an earlier run."""
         if not self.is_cached:
-            folder = tempfile.mkdtemp(prefix=f"{self.operation}-", dir=_home())
+            folder = tempfile.mkdtemp(prefix=f"{self.operation}-", dir=temporary_home())
             make(folder)
             return folder
         key, keeper = f"{self.operation}-{self.fingerprint}", default_cache()
@@ -58,7 +58,7 @@ class Keeping:
 
 
 @cache
-def _home() -> str:
+def temporary_home() -> str:
     """A folder that goes when the program ends."""
     home = tempfile.TemporaryDirectory(prefix=config.TEMP_CACHE_DIR_PREFIX)
     atexit.register(home.cleanup)  # a folder that goes with its object is a ResourceWarning

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 
+from crucible_datasets import config
 from crucible_datasets.atomic import written_whole
+from crucible_datasets.fingerprint import is_caching_enabled
 from crucible_datasets.ops import build
 from crucible_datasets.ops.blocks import blocks
-from crucible_datasets.ops.mapping.keeping import Keeping
+from crucible_datasets.ops.mapping.keeping import Keeping, temporary_home
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.tables.view import View
 
 Result = tuple[View, View | None]
 
 
+def usual_place(fingerprint: str) -> str:
+    """A file for a result that is to be found by its fingerprint: in later runs too, unless caching is disabled."""
+    folder = config.HF_DATASETS_CACHE if is_caching_enabled() else temporary_home()
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, f"cache-{fingerprint}.arrow")
+
+
 def in_named_file(path: str, keeping: Keeping, work_out: Callable[[Keeping], Result]) -> Result:
     """The rows of an Arrow file, which is written now unless it is there and may be used."""
-    import os
-
     import pyarrow as pa
 
     result, errors = None, None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
+from itertools import repeat
+from operator import contains, itemgetter
 from typing import Any
 
 from crucible_datasets.exceptions import FunctionResultError
@@ -142,9 +142,4 @@ def _names(overlays: list[Any]) -> dict[str, None]:
 
 
 def _have_all(overlays: list[Any], names: Iterable[str]) -> bool:
-    try:
-        for name in names:
-            deque(map(itemgetter(name), overlays), maxlen=0)
-    except KeyError:
-        return False
-    return True
+    return all(all(map(contains, overlays, repeat(name))) for name in names)  # looks at no value: they may be unread

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
-from crucible_datasets import progress
+from crucible_datasets import config, progress
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.executors.base import EXECUTORS, Task
+from crucible_datasets.executors.base import Executor, Once, Task, executor_of
 from crucible_datasets.logging import get_logger
+from crucible_datasets.ops.mapping.away import Facts, away_task
+from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
 
 logger = get_logger(__name__)
-S = TypeVar("S", bound=Shard)
+
+# Shards for each worker of a cluster: one that dies loses one of them, and none waits long for the last.
+_SHARDS_EACH = 4
 
 
-def workers_for(num_proc: int | None, num_rows: int) -> int | None:
-    """How many processes work; None for this one alone."""
+def workers_for(
+    num_proc: int | None, num_rows: int, with_rank: bool = False, executor: str | Executor | None = None
+) -> int | None:
+    """How many workers each do one shard; None when nobody says it, and no function is told its rank."""
+    asked = executor or config.CRUCIBLE_EXECUTOR
+    if not num_proc and with_rank and asked and asked != "serial":
+        num_proc = executor_of(asked).workers()
     if not num_proc:
         return None
     if num_proc < 0:
@@ -27,21 +37,46 @@ def workers_for(num_proc: int | None, num_rows: int) -> int | None:
     return max(1, min(num_proc, num_rows))
 
 
-def bounds(num_rows: int, shards: int) -> list[range]:
-    """Runs of rows that differ by one row at most."""
-    size, more = divmod(num_rows, shards)
-    starts = [size * index + min(index, more) for index in range(shards + 1)]
-    return [range(start, stop) for start, stop in pairwise(starts)]
+def bounds(num_rows: int, shards: int, unit: int = 1) -> list[range]:
+    """Runs of rows that differ by one unit at most."""
+    size, more = divmod(-(-num_rows // unit), shards)
+    starts = [unit * (size * index + min(index, more)) for index in range(shards + 1)]
+    return [range(start, min(stop, num_rows)) for start, stop in pairwise(starts)]
 
 
 def run(
-    shard: Callable[[range], Shard], num_rows: int, workers: int | None, title: str, name: str
-) -> list[dict[str, Any]]:
+    shard: Callable[[range], Shard],
+    num_rows: int,
+    workers: int | None,
+    title: str,
+    call: Call,
+    executor: str | Executor | None = None,
+) -> Facts:
     """The facts of the parts of all shards, in order."""
-    rows = bounds(num_rows, workers or 1)
-    tasks = [Task(shard(part), part, name) for part in rows]
+    chosen = executor_of(executor or config.CRUCIBLE_EXECUTOR or ("serial" if workers is None else "processes"))
     label = title if workers is None else f"{title} (num_proc={workers})"
-    executor = EXECUTORS["serial" if workers is None else "processes"]
     with progress.tqdm(total=num_rows, desc=label, unit=" rows") as bar:
-        results = executor.run(tasks, workers or 1, bar.update)
-        return [facts for parts in results for facts in parts]
+        if chosen.shares_disk:
+            rows = bounds(num_rows, workers or (1 if chosen.name == "serial" else chosen.workers()))
+            tasks: list[Task[Facts]] = [Task(_one_of(shard(part), len(rows)), part, call.name) for part in rows]
+            return [facts for parts in chosen.run(tasks, len(rows), bar.update) for facts in parts]
+        return list(_away(shard, num_rows, workers, call, chosen, bar))
+
+
+def _away(
+    shard: Callable[[range], Shard], num_rows: int, workers: int | None, call: Call, executor: Executor, bar: Any
+) -> Iterator[dict[str, Any]]:
+    """The same where this disk is not: shards that are there already are not sent."""
+    size = shard(range(num_rows)).block_rows if call.batched else 1
+    count = min(workers or executor.workers() * _SHARDS_EACH, -(-num_rows // size))
+    rows, once = bounds(num_rows, count, 1 if workers else size), Once(call)
+    planned = [away_task(_one_of(shard(part), len(rows)), once, call.name) for part in rows]
+    left = [one for one in planned if isinstance(one, Task)]
+    bar.update(num_rows - sum(len(task.rows) for task in left))
+    results = executor.run(left, workers or executor.workers() if left else 0, bar.update)
+    for one in planned:
+        yield from next(results) if isinstance(one, Task) else one
+
+
+def _one_of(shard: Shard, shards: int) -> Shard:
+    return replace(shard, is_alone=shards == 1)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from crucible_datasets.cache.parts import Parts
 from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.executors.base import Advance
+from crucible_datasets.features.decoding import is_media
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.blocks import Block, Source
 from crucible_datasets.ops.mapping.calls import Call, Failure
@@ -28,6 +29,7 @@ _PART_SECONDS = 2.0
 _PART_ROWS = 1 << 16
 
 _BLOCK_ROWS = 512
+_MEDIA_ROWS = 64  # what was decoded stays until the end of a block
 _GATHERED_ROWS = 4096  # scattered rows are read in larger blocks
 ERRORS = pa.schema({"index": pa.int64(), "exception": pa.string(), "traceback": pa.string()})
 
@@ -43,13 +45,14 @@ class Shard:
     batch_size: int | None = 1000
     drop_last_batch: bool = False
     part_rows: int = field(default_factory=lambda: _PART_ROWS)
+    first: int = 0  # the number of the first row that the view has
+    is_alone: bool = False  # whether it is all there is: then it has no rank, which tells shards apart
 
     def __call__(self, rank: int | None, advance: Advance) -> list[dict[str, Any]]:
         """The facts of all parts."""
-        if len(self.rows) == len(self.view):
-            rank = None  # a rank tells shards apart, and this is all there is
+        rank = None if self.is_alone else rank
         parts, found, at, loop = Parts(self.folder), [], self.rows.start, Loop()
-        source = Source(self.view)
+        source = Source(self.view, first=self.first)
         try:
             while at < self.rows.stop:
                 facts = parts.found(f"rows-{at}")
@@ -63,6 +66,17 @@ class Shard:
                 at = facts["stop"]
         finally:
             loop.close()
+        return found
+
+    def finished(self) -> list[dict[str, Any]]:
+        """The facts of the parts at its beginning that an earlier run has finished."""
+        parts, found, at = Parts(self.folder), [], self.rows.start
+        while at < self.rows.stop:
+            facts = parts.found(f"rows-{at}")
+            if facts is None or not self._may_use(facts):
+                break
+            found.append(facts)
+            at = facts["stop"]
         return found
 
     def _part(self, start: int, source: Source, rank: int | None, advance: Advance, loop: Loop) -> dict[str, Any]:
@@ -80,25 +94,29 @@ class Shard:
             facts["errors"] = f"errors-{start}.arrow"
             facts["files"].append(facts["errors"])
             _write_errors(os.path.join(self.folder, facts["errors"]), failures)
-        return {"start": start, "stop": at, "shard": [self.rows.start, self.rows.stop], **facts}
+        return {"start": start, "stop": at, **facts}
 
     def _may_use(self, facts: Mapping[str, Any]) -> bool:
-        """Whether a part that an earlier run finished is one of this run: batches begin anew in every shard."""
-        mine = [self.rows.start, self.rows.stop]
-        return facts["shard"] == mine if self.call.batched else bool(facts["stop"] <= self.rows.stop)
+        """Whether a part that an earlier run finished is one of this run, and its batches are batches of this one."""
+        ends_a_batch = (facts["stop"] - self.rows.start) % self.block_rows == 0 or facts["stop"] == self.rows.stop
+        return bool(facts["stop"] <= self.rows.stop and (ends_a_batch or not self.call.batched))
 
     def _blocks(self, start: int, source: Source) -> Iterator[Block]:
-        size = self._block_rows()
+        size = self.block_rows
         for at in range(start, self.rows.stop, size):
             yield Block(source, range(at, min(at + size, self.rows.stop)))
 
-    def _block_rows(self) -> int:
+    @property
+    def block_rows(self) -> int:
+        """How many rows are read together: those of a batch, if the function takes batches."""
         if self.call.batched:
             return self.batch_size if self.batch_size and self.batch_size > 0 else max(len(self.rows), 1)
+        if any(map(is_media, self.view.features.values())):
+            return _MEDIA_ROWS
         return _BLOCK_ROWS if isinstance(self.view.rows, range) else _GATHERED_ROWS
 
     def _is_dropped(self, block: Block) -> bool:
-        return self.drop_last_batch and self.call.batched and len(block) < self._block_rows()
+        return self.drop_last_batch and self.call.batched and len(block) < self.block_rows
 
     def writing(self, start: int) -> Any:
         raise NotImplementedError

@@ -1,0 +1,91 @@
+"""Tasks as objects in Ray's store: what is small as bytes, what is large as buffers that workers map.
+
+A `Once` is put there once for all tasks of a run.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import cloudpickle
+
+from crucible_datasets.exceptions import NotPicklableError
+from crucible_datasets.executors.base import Once, Task
+from crucible_datasets.executors.parcels import unfinished_modules_by_value
+
+Packed = tuple[bytes, list[tuple[Any, bool]]]  # the bytes; the buffers, and whether they must not be written to
+
+
+class RayParcels:
+    """Packs the tasks of one run."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._once: dict[int, Any] = {}
+        self._held: list[Once[Any]] = []  # While one is alive, no other has its number.
+
+    def packed(self, rank: int, task: Task[Any]) -> tuple[Any, dict[int, Any]]:
+        """A task as an object in the store, and the objects that it shares with others."""
+        wanted: set[int] = set()
+
+        def number_of(once: Once[Any]) -> int:
+            if id(once) not in self._once:
+                self._once[id(once)] = self._ray.put(packed(once.value))
+                self._held.append(once)
+            wanted.add(id(once))
+            return id(once)
+
+        try:
+            with unfinished_modules_by_value():
+                parcel = self._ray.put((task.title, rank, packed(task.run, number_of)))
+        except NotPicklableError:
+            raise
+        except Exception as error:
+            raise NotPicklableError(task.title, "cannot be sent to another machine", error) from error
+        return parcel, {number: self._once[number] for number in wanted}
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    def __init__(self, file: Any, number_of: Any, keep: Any) -> None:
+        super().__init__(file, 5, keep)
+        self._number_of = number_of
+
+    def persistent_id(self, value: Any) -> int | None:
+        return self._number_of(value) if self._number_of and type(value) is Once else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, packed: Packed, once: Any) -> None:
+        super().__init__(io.BytesIO(packed[0]), buffers=[_usable(*buffer) for buffer in packed[1]])
+        self._once = once
+
+    def persistent_load(self, number: int) -> Any:
+        return Once(self._once(number))
+
+
+def packed(value: Any, number_of: Any = None) -> Packed:
+    """A value; `number_of` gives numbers to values that are sent on their own."""
+    import pyarrow as pa
+
+    buffers: list[tuple[Any, bool]] = []
+
+    def keep(buffer: pickle.PickleBuffer) -> None:
+        content = buffer.raw()
+        # Arrow never writes to its buffers, whatever they say.
+        buffers.append((pa.py_buffer(content), content.readonly or isinstance(content.obj, pa.Buffer)))
+
+    file = io.BytesIO()
+    _Pickler(file, number_of, keep).dump(value)
+    return file.getvalue(), buffers
+
+
+def opened(packed: Packed, once: Any = None) -> Any:
+    """What was packed; `once` gives a shared value by its number."""
+    return _Unpickler(packed, once).load()
+
+
+def _usable(buffer: Any, fixed: bool) -> Any:
+    """A buffer of the store, which is the same for all workers of a node; a copy if it may be written to."""
+    return buffer if fixed else bytearray(buffer)

@@ -1,0 +1,28 @@
+"""Rows as a stream of Arrow record batches, which other libraries take through the Arrow PyCapsule protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from crucible_datasets.features import Features
+from crucible_datasets.ops import convert
+from crucible_datasets.ops.blocks import blocks
+from crucible_datasets.outputs.base import OUTPUTS
+from crucible_datasets.tables.stack import is_read_late
+from crucible_datasets.tables.view import View
+
+
+def stream(tables: Iterable[pa.Table], features: Features) -> pa.RecordBatchReader:
+    """Tables as stored, one after the other, as the features' own types; each is made when the reader comes to it."""
+    formatter = OUTPUTS["arrow"].make()
+    batches = (batch for table in tables for batch in formatter.batch(table, features).to_batches())
+    return pa.RecordBatchReader.from_batches(features.arrow_schema, batches)
+
+
+def stream_of(view: View) -> pa.RecordBatchReader:
+    """The rows of a view. Those that lie side by side in memory are handed over as they are, others block by block."""
+    if isinstance(view.rows, range) and not is_read_late(view.table):
+        return convert.to_arrow(view).to_reader()
+    return stream(blocks(view), view.features)
