@@ -1,0 +1,33 @@
+"""Results that are in no store, shown as if they were in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from crucible_datasets.viewer.answers import NotFoundHereError
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What pages ask of a store, for results in memory."""
+
+    results: tuple[Any, ...]
+    path: str = "in memory"
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[str]:
+        return (result.info.run_id for result in self.results)
+
+    def list(self) -> list[Any]:
+        """The runs, as a store lists them."""
+        return list(self.results)
+
+    def load(self, run_id: str) -> Any:
+        for result in self.results:
+            if result.info.run_id == run_id:
+                return result
+        raise NotFoundHereError(f"There is no run {run_id!r}.")

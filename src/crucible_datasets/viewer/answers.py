@@ -1,0 +1,87 @@
+"""Answers: what a page function tells, as JSON or as the page that shows it; and one shape for all errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from crucible_datasets.exceptions import DatasetsError, MissingPackageError
+from crucible_datasets.logging import get_logger
+
+Facts = dict[str, Any]
+Page = Callable[[Request], Facts]
+
+logger = get_logger(__name__)
+_ENDING = ".json"
+
+
+class NotFoundHereError(DatasetsError, LookupError):
+    """A page that is not there."""
+
+    def message(self, what: str) -> str:
+        return what
+
+
+def answer(page: Page, title: str) -> Callable[[Request], Any]:
+    """How a page function answers: with JSON where the address ends so, else with the page that asks for it."""
+
+    async def answered(request: Request) -> Response:
+        if not request.url.path.endswith(_ENDING):
+            return HTMLResponse(shell(title))
+        try:
+            # Work on data would hold up everybody else if it were done here.
+            return as_json(await run_in_threadpool(page, request))
+        except Exception as error:  # noqa: BLE001  (whatever the data or the question makes of it)
+            return failure(error)
+
+    return answered
+
+
+def as_json(facts: Any, status: int = 200) -> Response:
+    """A JSON answer."""
+    return Response(msgspec.json.encode(facts, enc_hook=str), status, media_type="application/json")
+
+
+def failure(error: Exception) -> Response:
+    """An error of the question, of the data, or, in the log, of ours."""
+    status = (
+        404 if isinstance(error, NotFoundHereError) else error.status_code if isinstance(error, HTTPException) else 400
+    )
+    known = isinstance(error, (DatasetsError, HTTPException, ValueError, TypeError, LookupError, OSError))
+    if not known:
+        logger.exception("A page failed.")
+        status = 500
+    message = error.detail if isinstance(error, HTTPException) else str(error)
+    hint = "pip install " + error.extra if isinstance(error, MissingPackageError) and hasattr(error, "extra") else None
+    return as_json(_shape(type(error).__name__, message, hint), status)
+
+
+def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None = None) -> Response:
+    """What those get who may not ask."""
+    if str(scope["path"]).endswith(_ENDING):
+        return as_json(_shape(kind, message, hint), status)
+    text = f"<!doctype html><title>{escape(kind)}</title><h1>{escape(message)}</h1><p>{escape(hint or '')}</p>"
+    return HTMLResponse(text, status)
+
+
+def _shape(kind: str, message: str, hint: str | None) -> Facts:
+    return {"error": {"type": kind, "message": message, "hint": hint}}
+
+
+@cache
+def _frame() -> str:
+    return (files("crucible_datasets.viewer") / "assets" / "shell.html").read_text(encoding="utf-8")
+
+
+def shell(title: str) -> str:
+    """The page that every address gives to a browser; its script asks for the rest."""
+    return _frame().replace("@TITLE@", escape(title))

@@ -1,0 +1,65 @@
+"""What an address asks for: which rows, in which order, which columns. It goes into an address again, to be shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentError
+
+MOST_ROWS = 200  # in one answer
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question that an address spells out."""
+
+    config: str | None = None
+    split: str | None = None
+    where: str | None = None
+    sql: str | None = None
+    q: str | None = None
+    sort: str | None = None
+    seed: int | None = None
+    columns: str | None = None
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Asked:
+        """The question of an address; empty values ask for nothing."""
+        given: dict[str, Any] = {each.name: query.get(each.name) or None for each in fields(cls)}
+        given["seed"] = _whole_number("seed", given["seed"])
+        return cls(**given)
+
+    def facts(self) -> dict[str, Any]:
+        """Only what was asked for."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+
+    @property
+    def order(self) -> list[tuple[str, bool]]:
+        """The columns to sort by, and whether from the largest down."""
+        named = [name for name in (self.sort or "").split(",") if name]
+        return [(name.removeprefix("-"), name.startswith("-")) for name in named]
+
+    @property
+    def shown(self) -> list[str] | None:
+        """The columns that are wanted; None for all."""
+        return None if self.columns is None else self.columns.split(",")
+
+
+def stretch(query: Mapping[str, str]) -> range:
+    """The rows that an address asks for, by their place in the answer."""
+    offset = _whole_number("offset", query.get("offset")) or 0
+    limit = _whole_number("limit", query.get("limit"))
+    if offset < 0 or (limit is not None and limit < 0):
+        raise ArgumentError("offset", offset, "offset and limit are 0 or more.")
+    return range(offset, offset + min(MOST_ROWS if limit is None else limit, MOST_ROWS))
+
+
+def _whole_number(name: str, text: str | None) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentError(name, text, "it is a whole number.") from None

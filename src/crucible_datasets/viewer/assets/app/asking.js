@@ -1,0 +1,38 @@
+// Questions to the server, and the address that holds the question of this page.
+
+export class Refused extends Error {
+  constructor(error) {
+    super(error.message);
+    this.kind = error.type;
+    this.hint = error.hint;
+  }
+}
+
+const isGiven = ([, value]) => value !== null && value !== undefined && value !== "";
+
+export const words = (query) => new URLSearchParams(Object.entries(query).filter(isGiven));
+
+export const withQuery = (path, query) => (words(query).size ? `${path}?${words(query)}` : path);
+
+export async function ask(path, query = {}, signal = undefined) {
+  const answer = await fetch(withQuery(`${path}.json`, query), { signal, credentials: "same-origin" });
+  const said = await answer.json();
+  if (said.error) throw new Refused(said.error);
+  return said;
+}
+
+export const asked = () => Object.fromEntries(new URLSearchParams(location.search));
+
+// Change the question of this page; null takes a part of it away. The address can be shared, and "back" undoes it,
+// unless the new question only takes the place of the one before, as while somebody types.
+export function change(parts, { instead = false } = {}) {
+  const address = withQuery(location.pathname, { ...asked(), ...parts });
+  if (address === `${location.pathname}${location.search}`) return;
+  history[instead ? "replaceState" : "pushState"](null, "", address);
+  dispatchEvent(new Event("asked"));
+}
+
+export function go(address) {
+  history.pushState(null, "", address);
+  dispatchEvent(new Event("asked"));
+}

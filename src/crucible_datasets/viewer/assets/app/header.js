@@ -1,0 +1,39 @@
+// The head of a column: its name, which sorts the rows, its type, and what its values are like.
+
+import { change } from "./asking.js";
+import { h } from "./dom.js";
+import { summary } from "./summary.js";
+
+const UNSORTED = ["image", "audio", "video", "json", "list", "chat", "bytes"];
+const WIDTHS = { integer: 110, number: 130, bool: 90, label: 150, time: 190, image: 140, audio: 270, video: 160 };
+const WIDE = 320;
+const WIDE_ON_PHONES = 210;
+const ORDERS = { up: "ascending", down: "descending" };
+const ARROWS = { up: " ↑", down: " ↓" };
+
+export const width = (kind) => WIDTHS[kind] || (innerWidth < 700 ? WIDE_ON_PHONES : WIDE);
+
+export function header(column, path, question, signal) {
+  const { name, kind, type } = column;
+  const order = orderOf(name, question.sort);
+  return h(
+    "th",
+    { className: `kind-${kind}`, scope: "col", "aria-sort": ORDERS[order] || "none" },
+    UNSORTED.includes(kind) ? h("span", { className: "name", text: name, title: name }) : sorter(name, order),
+    h("span", { className: "type", text: type, title: type }),
+    summary(path, question, column, signal),
+  );
+}
+
+function orderOf(name, sort = "") {
+  const names = sort.split(",");
+  return names.includes(name) ? "up" : names.includes(`-${name}`) ? "down" : null;
+}
+
+// The first click sorts up, the second down, the third not at all.
+function sorter(name, order) {
+  const next = { up: `-${name}`, down: null }[order];
+  const sort = () => change({ sort: order ? next : name, row: null });
+  const arrow = h("span", { className: "arrow", "aria-hidden": "true", text: ARROWS[order] || "" });
+  return h("button", { type: "button", className: "name", title: `sort by ${name}`, onclick: sort }, name, arrow);
+}

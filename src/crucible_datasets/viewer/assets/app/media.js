@@ -1,0 +1,28 @@
+// Pictures, sounds and films. They come from this server, whatever the data says.
+
+import { h } from "./dom.js";
+
+const KINDS = ["image", "audio", "video"];
+const OURS = "/data/";
+
+export const isMedia = (value) => KINDS.includes(value?.t) && String(value.src).startsWith(OURS);
+
+export function media(value) {
+  const name = value.path || value.t;
+  if (value.t === "audio") return h("audio", { src: value.src, controls: true, preload: "none", "aria-label": name });
+  if (value.t === "video")
+    return h("video", { src: value.src, controls: true, preload: "metadata", "aria-label": name });
+  const picture = h("img", { src: value.src, alt: name, loading: "lazy", decoding: "async" });
+  picture.addEventListener("error", () => picture.replaceWith(unreadable(value)));
+  return h("a", { href: value.src, target: "_blank", rel: "noopener", className: "picture", title: name }, picture);
+}
+
+export function glimpse(value) {
+  if (value.t === "audio") return h("audio", { src: value.src, controls: true, preload: "none" });
+  if (value.t === "video") return h("video", { src: value.src, preload: "metadata", muted: true });
+  const picture = h("img", { src: value.src, alt: value.path || "", loading: "lazy", decoding: "async" });
+  picture.addEventListener("error", () => picture.replaceWith(unreadable(value)));
+  return picture;
+}
+
+const unreadable = (value) => h("span", { className: "wrong", text: `no ${value.t} that a browser can show` });

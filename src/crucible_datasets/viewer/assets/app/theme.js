@@ -1,0 +1,36 @@
+// Light, dark, or as the system has it; the choice is kept in this browser.
+
+import { h } from "./dom.js";
+
+const KEY = "crucible-theme";
+const NEXT = { "": "dark", dark: "light", light: "" };
+const NAMES = { "": "as the system", dark: "dark", light: "light" };
+
+const kept = () => {
+  try {
+    return localStorage.getItem(KEY) || "";
+  } catch {
+    return "";
+  }
+};
+
+export function theme(choice = kept()) {
+  if (choice) document.documentElement.dataset.theme = choice;
+  else delete document.documentElement.dataset.theme;
+  try {
+    localStorage.setItem(KEY, choice);
+  } catch {
+    // A browser that keeps nothing still shows the colours.
+  }
+}
+
+export function themeButton() {
+  const button = h("button", { type: "button", className: "quiet", title: "Colours: light, dark, or as the system has them" });
+  const label = () => (button.textContent = `◐ ${NAMES[kept()]}`);
+  button.addEventListener("click", () => {
+    theme(NEXT[kept()]);
+    label();
+  });
+  label();
+  return button;
+}

@@ -1,0 +1,112 @@
+"""Who may ask: programs and pages of this machine that know the token, and they may only read.
+
+A page of another site can make a browser send requests here, and can give its own name the address 127.0.0.1. So the
+names in Host and Origin count, not the address, and nothing is answered without the token.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import RedirectResponse, Response
+
+from crucible_datasets.viewer.answers import refusal
+
+HEADER = "x-crucible-token"
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+_YEAR = 365 * 24 * 3600
+
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """An application behind the checks."""
+
+    app: Any
+    token: str
+    hosts: frozenset[str]  # as browsers write them, with the port
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":  # no web sockets; the server starts and stops without asking
+            await self.app(scope, receive, send) if scope["type"] == "lifespan" else None
+            return
+        answer = self._objection(scope) or self.app
+        await answer(scope, receive, _with_headers(send, _may_be_kept(scope["path"])))
+
+    def _objection(self, scope: Any) -> Response | None:
+        """What is said instead of an answer."""
+        headers = Headers(scope=scope)
+        if headers.get("host", "").lower() not in self.hosts:
+            return refusal(403, "ForeignHost", "This server answers only to its own name.", scope)
+        if not self._is_own(headers):
+            return refusal(403, "ForeignOrigin", "This server answers only to its own pages.", scope)
+        if scope["method"] not in ("GET", "HEAD"):
+            return refusal(405, "ReadOnly", "This server only shows things.", scope)
+        asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        if "token" in asked and self._is_known(asked.pop("token")):
+            return self._with_cookie(scope["path"], asked)
+        if self._is_known(headers.get(HEADER, "")) or self._is_known(self._cookie(headers)):
+            return None
+        hint = "Open the address that was printed when the viewer started: it holds the token."
+        return refusal(401, "TokenNeeded", "The token is missing or wrong.", scope, hint)
+
+    def _is_own(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2].lower() not in self.hosts:
+            return False
+        # A link on another page may lead here; its scripts, pictures and frames may not.
+        return headers.get("sec-fetch-site") != "cross-site" or headers.get("sec-fetch-dest") == "document"
+
+    def _is_known(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode(), self.token.encode())
+
+    @property
+    def _name(self) -> str:
+        return f"crucible-{next(iter(sorted(self.hosts))).rpartition(':')[2]}"
+
+    def _cookie(self, headers: Headers) -> str:
+        return cookie_parser(headers.get("cookie", "")).get(self._name, "")
+
+    def _with_cookie(self, path: str, asked: dict[str, str]) -> Response:
+        """The same page at an address without the token, which then is in no history and no screenshot."""
+        # Two slashes would begin the name of another host.
+        place = "/" + path.lstrip("/\\") + (f"?{urlencode(asked)}" if asked else "")
+        response = RedirectResponse(place, status_code=303)
+        response.set_cookie(self._name, self.token, httponly=True, samesite="strict", max_age=_YEAR)
+        return response
+
+
+def _may_be_kept(path: str) -> bool:
+    return path.startswith("/assets/")
+
+
+def _with_headers(send: Send, kept: bool) -> Send:
+    async def sent(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-cache" if kept else "no-store")
+        await send(message)
+
+    return sent

@@ -1,0 +1,62 @@
+"""The bytes of pictures, sounds and films in cells, with a type that no browser takes for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.features.media import Media, read_file
+from crucible_datasets.viewer.answers import NotFoundHereError
+
+# By the bytes, not by a name: whoever wrote the data chose the name. SVG can hold scripts, so it is not here.
+_BEGINNINGS = (
+    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
+    (b"\xff\xd8\xff", 0, "image/jpeg"),
+    (b"GIF8", 0, "image/gif"),
+    (b"WEBP", 8, "image/webp"),
+    (b"BM", 0, "image/bmp"),
+    (b"ftypavif", 4, "image/avif"),
+    (b"WAVE", 8, "audio/wav"),
+    (b"fLaC", 0, "audio/flac"),
+    (b"OggS", 0, "audio/ogg"),
+    (b"ID3", 0, "audio/mpeg"),
+    (b"\xff\xfb", 0, "audio/mpeg"),
+    (b"\xff\xf3", 0, "audio/mpeg"),
+    (b"ftyp", 4, "video/mp4"),
+    (b"\x1aE\xdf\xa3", 0, "video/webm"),
+)
+OTHER = "application/octet-stream"
+
+
+def media_type(content: bytes) -> str:
+    """What a browser may take bytes for."""
+    for beginning, place, kind in _BEGINNINGS:
+        if content[place : place + len(beginning)] == beginning:
+            return kind
+    return OTHER
+
+
+def content_at(rows: Any, number: int, path: Sequence[str]) -> bytes:
+    """The bytes of what lies at a path below a row, as `image` or `images/0`."""
+    if not 0 <= number < len(rows):
+        raise NotFoundHereError(f"There is no row {number}; there are {len(rows):,}.")
+    if not path or path[0] not in rows.features:
+        raise NotFoundHereError(f"There is no column {path[0] if path else ''!r}.")
+    readable = rows._view.readable  # media that open nothing outside of the data's own folders
+    value, feature = rows[number][path[0]], readable[path[0]]
+    for step in path[1:]:
+        value, feature = _below(value, feature, step)
+    if not isinstance(feature, Media) or value is None:
+        raise NotFoundHereError(f"There are no media at {'/'.join(path)}.")
+    content = value["bytes"]
+    return bytes(content) if content is not None else read_file(feature.locate(value["path"]))
+
+
+def _below(value: Any, feature: Any, step: str) -> tuple[Any, Any]:
+    if isinstance(feature, dict) and step in feature:
+        return (value or {}).get(step), feature[step]
+    inner = getattr(feature, "feature", None)
+    if inner is None or not step.isdecimal() or int(step) >= len(value or ()):
+        raise ArgumentError("path", step, "nothing lies there.")
+    return value[int(step)], inner

@@ -1,0 +1,154 @@
+"""What is looked at: data in memory, data of a name that is loaded when somebody looks, stores of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, Protocol
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.viewer.answers import NotFoundHereError
+
+
+class Data(Protocol):
+    """Splits of one or more configurations."""
+
+    @property
+    def name(self) -> str: ...
+    def configs(self) -> list[str]: ...
+    def splits(self, config: str | None) -> Mapping[str, Any]:
+        """The splits of a configuration: datasets, or streams."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Datasets that the program has in its hands."""
+
+    name: str
+    held: Mapping[str, Any]
+
+    def configs(self) -> list[str]:
+        return []
+
+    def splits(self, config: str | None) -> Mapping[str, Any]:
+        return self.held
+
+
+@dataclass
+class Named:
+    """A dataset or benchmark that is loaded when its page is opened; every configuration once."""
+
+    name: str
+    streaming: bool = False
+    revision: str | None = None
+    _loaded: dict[str | None, Mapping[str, Any]] = field(default_factory=dict)
+    _lock: Any = field(default_factory=Lock)
+
+    @cached_property
+    def _is_benchmark(self) -> bool:
+        from crucible_datasets import list_benchmarks
+
+        return not os.path.exists(self.name) and self.name in list_benchmarks()
+
+    def configs(self) -> list[str]:
+        from crucible_datasets import get_dataset_config_names
+
+        if self._is_benchmark or _is_saved(self.name):
+            return []
+        return [str(name) for name in get_dataset_config_names(self.name, revision=self.revision)]
+
+    def splits(self, config: str | None) -> Mapping[str, Any]:
+        with self._lock:
+            if config not in self._loaded:
+                self._loaded[config] = self._load(config)
+            return self._loaded[config]
+
+    def _load(self, config: str | None) -> Mapping[str, Any]:
+        from crucible_datasets import load_benchmark, load_dataset, load_from_disk
+
+        if self._is_benchmark:
+            made = load_benchmark(self.name, config=config, streaming=self.streaming, revision=self.revision)
+            return {str(made.split or "train"): made.dataset}
+        if _is_saved(self.name):
+            return as_splits(load_from_disk(self.name))
+        known = self.configs()
+        wanted = config or ("default" if "default" in known else next(iter(known), None))
+        return as_splits(load_dataset(self.name, wanted, streaming=self.streaming, revision=self.revision))
+
+
+def as_splits(loaded: Any) -> Mapping[str, Any]:
+    """One dataset, or a dict of them, as splits by their names."""
+    if isinstance(loaded, Mapping):
+        return {str(name): rows for name, rows in loaded.items()}
+    return {str(getattr(loaded, "split", None) or "train"): loaded}
+
+
+@dataclass(frozen=True)
+class Opened:
+    """All that one viewer shows."""
+
+    data: Mapping[str, Data] = field(default_factory=dict)
+    stores: Mapping[str, Any] = field(default_factory=dict)
+
+    def data_of(self, key: str) -> Data:
+        if key not in self.data:
+            raise NotFoundHereError(f"There is no dataset {key!r} in this viewer.")
+        return self.data[key]
+
+    def store_of(self, key: str) -> Any:
+        if key not in self.stores:
+            raise NotFoundHereError(f"There is no result store {key!r} in this viewer.")
+        return self.stores[key]
+
+
+def opened(things: tuple[Any, ...], streaming: bool = False, revision: str | None = None) -> Opened:
+    """Things to look at, each under a short key."""
+    data: dict[str, Data] = {}
+    stores: dict[str, Any] = {}
+    for number, thing in enumerate(things):
+        if is_store(thing):
+            stores[str(number)] = as_store(thing)
+        else:
+            data[str(number)] = _data(thing, streaming, revision)
+    return Opened(data, stores)
+
+
+def _data(thing: Any, streaming: bool, revision: str | None) -> Data:
+    if isinstance(thing, (str, os.PathLike)):
+        return Named(os.fspath(thing), streaming, revision)
+    if hasattr(thing, "entry") and hasattr(thing, "dataset"):  # a benchmark
+        return Held(str(thing.entry.name), as_splits(thing.dataset))
+    if isinstance(thing, Mapping) or hasattr(thing, "features"):
+        splits = as_splits(thing)
+        info = getattr(next(iter(splits.values()), None), "info", None)
+        return Held(getattr(info, "dataset_name", None) or "dataset", splits)
+    raise ArgumentError("data", thing, "expected a name, a dataset, a benchmark, runs, or a result store.")
+
+
+def is_store(thing: Any) -> bool:
+    """Whether runs are meant: a store, the folder of one, or a result."""
+    from crucible_datasets.evaluation import EvaluationResult, ResultStore
+
+    if isinstance(thing, (str, os.PathLike)):
+        return any(
+            os.path.exists(os.path.join(thing, name)) for name in ("index.jsonl", "runs")
+        ) and not os.path.isfile(thing)
+    return isinstance(thing, (ResultStore, EvaluationResult))
+
+
+def as_store(thing: Any) -> Any:
+    """The store that holds the runs that are meant; a result alone is its own store."""
+    from crucible_datasets.evaluation import EvaluationResult, ResultStore
+
+    if isinstance(thing, EvaluationResult):
+        from crucible_datasets.viewer.alone import Alone
+
+        return Alone((thing,))
+    return thing if isinstance(thing, ResultStore) else ResultStore(thing)
+
+
+def _is_saved(folder: str) -> bool:
+    return any(os.path.isfile(os.path.join(folder, name)) for name in ("dataset_dict.json", "state.json"))

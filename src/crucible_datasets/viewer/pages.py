@@ -1,0 +1,141 @@
+"""The pages of data: what each address tells. Pages of runs are in `results`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from crucible_datasets.features.typetext import type_text
+from crucible_datasets.viewer.answers import Facts, failure
+from crucible_datasets.viewer.asked import Asked, stretch
+from crucible_datasets.viewer.downloads import TYPES, pieces
+from crucible_datasets.viewer.kinds import kind_of
+from crucible_datasets.viewer.media import OTHER, content_at, media_type
+from crucible_datasets.viewer.opening import Opened
+from crucible_datasets.viewer.rows import ROW, Desk, shown_columns
+from crucible_datasets.viewer.summaries import Summaries
+
+
+class DataPages:
+    """All pages of data, for one viewer."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.desks = {key: Desk(data) for key, data in opened.data.items()}
+        self.summaries = {key: Summaries(desk) for key, desk in self.desks.items()}
+
+    def home(self, request: Request) -> Facts:
+        """What is open."""
+        return {
+            "datasets": [{"id": key, "name": data.name} for key, data in self.opened.data.items()],
+            "stores": [
+                {"id": key, "path": store.path, "runs": len(store)} for key, store in self.opened.stores.items()
+            ],
+        }
+
+    def data(self, request: Request) -> Facts:
+        """The columns and the number of rows of one question."""
+        key, desk, asked = self._asked(request)
+        name, _ = desk.split(asked)
+        rows, splits = desk.rows(asked), desk.data.splits(asked.config)
+        return {
+            "id": key,
+            "dataset": desk.data.name,
+            "configs": desk.data.configs(),
+            "config": asked.config,
+            "splits": [{"name": split, "rows": _length(each)} for split, each in splits.items()],
+            "split": name,
+            "num_rows": len(rows),
+            "total_rows": _length(splits[name]),
+            "columns": [
+                {"name": column, "kind": kind_of(rows.features[column]), "type": type_text(rows.features[column])}
+                for column in rows.features
+                if column != ROW
+            ],
+            "shown": shown_columns(rows, asked),
+            "asked": asked.facts(),
+        }
+
+    def rows(self, request: Request) -> Facts:
+        """Some rows, cell by cell."""
+        key, desk, asked = self._asked(request)
+        places = stretch(request.query_params)
+        return {"offset": places.start, "rows": desk.page(asked, places, self._media(key, desk, asked))}
+
+    def row(self, request: Request) -> Facts:
+        """One row of the split, whole."""
+        key, desk, asked = self._asked(request)
+        name, _ = desk.split(asked)
+        number, whole = int(request.path_params["row"]), Asked(asked.config, name)
+        rows = desk.rows(whole)
+        found = desk.page(whole, range(number, number + 1), self._media(key, desk, whole), whole=True)
+        columns = [{"name": each, "kind": kind_of(rows.features[each])} for each in rows.features if each != ROW]
+        return {"row": number, "split": name, "columns": columns, "cells": found[0]["cells"] if found else None}
+
+    def place(self, request: Request) -> Facts:
+        """Where a row of the split stands in the answer to a question; None where it is not in it."""
+        import numpy as np
+
+        _, desk, asked = self._asked(request)
+        numbers = desk.rows(asked).select_columns([ROW]).with_format("numpy")[:][ROW]
+        found = np.flatnonzero(numbers == int(request.path_params["row"]))
+        return {"place": int(found[0]) if len(found) else None}
+
+    def summary(self, request: Request) -> Facts:
+        """What the values of a column are like."""
+        key, _, asked = self._asked(request)
+        return self.summaries[key].of(asked, request.query_params["column"])
+
+    async def media(self, request: Request) -> Response:
+        """The bytes of one cell."""
+        try:
+            content = await run_in_threadpool(self._content, request)
+        except Exception as error:  # noqa: BLE001  (whatever the data makes of it)
+            return failure(error)
+        kind = media_type(content)
+        headers = {"Content-Disposition": "attachment"} if kind == OTHER else {}
+        return Response(content, media_type=kind, headers=headers)
+
+    async def download(self, request: Request) -> Response:
+        """The rows of a question as a file."""
+        kind = request.path_params["kind"]
+        try:
+            content = await run_in_threadpool(self._pieces, request, kind)
+        except Exception as error:  # noqa: BLE001
+            return failure(error)
+        headers = {"Content-Disposition": f'attachment; filename="rows.{kind}"'}
+        return StreamingResponse(content, media_type=TYPES[kind], headers=headers)
+
+    def close(self) -> None:
+        for summaries in self.summaries.values():
+            summaries.close()
+
+    def _asked(self, request: Request) -> tuple[str, Desk, Asked]:
+        key = request.path_params["id"]
+        self.opened.data_of(key)
+        return key, self.desks[key], Asked.of(request.query_params)
+
+    def _media(self, key: str, desk: Desk, asked: Asked) -> str:
+        from urllib.parse import quote
+
+        name, _ = desk.split(asked)
+        return f"/data/{key}/media/{quote(asked.config or '-', safe='')}/{quote(name, safe='')}"
+
+    def _content(self, request: Request) -> bytes:
+        key, parts = request.path_params["id"], request.path_params
+        self.opened.data_of(key)
+        config = None if parts["config"] == "-" else parts["config"]
+        rows = self.desks[key].rows(Asked(config, parts["split"]))
+        return content_at(rows, int(parts["row"]), parts["path"].split("/"))
+
+    def _pieces(self, request: Request, kind: str) -> Any:
+        _, desk, asked = self._asked(request)
+        rows = desk.rows(asked)
+        return pieces(rows.select_columns(shown_columns(rows, asked)), kind)
+
+
+def _length(rows: Any) -> int | None:
+    return len(rows) if hasattr(rows, "__len__") else None

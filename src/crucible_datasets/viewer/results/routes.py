@@ -1,0 +1,68 @@
+"""The addresses of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.viewer.answers import Facts
+from crucible_datasets.viewer.asked import stretch
+from crucible_datasets.viewer.opening import Opened
+from crucible_datasets.viewer.results.comparing import compared
+from crucible_datasets.viewer.results.runs import Shelf
+from crucible_datasets.viewer.results.samples import listed, whole
+
+
+class ResultPages:
+    """All pages of runs, for one viewer."""
+
+    def __init__(self, opened: Opened) -> None:
+        self.opened = opened
+        self.shelves = {key: Shelf(store) for key, store in opened.stores.items()}
+
+    def runs(self, request: Request) -> Facts:
+        """Every run of a store."""
+        return self._shelf(request).table()
+
+    def run(self, request: Request) -> Facts:
+        """One run."""
+        return self._shelf(request).one(request.path_params["run"])
+
+    def compare(self, request: Request) -> Facts:
+        """Runs side by side."""
+        return compared(self._chosen(request))
+
+    def samples(self, request: Request) -> Facts:
+        """Samples of one kind."""
+        asked = request.query_params
+        places = stretch(asked)
+        return listed(self._chosen(request), asked.get("kind") or "all", asked.get("metric") or None, places)
+
+    def sample(self, request: Request) -> Facts:
+        """One sample in the runs that are named."""
+        return whole(self._chosen(request), request.path_params["sample"])
+
+    def _shelf(self, request: Request) -> Shelf:
+        key = request.path_params["id"]
+        self.opened.store_of(key)
+        return self.shelves[key]
+
+    def _chosen(self, request: Request) -> list[Any]:
+        names = [name for name in request.query_params.get("runs", "").split(",") if name]
+        if not names:
+            raise ArgumentError("runs", None, "name the runs, with commas between them.")
+        return [self._shelf(request).run(name) for name in names]
+
+
+def result_pages(opened: Opened) -> list[tuple[str, str | None, Any, str]]:
+    """Every page of runs: its address, another one for its JSON, what it tells, its title."""
+    pages = ResultPages(opened)
+    return [
+        ("/results/{id}", None, pages.runs, "Results"),
+        ("/results/{id}/run/{run}", None, pages.run, "Run"),
+        ("/results/{id}/compare", None, pages.compare, "Comparison"),
+        ("/results/{id}/samples", None, pages.samples, "Samples"),
+        ("/results/{id}/sample/{sample:path}", None, pages.sample, "Sample"),
+    ]

@@ -1,0 +1,82 @@
+"""Runs of a store: all of them in a table, and one with its provenance."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+
+from msgspec import to_builtins
+
+from crucible_datasets.evaluation import EvaluationResult
+from crucible_datasets.evaluation.report.grouping import groups_of
+
+_RUNS_KEPT = 8
+
+
+class Shelf:
+    """The runs of one store; those last looked at stay open."""
+
+    def __init__(self, store: Any) -> None:
+        self.store = store
+        self._open: OrderedDict[str, EvaluationResult] = OrderedDict()
+        self._lock = Lock()
+
+    def run(self, name: str) -> EvaluationResult:
+        """One run, by its name or what the store takes for it. Its samples are read when they are asked for."""
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self.store.load(name)
+                while len(self._open) > _RUNS_KEPT:
+                    self._open.popitem(last=False)
+            self._open.move_to_end(name)
+            return self._open[name]
+
+    def table(self) -> dict[str, Any]:
+        """Every run in a line: what was run on what, and the scores with their intervals."""
+        return {"path": self.store.path, "runs": [line(run) for run in self.store.list()]}
+
+    def one(self, name: str) -> dict[str, Any]:
+        """One run: all that is known of how its scores came about, and scores of parts of its samples."""
+        run = self.run(name)
+        return {
+            **line(run),
+            "info": to_builtins(run.info, enc_hook=str),
+            "signatures": {key: one.signature for key, one in run.summary.items()},
+            "statuses": {key: dict(one.counts) for key, one in run.summary.items()},
+            "groups": list(groups_of([run], [0], run.info.dataset)),
+        }
+
+
+def line(run: Any) -> dict[str, Any]:
+    """One run as a line of the table."""
+    info = run.info
+    return {
+        "run": info.run_id,
+        "model": info.model,
+        "dataset": info.dataset,
+        "config": info.config,
+        "split": info.split,
+        "created": info.created_at,
+        "samples": info.num_samples,
+        "hash": info.dataset_hash,
+        "tags": list(info.tags),
+        "scores": scores(run.summary),
+    }
+
+
+def scores(summary: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The value of each metric, with its interval."""
+    return {
+        key: {
+            "value": one.value,
+            "n": one.n,
+            "low": None if one.interval is None else one.interval.low,
+            "high": None if one.interval is None else one.interval.high,
+            "unparsed": one.unparsed_rate,
+            "share": one.binary,
+            "higher": one.higher_is_better,
+        }
+        for key, one in summary.items()
+    }

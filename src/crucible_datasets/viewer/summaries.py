@@ -1,0 +1,191 @@
+"""What the values of a column are like: told of a sample at once, of all rows as soon as somebody has read them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Event, Lock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+from crucible_datasets.viewer.asked import Asked
+from crucible_datasets.viewer.kinds import kind_of
+
+_SAMPLE_ROWS = 2_000
+_ROWS_AT_ONCE = 50_000
+_SUMMARIES_KEPT = 256
+_BINS = 20
+_TOP = 12
+_MOST_DISTINCT = 20_000  # beyond that they are not told apart any more
+_KEY_LENGTH = 200
+
+
+@dataclass
+class Histogram:
+    """Counts of numbers between edges that the first of them set."""
+
+    edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    low: float = math.inf
+    high: float = -math.inf
+    total: float = 0.0
+    count: int = 0
+
+    def add(self, values: np.ndarray) -> None:
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return
+        self.low, self.high = min(self.low, values.min().item()), max(self.high, values.max().item())
+        self.total, self.count = self.total + float(values.sum(dtype=np.float64)), self.count + len(values)
+        if not len(self.edges):
+            self.edges = _edges(values)
+            self.counts = np.zeros(len(self.edges) - 1, dtype=np.int64)
+        self.counts += np.histogram(np.clip(values, self.edges[0], self.edges[-1]), self.edges)[0]
+
+    def facts(self) -> dict[str, Any]:
+        if not self.count:
+            return {"min": None, "max": None, "mean": None, "histogram": None}
+        edges = [*self.edges.tolist()]
+        edges[0], edges[-1] = min(edges[0], self.low), max(edges[-1], self.high)
+        shown = {"edges": edges, "counts": self.counts.tolist()}
+        return {"min": self.low, "max": self.high, "mean": self.total / self.count, "histogram": shown}
+
+
+def _edges(values: np.ndarray) -> np.ndarray:
+    """Bins of one width; for few whole numbers, one bin for each."""
+    low, high = float(values.min()), float(values.max())
+    if np.issubdtype(values.dtype, np.integer) and high - low < _BINS:
+        return np.arange(low, high + 2) - 0.5
+    return np.linspace(low, high if high > low else low + 1, _BINS + 1)
+
+
+@dataclass
+class Summary:
+    """What is known of a column so far."""
+
+    column: str
+    feature: Any
+    seen: int = 0
+    nulls: int = 0
+    numbers: Histogram = field(default_factory=Histogram)
+    lengths: Histogram = field(default_factory=Histogram)
+    values: Counter[Any] | None = field(default_factory=Counter)
+    done: bool = False
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        """Take in some rows."""
+        self.seen, self.nulls = self.seen + len(column), self.nulls + column.null_count
+        kind = kind_of(self.feature)
+        filled = column.drop_null()
+        if kind in ("integer", "number"):
+            self.numbers.add(filled.to_numpy())
+        if kind == "text":
+            self.lengths.add(pc.utf8_length(filled).to_numpy())
+        if kind in ("list", "chat"):
+            self.lengths.add(pc.list_value_length(filled).to_numpy())
+        if kind in ("integer", "text", "bool", "label"):
+            self._count(filled)
+
+    def _count(self, filled: pa.ChunkedArray) -> None:
+        if self.values is None:
+            return
+        counted = pc.value_counts(filled)
+        values = counted.field("values")
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            values = pc.utf8_slice_codeunits(values, 0, _KEY_LENGTH)
+        if len(self.values) + len(values) > _MOST_DISTINCT:
+            self.values = None
+            return
+        for value, count in zip(values.to_pylist(), counted.field("counts").to_pylist(), strict=True):
+            self.values[value] += count
+
+    def facts(self) -> dict[str, Any]:
+        """What a page is told."""
+        kind = kind_of(self.feature)
+        names = getattr(self.feature, "names", None) if kind == "label" else None
+        top = None if not self.values else self.values.most_common(_TOP)
+        if top is not None and kind != "label" and len(self.values or ()) > max(50, self.seen // 2):
+            top = None  # hardly anything occurs twice
+        return {
+            "column": self.column,
+            "kind": kind,
+            "done": self.done,
+            "seen": self.seen,
+            "nulls": self.nulls,
+            "distinct": None if self.values is None or kind in ("number", "list", "chat") else len(self.values),
+            **(self.numbers.facts() if kind in ("integer", "number") else Histogram().facts()),
+            "top": None if top is None else [[_named(value, names), count] for value, count in top],
+            "lengths": self.lengths.facts() if self.lengths.count else None,
+        }
+
+
+def _named(value: Any, names: list[str] | None) -> Any:
+    return names[value] if names and 0 <= value < len(names) else value
+
+
+class Summaries:
+    """The summaries of the columns of one set of data, which one thread completes."""
+
+    def __init__(self, desk: Any) -> None:
+        self._desk = desk
+        self._known: OrderedDict[tuple[Asked, str], Summary] = OrderedDict()
+        self._lock, self._stop = Lock(), Event()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="crucible-summaries")
+
+    def of(self, asked: Asked, column: str) -> dict[str, Any]:
+        """What is known of a column by now."""
+        key = replace(asked, columns=None, sort=None, seed=None), column
+        with self._lock:
+            summary = self._known.get(key)
+        if summary is None:
+            summary = self._begun(key)
+        return summary.facts()
+
+    def _begun(self, key: tuple[Asked, str]) -> Summary:
+        asked, column = key
+        rows = self._desk.rows(asked)
+        summary = Summary(column, rows.features[column])
+        places = np.arange(len(rows)) if len(rows) <= _SAMPLE_ROWS else _some(len(rows))
+        summary.add(_column(rows.select(places), column))
+        summary.done = len(places) == len(rows)
+        with self._lock:
+            self._known[key] = summary
+            while len(self._known) > _SUMMARIES_KEPT:
+                self._known.popitem(last=False)
+        if not summary.done:
+            self._pool.submit(self._complete, key, rows)
+        return summary
+
+    def _complete(self, key: tuple[Asked, str], rows: Any) -> None:
+        """Read all rows, some at a time, and put what they say in the place of what the sample said."""
+        _, column = key
+        summary = Summary(column, rows.features[column])
+        for at in range(0, len(rows), _ROWS_AT_ONCE):
+            if self._stop.is_set() or key not in self._known:
+                return
+            summary.add(_column(rows.select(range(at, min(at + _ROWS_AT_ONCE, len(rows)))), column))
+        summary.done = True
+        with self._lock:
+            self._known[key] = summary
+
+    def close(self) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _some(count: int) -> np.ndarray:
+    """Numbers of rows, the same in every run; runs of rows, as scattered ones would make a file be read whole."""
+    runs, length = 20, _SAMPLE_ROWS // 20
+    starts = np.linspace(0, count - length, runs).astype(np.int64)
+    return np.unique((starts[:, None] + np.arange(length)).ravel())
+
+
+def _column(rows: Any, column: str) -> pa.ChunkedArray:
+    found = rows.select_columns([column]).with_format("arrow")[:].column(0)
+    storage = [chunk.storage if isinstance(chunk.type, pa.BaseExtensionType) else chunk for chunk in found.chunks]
+    return pa.chunked_array(storage) if storage else pa.chunked_array([], type=pa.null())
