@@ -246,6 +246,7 @@ def named_modules(folder):
     """The words that say what is in a folder: its part of the tree, and the maps in the docstrings above it."""
     part = re.search(rf"^ +{folder.name}/ (.*?)(?=^ {{2,4}}\w|^\w)", tree(), re.MULTILINE | re.DOTALL)
     maps = [above / "__init__.py" for above in (folder, *folder.parents) if PACKAGE in above.parents]
+    maps = [file for file in maps if file.exists()]
     texts = [part[1] if part else "", *(ast.get_docstring(ast.parse(file.read_text())) or "" for file in maps)]
     return set(re.findall(r"\w+", " ".join(texts)))
 

@@ -8,6 +8,9 @@ from importlib import import_module as _import_module
 
 __version__ = "0.1.0"
 
+# Modules of Hugging Face `datasets` that are only forwarded have files of their own: see `dropin/datasets/__init__.py`.
+__path__.append(f"{__path__[0]}/dropin/datasets")
+
 _HOMES = {
     "arrow_dataset": ("Column", "Dataset"),
     "benchmarks": ("FieldMapping", "decontaminate", "list_benchmarks", "load_benchmark", "load_samples", "overlap"),
@@ -63,6 +66,7 @@ _HOMES = {
         "tqdm",
     ),
     "reading.modes": ("DownloadMode", "VerificationMode"),
+    "shim": ("install_as_datasets",),
     "splits": (
         "NamedSplit",
         "NamedSplitAll",
@@ -75,6 +79,7 @@ _HOMES = {
         "SubSplitInfo",
         "percent",
     ),
+    "stability": ("experimental",),
     "version": ("Version",),
 }
 _MODULES = ("logging",)
@@ -84,9 +89,11 @@ __all__ = sorted(["__version__", *_HOME_OF, *_MODULES])
 
 
 def __getattr__(name: str) -> object:
+    from importlib.util import find_spec  # it takes milliseconds to import
+
     if name in _HOME_OF:
         value = getattr(_import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    elif name in _MODULES:
+    elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         value = _import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

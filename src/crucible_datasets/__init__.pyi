@@ -202,6 +202,9 @@ from crucible_datasets.reading.modes import (
 from crucible_datasets.reading.modes import (
     VerificationMode as VerificationMode,
 )
+from crucible_datasets.shim import (
+    install_as_datasets as install_as_datasets,
+)
 from crucible_datasets.splits import (
     NamedSplit as NamedSplit,
 )
@@ -232,8 +235,12 @@ from crucible_datasets.splits import (
 from crucible_datasets.splits import (
     percent as percent,
 )
+from crucible_datasets.stability import (
+    experimental as experimental,
+)
 from crucible_datasets.version import (
     Version as Version,
 )
 
+__all__: list[str]
 __version__: str

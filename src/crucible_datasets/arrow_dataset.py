@@ -14,6 +14,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
+from crucible_datasets.inner_names import InnerNamesOfRows
 from crucible_datasets.ops import (
     batching,
     build,
@@ -25,6 +26,7 @@ from crucible_datasets.ops import (
     generate,
     groups,
     html,
+    interchange,
     join,
     push,
     rows,
@@ -37,6 +39,7 @@ from crucible_datasets.ops import (
 from crucible_datasets.ops import filter as filtering
 from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops.read import Reader, preview, rows_of
+from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.reading import direct
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from huggingface_hub import CommitInfo
 
     from crucible_datasets.dataset_dict import DatasetDict
+    from crucible_datasets.executors.base import Executor
     from crucible_datasets.iterable_dataset import IterableDataset
 
     Path = str | os.PathLike[str]
@@ -63,7 +67,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator | None
 
 
-class Dataset(DatasetInfoMixin, IndexableMixin):
+class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows):
     """A table of rows with typed columns.
 
     >>> Dataset.from_dict({"text": ["a", "b"]})[1]
@@ -190,6 +194,20 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         frame: Any = df.collect() if hasattr(df, "collect") else df
         return cls._of(build.from_frame(frame.to_arrow(), features, info, split))
 
+    @staticmethod
+    def from_spark(
+        df: Any,
+        split: NamedSplit | None = None,
+        features: Features | None = None,
+        keep_in_memory: bool = False,  # noqa: ARG004  as Hugging Face has it
+        cache_dir: str | None = None,  # noqa: ARG004  as Hugging Face has it
+        working_dir: str | None = None,  # noqa: ARG004  as Hugging Face has it
+        load_from_cache_file: bool = True,  # noqa: ARG004  as Hugging Face has it
+        **kwargs: Any,  # noqa: ARG004  as Hugging Face has it
+    ) -> Dataset:
+        """Make a dataset of a Spark data frame, whose rows come to this machine as Arrow."""
+        return Dataset._of(build.from_frame(build.arrow_of_spark(df), features, None, split))
+
     @classmethod
     def from_file(
         cls,
@@ -306,7 +324,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
     def __len__(self) -> int:
         return len(self._view)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Row]:
         return self._reader.rows()
 
     @overload
@@ -399,10 +417,6 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         The number of files removed.
         """
         return cleanup.clean_up(self._view)
-
-    @property
-    def _fingerprint(self) -> str:
-        return str(self._view.fingerprint)
 
     @property
     def _indices(self) -> pa.Table | None:
@@ -586,11 +600,13 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         on_mixed_types: Literal["use_json"] | None = "use_json",
         on_error: Literal["raise", "skip", "collect"] = "raise",
         cache_key: str | None = None,
+        executor: str | Executor | None = None,
     ) -> Dataset:
         """What a function makes of every row, or of every batch. Columns it leaves alone are shared, not copied.
 
         It returns the columns to set or add, as a dict, an Arrow table or a data frame, or None for no change.
         Rows it fails on are left out with `on_error="skip"`, and in `errors` of the result with `"collect"`.
+        `executor` says where it runs: "serial", "processes", "ray", or an executor of yours.
         """
         given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
         return self._map(**given)
@@ -620,6 +636,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         desc: str | None = None,
         on_error: Literal["raise", "skip", "collect"] = "raise",
         cache_key: str | None = None,
+        executor: str | Executor | None = None,
     ) -> Dataset:
         """The rows for which a function is true; batched, it gives one bool for each row. Rows are not copied."""
         given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
@@ -892,6 +909,23 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
         """Write JSON Lines, compressed as the extension or `compression` says. Gives the bytes before that."""
         return export.to_json(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_json_kwargs)
 
+    def to_webdataset(
+        self,
+        path: AnyPath,
+        columns: list[str] | None = None,
+        extensions: Mapping[str, str] | None = None,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> list[str]:
+        """Write tar shards, the files of a row side by side, to paths as `out-%05d.tar`. Gives the paths.
+
+        The column `__key__` names the samples, else numbers do. Types decide the extensions, or `extensions` by column.
+        """
+        given = (columns, extensions, max_shard_size, num_shards, batch_size, storage_options)
+        return webdataset.to_webdataset(self._view, path, *given)
+
     def to_csv(
         self,
         path_or_buf: AnyPath | BinaryIO,
@@ -958,7 +992,11 @@ class Dataset(DatasetInfoMixin, IndexableMixin):
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule protocol: pandas, polars, DuckDB and others read a dataset directly."""
-        return convert.to_arrow(self._view).__arrow_c_stream__(requested_schema)
+        return interchange.stream_of(self._view).__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The Arrow PyCapsule protocol: the types of the columns."""
+        return self.features.arrow_schema.__arrow_c_schema__()
 
 
 class Column(Sequence[Any]):
@@ -1018,6 +1056,9 @@ class Column(Sequence[Any]):
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._reader.view.features.arrow_schema.field(self._name).__arrow_c_schema__()
 
 
 class Grouped:

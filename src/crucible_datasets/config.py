@@ -63,6 +63,8 @@ CRUCIBLE_CACHE_LIMIT = os.environ.get("CRUCIBLE_CACHE_LIMIT", "20%")
 CRUCIBLE_BENCHMARKS = os.environ.get("CRUCIBLE_BENCHMARKS", "")
 # The file of `crucible lock` that benchmarks and samples are loaded under; empty is none.
 CRUCIBLE_LOCK = os.environ.get("CRUCIBLE_LOCK", "")
+# Whether a benchmark is loaded at the commit that it is pinned to; a Hub of copies may not have it.
+CRUCIBLE_PINS = _switch("CRUCIBLE_PINS", "1")
 # Where `ResultStore()` keeps runs. They are no cache: nothing removes them.
 CRUCIBLE_RESULTS_DIR = _folder("CRUCIBLE_RESULTS_DIR", "~/.crucible/results")
 DEFAULT_HF_MODULES_CACHE = os.path.join(HF_CACHE_HOME, "modules")
@@ -110,6 +112,7 @@ ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE = 10
 MAX_UNPACKED_RATIO = 250
 MAX_UNPACKED_BYTES_AT_ANY_RATIO = 256 << 20
 MAX_ARCHIVE_MEMBERS = 1_000_000
+MAX_MEMBER_BYTES = 1 << 30  # what a member of a tar shard may hold to be read into memory
 MAX_CARD_VALUES = 1_000_000
 # Decoded row groups of Parquet files that are kept in memory; more is spilled to the disk.
 DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _memory() // 4
@@ -119,8 +122,16 @@ MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
 MAX_VALIDATED_BYTES = int(os.environ.get("CRUCIBLE_MAX_VALIDATED_BYTES", 16 << 20))
 # Folders that paths in the data of others may lead into, besides those of the data; "*" is everywhere.
 CRUCIBLE_MEDIA_ROOTS = os.environ.get("CRUCIBLE_MEDIA_ROOTS", "")
+# Which decoder a type of media uses, where it is not the usual one: "Audio=pyav,Image=mine".
+CRUCIBLE_MEDIA_DECODERS = os.environ.get("CRUCIBLE_MEDIA_DECODERS", "")
+# What the samples, frames or voxels of one media value may take when they are decoded.
+MAX_MEDIA_BYTES = int(os.environ.get("CRUCIBLE_MAX_MEDIA_BYTES", 4 << 30))
+# Threads that decode the media of a batch; 0 is one for each processor, at most 8, and one in worker processes.
+CRUCIBLE_DECODE_THREADS = int(os.environ.get("CRUCIBLE_DECODE_THREADS", 0))
 # Parquet of the Hub that is larger, and not here yet, comes while its first rows are read already.
 CRUCIBLE_BACKGROUND_DOWNLOADS = int(os.environ.get("CRUCIBLE_BACKGROUND_DOWNLOADS", 64 << 20))
+# Where functions of users run when a call does not say it: "serial", "processes", "ray".
+CRUCIBLE_EXECUTOR = os.environ.get("CRUCIBLE_EXECUTOR", "")
 SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SPILL_FOLDER" in os.environ else None
 
 # Running

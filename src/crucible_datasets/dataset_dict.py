@@ -13,6 +13,7 @@ from crucible_datasets.exceptions import ArgumentError, SplitNotFoundError
 from crucible_datasets.features import Features
 from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops import push, save, saved
+from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.reading import direct
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.table import Table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from huggingface_hub import CommitInfo
 
+    from crucible_datasets.executors.base import Executor
     from crucible_datasets.iterable_dataset_dict import IterableDatasetDict as IterableDatasetDict
 
     AnyPath = str | bytes | os.PathLike[Any]
@@ -199,6 +201,20 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
     def shape(self) -> dict[str, tuple[int, int]]:
         return {str(name): dataset.shape for name, dataset in self._checked().items()}
 
+    def to_webdataset(
+        self,
+        path: AnyPath,
+        columns: list[str] | None = None,
+        extensions: Mapping[str, str] | None = None,
+        max_shard_size: int | str | None = None,
+        num_shards: int | None = None,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> dict[str, list[str]]:
+        """Write tar shards of every split to paths as `{split}-%05d.tar`. Gives the paths by split."""
+        given = (columns, extensions, max_shard_size, num_shards, batch_size, storage_options)
+        return webdataset.splits_to_webdataset(self._each(lambda dataset: dataset._view), path, *given)
+
     def to_dict(self, batch_size: int | None = None, batched: bool = False) -> dict[str, Any]:
         """The columns of each split as Python lists."""
         return self._each(Dataset.to_dict, batch_size, batched)
@@ -346,6 +362,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
         on_mixed_types: Literal["use_json"] | None = None,
         on_error: Literal["raise", "skip", "collect"] = "raise",
         cache_key: str | None = None,
+        executor: str | Executor | None = None,
     ) -> DatasetDict:
         """What a function makes of every row or batch of each split; `with_split` passes it the split's name too."""
         given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}
@@ -372,6 +389,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset]):
         desc: str | None = None,
         on_error: Literal["raise", "skip", "collect"] = "raise",
         cache_key: str | None = None,
+        executor: str | Executor | None = None,
     ) -> DatasetDict:
         """The rows of each split for which a function is true."""
         given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}

@@ -11,6 +11,7 @@ and inherits the standard type that existing `except` clauses look for.
     ├── ColumnLengthError (ValueError)
     │   └── RowCountError
     ├── RowIndexError (IndexError, OverflowError)
+    │   └── FrameIndexError
     ├── MixedTypesError (ValueError, TypeError)
     ├── ValueTypeError (ValueError, TypeError, AttributeError, OverflowError)
     ├── CastError (ValueError, TypeError, NotImplementedError)
@@ -42,6 +43,7 @@ and inherits the standard type that existing `except` clauses look for.
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
     │   │   ├── DatasetGenerationCastError
+    │   │   ├── MediaFolderError (ValueError)
     │   │   └── SchemaConflictError (ValueError, TypeError)
     │   ├── ManualDownloadError
     │   ├── FileFormatError (ValueError)
@@ -80,6 +82,9 @@ and inherits the standard type that existing `except` clauses look for.
     ├── BadRowError (ValueError, TypeError)
     ├── StorageError (OSError)
     ├── OutOfBoundsError (PermissionError, ValueError)
+    ├── BadMediaError (ValueError, OSError, RuntimeError)
+    │   ├── MissingMediaError (FileNotFoundError)
+    │   └── OversizedMediaError (LimitExceededError)
     ├── NotAFolderError (FileExistsError, NotADirectoryError)
     ├── RunNotFoundError (KeyError, FileNotFoundError)
     ├── RunExistsError (FileExistsError, ValueError)
@@ -110,8 +115,9 @@ from typing import Any
 class DatasetsError(Exception):
     """Base of every error this library raises on purpose."""
 
-    def __init__(self, *facts: Any) -> None:
-        super().__init__(self.message(*facts))
+    def __init__(self, *facts: Any, message: str | None = None) -> None:
+        # PyTorch makes the errors of its loaders' workers again in the main process, from their text alone.
+        super().__init__(self.message(*facts) if message is None else message)
 
     def message(self, *facts: Any) -> str:
         return " ".join(str(fact) for fact in facts)
@@ -192,6 +198,14 @@ class RowIndexError(DatasetsError, IndexError, OverflowError):
     def message(self, index: int, num_rows: int) -> str:
         self.index, self.num_rows = index, num_rows
         return f"Row {index} does not exist: the dataset has {num_rows} rows."
+
+
+class FrameIndexError(RowIndexError):
+    """A frame was asked for that lies outside the film."""
+
+    def message(self, frame: str, length: str) -> str:  # type: ignore[override]
+        self.frame, self.length = frame, length
+        return f"{frame} does not exist: the film has {length}."
 
 
 class MixedTypesError(DatasetsError, ValueError, TypeError):
@@ -565,6 +579,14 @@ class WorkerError(DatasetsError, RuntimeError):
         return f"{kind}: {said} (The exception itself could not be pickled. It was raised here:)\n\n{traceback}"
 
 
+class ClusterError(DatasetsError, RuntimeError):
+    """A cluster cannot be reached, or has no room for a task."""
+
+    def message(self, reason: str) -> str:
+        self.reason = reason
+        return f"The cluster cannot do it: {reason}. Name another one, or leave `executor` out to work on this machine."
+
+
 class NotPicklableError(DatasetsError, TypeError):
     """A function, what it holds or what it returns cannot be sent to another process."""
 
@@ -720,6 +742,52 @@ def without_secrets(address: str) -> str:
     return shown.partition("?")[0] if shown.startswith(("http://", "https://")) else shown
 
 
+class BadMediaError(DatasetsError, ValueError, OSError, RuntimeError):
+    """A picture, a recording or other media cannot be decoded."""
+
+    def message(
+        self, kind: str, decoder: str, path: str | None, reason: str, column: str | None = None, row: int | None = None
+    ) -> str:
+        self.kind, self.decoder, self.path, self.reason, self.column, self.row = (
+            kind,
+            decoder,
+            path,
+            reason,
+            column,
+            row,
+        )
+        place = f"Column {column!r}" if column is not None else "A value"
+        where = f", row {row}" if row is not None else ""
+        named = f" ({without_secrets(path)})" if path else ""
+        told = (reason.strip() or "no reason was given").rstrip(".")
+        return f"{place}{where}{named} cannot be decoded as {kind}: {told} [{decoder}]."
+
+    def at(self, column: str | None, row: int | None) -> BadMediaError:
+        """The same error, which tells where the value stands."""
+        there = self.column if column is None else column
+        return type(self)(self.kind, self.decoder, self.path, self.reason, there, row)
+
+
+class MissingMediaError(BadMediaError, FileNotFoundError):
+    """The file that a media value names is not there."""
+
+
+class OversizedMediaError(BadMediaError, LimitExceededError):  # type: ignore[misc]
+    """A media value would take more memory than a setting allows; it was not decoded."""
+
+    def message(  # type: ignore[override]
+        self, kind: str, decoder: str, path: str | None, what: str, limit: int, setting: str, *place: Any
+    ) -> str:
+        self.what, self.limit, self.setting = what, limit, setting
+        reason = f"the {what} exceeds the limit of {limit:,}; if the data is trusted, raise {setting}"
+        return BadMediaError.message(self, kind, decoder, path, reason, *place)
+
+    def at(self, column: str | None, row: int | None) -> BadMediaError:
+        there = self.column if column is None else column
+        facts = self.kind, self.decoder, self.path, self.what, self.limit, self.setting
+        return OversizedMediaError(*facts, there, row)
+
+
 class FileNotFoundDatasetsError(DatasetsError, FileNotFoundError):
     """Something was named that is not there."""
 
@@ -751,6 +819,15 @@ class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
             f"Column {column!r} is {first_type} in {first!s}, but {second_type} in {second!s}. "
             "Pass `features` to say which it is."
         )
+
+
+class MediaFolderError(DatasetGenerationError, ValueError):
+    """A folder of media, or the metadata in it, does not say which rows it holds."""
+
+    def message(self, path: str, reason: str, advice: str = "", row: int | None = None) -> str:  # type: ignore[override]
+        self.path, self.reason, self.row = path, reason, row
+        where = path if row is None else f"{path}, row {row}"
+        return f"{where}: {reason} {advice}".rstrip()
 
 
 class DownloadError(DatasetsError, ConnectionError):
@@ -1004,4 +1081,17 @@ class LockMismatchError(DatasetsError, ValueError):
         return (
             f"{dataset} is not as it was locked in {file}: {told}. Pass revision='latest' to go past the lock, "
             f"or renew it: crucible lock --update {dataset} --file {file}"
+        )
+
+
+class PinNotFoundError(DatasetNotFoundError):
+    """A benchmark is pinned to a commit that the place it is loaded from does not have."""
+
+    def message(self, benchmark: str, source: str, pin: str, place: str) -> str:  # type: ignore[override]
+        self.benchmark, self.source, self.pin, self.place = benchmark, source, pin, place
+        super().message(source)
+        return (
+            f"The benchmark {benchmark!r} is pinned to commit {pin} of {source}, which {place} does not have. "
+            "Pass revision='latest' for what is there now, or set CRUCIBLE_PINS=0 for all benchmarks. "
+            f"To copy the commit into a mirror: crucible hub mirror {source}@{pin} DIR"
         )

@@ -10,13 +10,14 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import SplitDict
 from crucible_datasets.version import Version
 

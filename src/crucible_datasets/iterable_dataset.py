@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
+from crucible_datasets.inner_names import InnerNamesOfStreams
 from crucible_datasets.ops import build
 from crucible_datasets.ops.push import Where
 from crucible_datasets.reading import streaming
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Names = str | list[str]
 
 
-class IterableDataset(DatasetInfoMixin):
+class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams):
     """Rows that are read while they are iterated, from files of any size; they can be resumed from every row.
 
     >>> list(IterableDataset.from_list([{"n": 1}, {"n": 2}]).filter(lambda row: row["n"] > 1))
@@ -90,6 +91,16 @@ class IterableDataset(DatasetInfoMixin):
     ) -> IterableDataset:
         """Stream the rows that a function yields; lists among its arguments are shared out to shards."""
         return IterableDataset._of(starts.of_generator(generator, features, gen_kwargs, split))
+
+    @staticmethod
+    def from_spark(
+        df: Any,
+        split: NamedSplit | None = None,
+        features: Features | None = None,
+        **kwargs: Any,  # noqa: ARG004  as Hugging Face has it
+    ) -> IterableDataset:
+        """Stream the rows of a Spark data frame, of which one partition at a time comes to this machine."""
+        return IterableDataset._of(starts.of_spark(df, features, split))
 
     @classmethod
     def from_list(
@@ -244,7 +255,7 @@ class IterableDataset(DatasetInfoMixin):
 
     # Reading
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Row]:
         self._run = run = running.begun(self._stream, self.epoch, self._loaded)
         return output.rows(run.stage, self._stream.format, self.features, run)
 
@@ -427,6 +438,19 @@ class IterableDataset(DatasetInfoMixin):
         """Write a table of a database. Gives the number of rows."""
         return export.write_sql(self._stage, self.features, name, con, batch_size, sql_writer_kwargs)
 
+    def to_webdataset(
+        self,
+        path: AnyPath,
+        columns: list[str] | None = None,
+        extensions: Mapping[str, str] | None = None,
+        max_shard_size: int | str | None = None,
+        batch_size: int | None = None,
+        storage_options: dict[str, Any] | None = None,
+    ) -> list[str]:
+        """Write tar shards while the rows flow, as `Dataset.to_webdataset`. Gives the paths."""
+        given = (path, columns, extensions, max_shard_size, batch_size, storage_options)
+        return export.write_webdataset(self._stage, self.features, *given)
+
     def to_parquet(
         self,
         path_or_buf: AnyPath | BinaryIO,
@@ -437,6 +461,10 @@ class IterableDataset(DatasetInfoMixin):
         """Write a Parquet file while the rows flow, with `batch_size` rows to a row group, or about 100 MB."""
         given = (path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
         return export.write(self._stage, self.features, "parquet", *given)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The Arrow PyCapsule protocol: polars, DuckDB and others read the rows while they flow."""
+        return export.arrow_reader(self._stage, self.features).__arrow_c_stream__(requested_schema)
 
     def push_to_hub(
         self,

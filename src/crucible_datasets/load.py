@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.dataset_dict import DatasetDict
@@ -20,17 +20,70 @@ from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.modes import DownloadMode, VerificationMode
 from crucible_datasets.reading.reader import AnySplit, How, SplitReader
 from crucible_datasets.reading.resolve import config_names, resolve
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import SplitDict, SplitInfo
 from crucible_datasets.version import Version
 
 if TYPE_CHECKING:
     from crucible_datasets.iterable_dataset import IterableDataset
+    from crucible_datasets.iterable_dataset_dict import IterableDatasetDict
+    from crucible_datasets.splits import NamedSplit, ReadInstruction
+
+    OneSplit = str | NamedSplit | ReadInstruction
 
 logger = get_logger(__name__)
 
 Path = str | os.PathLike[str]
 
 
+# What comes back depends on `split` and `streaming`, and editors are told so.
+# fmt: off
+@overload
+def load_dataset(
+    path: Path, name: str | None = None, data_dir: str | None = None, data_files: Any = None, split: None = None, *,
+    cache_dir: Path | None = None, features: Features | None = None, download_config: Any = None,
+    download_mode: DownloadMode | str | None = None, verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None, save_infos: bool = False, revision: Any = None, token: bool | str | None = None,
+    streaming: Literal[False] = False, num_proc: int | None = None, storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> DatasetDict: ...
+@overload
+def load_dataset(
+    path: Path, name: str | None = None, data_dir: str | None = None, data_files: Any = None, *, split: OneSplit,
+    cache_dir: Path | None = None, features: Features | None = None, download_config: Any = None,
+    download_mode: DownloadMode | str | None = None, verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None, save_infos: bool = False, revision: Any = None, token: bool | str | None = None,
+    streaming: Literal[False] = False, num_proc: int | None = None, storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> Dataset: ...
+@overload
+def load_dataset(
+    path: Path, name: str | None = None, data_dir: str | None = None, data_files: Any = None, split: None = None, *,
+    cache_dir: Path | None = None, features: Features | None = None, download_config: Any = None,
+    download_mode: DownloadMode | str | None = None, verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None, save_infos: bool = False, revision: Any = None, token: bool | str | None = None,
+    streaming: Literal[True], num_proc: int | None = None, storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> IterableDatasetDict: ...
+@overload
+def load_dataset(
+    path: Path, name: str | None = None, data_dir: str | None = None, data_files: Any = None, *, split: OneSplit,
+    cache_dir: Path | None = None, features: Features | None = None, download_config: Any = None,
+    download_mode: DownloadMode | str | None = None, verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None, save_infos: bool = False, revision: Any = None, token: bool | str | None = None,
+    streaming: Literal[True], num_proc: int | None = None, storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> IterableDataset: ...
+@overload
+def load_dataset(
+    path: Path, name: str | None = None, data_dir: str | None = None, data_files: Any = None, split: Any = None,
+    cache_dir: Path | None = None, features: Features | None = None, download_config: Any = None,
+    download_mode: DownloadMode | str | None = None, verification_mode: VerificationMode | str | None = None,
+    keep_in_memory: bool | None = None, save_infos: bool = False, revision: Any = None, token: bool | str | None = None,
+    streaming: bool = False, num_proc: int | None = None, storage_options: dict[str, Any] | None = None,
+    **config_kwargs: Any,
+) -> Any: ...
+# fmt: on
 def load_dataset(
     path: Path,
     name: str | None = None,

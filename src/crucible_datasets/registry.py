@@ -11,10 +11,11 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Protocol, TypeVar
 
 from crucible_datasets.exceptions import MissingPackageError, UnknownEntryError
+from crucible_datasets.records import dataclass
 
 
 class Entry(Protocol):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import total_ordering
 from typing import Any
 
 from crucible_datasets.exceptions import DatasetsError
+from crucible_datasets.records import dataclass
 
 _THREE_NUMBERS = re.compile(r"(\d+)\.(\d+)\.(\d+)$")
 

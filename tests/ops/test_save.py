@@ -86,12 +86,17 @@ def test_small_datasets_are_kept_in_memory_when_the_setting_says_so(folder, monk
     assert not Dataset.load_from_disk(folder).cache_files
 
 
-def test_references_to_media_are_not_followed(folder, tmp_path):
-    """What a column names is not read when it is saved."""
-    (tmp_path / "secret.png").write_bytes(b"secret")
-    reference = {"bytes": None, "path": str(tmp_path / "secret.png")}
+def test_files_of_media_are_saved_with_them(folder, tmp_path):
+    (tmp_path / "own.png").write_bytes(b"own")
+    reference = {"bytes": None, "path": str(tmp_path / "own.png")}
     Dataset.from_dict({"i": [reference]}, features=Features({"i": Image(decode=False)})).save_to_disk(folder)
-    assert Dataset.load_from_disk(folder)[0] == {"i": reference}
+    assert Dataset.load_from_disk(folder)[0] == {"i": {"bytes": b"own", "path": "own.png"}}
+    gone = {"bytes": None, "path": str(tmp_path / "gone.png")}
+    rows = Dataset.from_dict(
+        {"n": [1, 2], "i": [reference, gone]}, features=Features({"n": Value("int8"), "i": Image()})
+    )
+    with pytest.raises(FileNotFoundError, match="Column 'i'.*gone.png"):
+        rows.save_to_disk(folder)
 
 
 def test_many_small_batches_become_few(folder):

@@ -9,12 +9,14 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from PIL import Image as Pillow
 
 import crucible_datasets as cd
-from crucible_datasets import Dataset, Features, Image, List, Value, config
-from crucible_datasets.exceptions import OutOfBoundsError
+from crucible_datasets import Audio, Dataset, Features, Image, List, Mesh, Nifti, Pdf, Value, Video, config
+from crucible_datasets.exceptions import BadMediaError, OutOfBoundsError
 
 FEATURES = Features({"image": Image()})
 
@@ -175,6 +177,61 @@ def test_nested_media_have_the_same_bounds(folder):
     Dataset.from_dict(nested, features=features).to_parquet(path)
     with pytest.raises(OutOfBoundsError):
         cd.load_dataset("parquet", data_files=path, split="train")[0]
+
+
+@pytest.mark.parametrize("kind", [Image, Audio, Video, Pdf, Nifti, Mesh])
+def test_no_type_of_media_opens_anything_outside(folder, server, opened, kind):
+    """Of files that were loaded, saved or opened; with and without decoding nothing is read by an embedding either."""
+    address, asked = server
+    paths = hostile(folder, address)
+    references = {"m": [{"path": path, "bytes": None} for path in paths]}
+    table = Dataset.from_dict(references, features=Features({"m": kind()}))._view.read()
+    place = folder / "saved"
+    Dataset.from_dict({"m": [{"path": "x", "bytes": b"x"}]}, features=Features({"m": kind()})).save_to_disk(place)
+    schema = Features({"m": kind()}).arrow_schema
+    with pa.ipc.new_stream(str(place / "data-00000-of-00001.arrow"), schema) as writer:  # as if somebody else saved it
+        writer.write_table(table.cast(schema))
+    datasets = [cd.load_from_disk(place), Dataset.from_file(str(place / "data-00000-of-00001.arrow"))]
+    for rows in [*datasets, datasets[0].to_iterable_dataset()]:
+        for index in range(len(paths)):
+            with pytest.raises(OutOfBoundsError):
+                next(iter(rows.skip(index).take(1)))
+    with pytest.raises(OutOfBoundsError):
+        datasets[0].select([0]).save_to_disk(folder / "again")
+    assert (opened, asked) == ([], [])
+
+
+@pytest.mark.parametrize("kind", [Video, Audio])
+def test_lists_of_other_files_are_no_media(folder, server, opened, kind):
+    """FFmpeg knows such lists, and would open what they name."""
+    address, asked = server
+    secret = folder / "secret.png"
+    for text in (
+        f"#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n{address}/a.ts\n#EXTINF:1,\nfile://{secret}\n#EXT-X-ENDLIST\n",
+        f"ffconcat version 1.0\nfile '{secret}'\n",
+        "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nm=video 0 RTP/AVP 96\na=rtpmap:96 H264/90000\n",
+    ):
+        with pytest.raises(BadMediaError):
+            kind().decode_example({"bytes": text.encode(), "path": None})
+    assert (opened, asked) == ([], [])
+
+
+def test_meshes_open_only_what_lies_beside_them(folder, opened):
+    accessor = '"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,1]}]'
+    for uri, is_own in (("own.bin", True), ("../secret.png", False), (str(folder / "secret.png"), False)):
+        (folder / "data" / "own.bin").write_bytes(np.eye(3, dtype="float32").tobytes())
+        (folder / "data" / "mesh.gltf").write_text(
+            f'{{"asset":{{"version":"2.0"}},"scenes":[{{"nodes":[0]}}],"scene":0,"nodes":[{{"mesh":0}}],'
+            f'"meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],{accessor},'
+            f'"bufferViews":[{{"buffer":0,"byteLength":36}}],"buffers":[{{"uri":"{uri}","byteLength":36}}]}}'
+        )
+        reference = {"bytes": None, "path": str(folder / "data" / "mesh.gltf")}
+        if is_own:
+            assert len(Mesh().decode_example(reference).geometry) == 1
+        else:
+            with pytest.raises(ValueError):
+                Mesh().decode_example(reference)
+    assert opened == []
 
 
 def test_who_wants_it_allows_more(folder, monkeypatch):

@@ -34,6 +34,7 @@ class DatasetBuilder(Prepared):
     """What all builders share: their configuration, where results are kept, and how they are opened."""
 
     DEFAULT_WRITER_BATCH_SIZE: ClassVar[int | None] = None
+    SLEEP_ON_THREADS_SHUTDOWNS: ClassVar[bool] = False  # Hugging Face's; no threads are left to wait for here
 
     def __init__(
         self,

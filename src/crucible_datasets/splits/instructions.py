@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NoReturn
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits.errors import SplitSpecError, UnknownSplitError
 from crucible_datasets.splits.names import NamedSplit, SplitBase
 

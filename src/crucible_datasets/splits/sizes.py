@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits.names import NamedSplit, SplitBase
 from crucible_datasets.splits.pieces import pieces_of
 

@@ -17,9 +17,11 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import decoded, in_turn, is_media
 from crucible_datasets.ops.build import values_of
 from crucible_datasets.ops.generate import table_of
 from crucible_datasets.outputs import pylists
+from crucible_datasets.outputs.python import PythonFormatter
 from crucible_datasets.tables.gather import gather
 from crucible_datasets.tables.writing import as_features
 
@@ -85,12 +87,17 @@ class Batch:
         rows = _python_rows(self.table, self.features or Features())
         return rows if self.made is None else [{**row, **new} for row, new in zip(rows, self.made, strict=True)]
 
+    def in_turn(self) -> Iterable[Any]:
+        """The Python rows, of which media are decoded a few at a time."""
+        if self.made is not None or self.table is None or not any(map(is_media, (self.features or {}).values())):
+            return self.rows()
+        return PythonFormatter().rows(self.table, self.features or Features())
+
     def column(self, name: str) -> list[Any]:
         """One column as Python values; None in rows that lack it."""
         if self.features is None or name not in self.features or self.table is None:
             return values_of(self.made or (), name)
-        decode, values = decoder(self.features[name]), pylists.column_of(self.table.column(name))
-        values = [decode(value) for value in values] if decode else values
+        values = decoded(pylists.column_of(self.table.column(name)), self.features[name], name)
         if self.made is None:
             return values
         return [new.get(name, value) for new, value in zip(self.made, values, strict=True)]
@@ -194,9 +201,9 @@ def same_features(left: Features | None, right: Features | None) -> bool:
 def _python_rows(table: pa.Table, features: Features) -> list[dict[str, Any]]:
     rows = pylists.rows_of(table)
     for name, feature in features.items():
-        if decode := decoder(feature):
-            for row in rows:
-                row[name] = decode(row[name])
+        if decoder(feature):
+            for row, value in zip(rows, in_turn([row[name] for row in rows], feature, name), strict=True):
+                row[name] = value
     return rows
 
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import Located
 from crucible_datasets.streams.base import Position, Step, forwarded
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
@@ -38,6 +39,9 @@ def _decoded(batch: Batch, pool: ThreadPoolExecutor) -> Batch:
     if batch.table is None or batch.features is None or batch.made is not None:
         return batch
     decoders = {name: decode for name, kind in batch.features.items() if (decode := decoder(kind))}
-    columns = [list(pool.map(decode, batch.table.column(name).to_pylist())) for name, decode in decoders.items()]
+    columns = []
+    for name, decode in decoders.items():
+        with Located(name, None):
+            columns.append(list(pool.map(decode, batch.table.column(name).to_pylist())))
     made = [dict(zip(decoders, values, strict=True)) for values in zip(*columns, strict=True)]
     return hidden(Batch(batch.table, batch.features, made), list(decoders)) if decoders else batch

@@ -6,17 +6,18 @@ memory stays that of a block in either case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets import progress
 from crucible_datasets.features import Features
-from crucible_datasets.ops import convert
+from crucible_datasets.ops import convert, interchange
 from crucible_datasets.ops import export as of_view
-from crucible_datasets.ops.blocks import require_batch_size
+from crucible_datasets.ops.blocks import blocks, require_batch_size
 from crucible_datasets.ops.destination import StorageOptions, written_or_handed
+from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.streams import collected, output
 from crucible_datasets.streams.base import Stage
@@ -54,6 +55,25 @@ def write_sql(
         return of_view.to_sql(view, name, con, batch_size, **options)
 
 
+def write_webdataset(
+    stage: Stage,
+    features: Features | None,
+    path: Any,
+    columns: list[str] | None,
+    extensions: Mapping[str, str] | None,
+    max_shard_size: int | str | None,
+    batch_size: int | None,
+    storage_options: StorageOptions,
+) -> list[str]:
+    """The rows as samples in tar shards; their paths."""
+    require_batch_size(batch_size)
+    how = (path, columns, extensions, max_shard_size, storage_options)
+    if features is None:
+        with collected.on_disk(stage, features) as view:
+            return webdataset.write_tables(blocks(view, batch_size), view.readable, *how)
+    return webdataset.write_tables(_tables(stage, features, batch_size), features, *how)
+
+
 def _tables(stage: Stage, features: Features, batch_size: int | None) -> Iterator[pa.Table]:
     empty = True
     for batch in collected.typed_batches(stage, features, batch_size):
@@ -68,6 +88,13 @@ def _counted(tables: Iterable[pa.Table], kind: str) -> Iterator[pa.Table]:
         for table in tables:
             yield table
             bar.update(len(table))
+
+
+def arrow_reader(stage: Stage, features: Features | None) -> pa.RecordBatchReader:
+    """The rows as Arrow while they flow; all at once where the types are unknown before the last row."""
+    if features is None:
+        return convert.to_arrow(collected.in_memory(stage, features)).to_reader()
+    return interchange.stream(_tables(stage, features, None), features)
 
 
 def to_dict(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:

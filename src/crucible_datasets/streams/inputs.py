@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import is_media
 from crucible_datasets.ops.mapping import lazy
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
+from crucible_datasets.ops.mapping.ondemand import OnDemand
 from crucible_datasets.outputs import pylists
 from crucible_datasets.outputs.base import OUTPUTS, Format, Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
@@ -84,7 +86,10 @@ class BatchBlock:
 
     def _values(self, name: str) -> list[Any]:
         table, features = cast(pa.Table, self.given.table), cast(Features, self.given.features)
-        feature = features[name]
+        feature, formatter = features[name], self.shown.formatter
+        if is_media(feature) and decoder(feature) and (self.shown.is_python or isinstance(formatter, TensorFormatter)):
+            show = None if self.shown.is_python else self.shown.value
+            return OnDemand(pylists.column_of(table.column(name)), feature, name, show=show)  # type: ignore[return-value]
         if not self.shown.is_python:
             only = Features({name: feature})
             return [row[name] for row in self.shown.formatter.rows(table.select([name]), only)]

@@ -56,7 +56,7 @@ def concatenate(
         raise ArgumentError("axis", axis, "expected 0 (rows) or 1 (columns).")
     node, stages = _parts(streams)
     if axis:
-        found = [_features(stream) or Features() for stream in streams]
+        found = [features_found(stream) or Features() for stream in streams]
         names = tuple(tuple(features) for features in found)
         return _described(Beside(tuple(stages), names), _beside(found), streams, info, split, node)
     stages, features = _alike(streams, stages)
@@ -109,7 +109,7 @@ def _parts(streams: Sequence[Stream]) -> tuple[Node | None, list[Stage]]:
     ]
 
 
-def _features(stream: Stream) -> Features | None:
+def features_found(stream: Stream) -> Features | None:
     """The features of a stream, or of its first rows; None if there are none."""
     if stream.features is not None:
         return stream.features
@@ -119,7 +119,7 @@ def _features(stream: Stream) -> Features | None:
 
 def _alike(streams: Sequence[Stream], stages: Sequence[Stage]) -> tuple[list[Stage], Features | None]:
     """The stages with the columns of all. Rows whose types nobody told keep their values as they are."""
-    found = [_features(stream) for stream in streams]
+    found = [features_found(stream) for stream in streams]
     known = [kinds for kinds in found if kinds is not None]
     if not known:
         return list(stages), None

@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
+from crucible_datasets.features.decoding import Located
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.streams.base import Position, Stage
@@ -44,10 +45,11 @@ def rows(stage: Stage, format: Format, features: Features | None, progress: Prog
         start, to_drop = to_drop, 0
         most = batch.rows_in(_MOST_BYTES, _MOST_ROWS)
         while start < len(batch):
-            for row in show(batch.slice(start, min(size, most))):
-                start += 1
-                progress.used = start
-                yield row
+            with Located(None, None):
+                for row in show(batch.slice(start, min(size, most))):
+                    start += 1
+                    progress.used = start
+                    yield row
             size = min(size * 4, _MOST_ROWS)
 
 
@@ -68,13 +70,15 @@ def batches(
         if drop_last_batch and len(batch) < batch_size:
             return
         progress.position, progress.used = cursor.place
-        yield show(batch)
+        with Located(None, None):
+            shown = show(batch)
+        yield shown
 
 
 def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], Any]:
     formatter = shown.formatter
     if shown.is_python:
-        return Batch.rows
+        return Batch.in_turn
     if shown.is_frame:
         return lambda batch: _typed(batch, features, formatter.rows)
 

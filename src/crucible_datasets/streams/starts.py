@@ -58,6 +58,15 @@ def of_generator(
     return Stream.of(stage if kinds is None else Cast(stage, kinds), kinds, info, split)
 
 
+def of_spark(frame: Any, features: Mapping[str, Any] | None, split: str | NamedSplit | None) -> Stream:
+    """The rows of a Spark data frame, partition by partition."""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        return (row.asDict(recursive=True) for row in frame.toLocalIterator())
+
+    return of_generator(rows, features, None, split)
+
+
 def of_batches(
     make: Callable[..., Iterable[tuple[pa.Table, Features]]],
     gen_kwargs: Mapping[str, Any],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -24,6 +23,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.formats.parquet import broken, parquet_file, pass_over, require_choice
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
 NONE: Mapping[str, Any] = MappingProxyType({})

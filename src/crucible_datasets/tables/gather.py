@@ -16,12 +16,12 @@ block do not outgrow 32-bit offsets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.addresses import Addresses
 from crucible_datasets.tables.rows import as_arrow
 

@@ -7,7 +7,7 @@ import re
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -23,6 +23,7 @@ from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.base import columns_of
 from crucible_datasets.formats.filters import Clauses, Filters, clauses_of, expression_of, is_written_out, mask_of
 from crucible_datasets.formats.parquet import applied, broken, groups_matching
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables import statistics
 from crucible_datasets.tables.budget import BUDGET
 from crucible_datasets.tables.footers import parts_of, stated, united
@@ -30,7 +31,7 @@ from crucible_datasets.tables.gather import Indices, gather
 from crucible_datasets.tables.rowgroups import Identity, Names, ParquetPart, RowGroup
 from crucible_datasets.tables.rows import Rows, as_arrow, tightest, true_rows
 from crucible_datasets.tables.stack import scattered
-from crucible_datasets.tables.table import ArrowTable
+from crucible_datasets.tables.table import ArrowTable, AsArrow
 
 
 class ParquetSource:
@@ -141,7 +142,7 @@ def _source(parts: Sequence[ParquetPart], features: Features) -> ParquetSource:
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable:
+class ParquetTable(AsArrow):
     """Some columns of Parquet files, perhaps under other names. Pickled as a reference to the files."""
 
     source: ParquetSource

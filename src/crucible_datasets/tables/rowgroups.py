@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any, BinaryIO
@@ -24,6 +23,7 @@ from crucible_datasets.features.cast import cast_column
 from crucible_datasets.formats.parquet import Layout, decoded
 from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.budget import BUDGET, tick
 from crucible_datasets.tables.table import ArrowTable
 

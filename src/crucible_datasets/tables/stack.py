@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -13,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rows import Rows
-from crucible_datasets.tables.table import ArrowTable, SideBySide, Table
+from crucible_datasets.tables.table import ArrowTable, AsArrow, SideBySide, Table
 
 
 def stacked(tables: Sequence[Table]) -> Table:
@@ -39,7 +39,7 @@ def is_read_late(table: Table) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked:
+class Stacked(AsArrow):
     """The rows of several tables, each of them read only when its rows are."""
 
     tables: tuple[Table, ...]

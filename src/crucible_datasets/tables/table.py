@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from crucible_datasets.features.storage import plain, to_storage
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.addresses import Addresses
 from crucible_datasets.tables.gather import gather
 from crucible_datasets.tables.rows import Rows, compose, is_whole
@@ -59,8 +59,19 @@ class Table(Protocol):
         """The files that hold the data, if any."""
 
 
+class AsArrow:
+    """Answers to all that a `pa.Table` answers to, so that `Dataset.data` is used as one."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or not hasattr(pa.Table, name):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return getattr(self.table, name)
+
+
 @dataclass(frozen=True, eq=False)
-class ArrowTable:
+class ArrowTable(AsArrow):
     """A `pa.Table`, in memory or over memory-mapped files.
 
     `physical` is set while the table is all rows of its files: the names its columns have
@@ -170,7 +181,7 @@ class ArrowTable:
 
 
 @dataclass(frozen=True, eq=False)
-class SideBySide:
+class SideBySide(AsArrow):
     """Columns of several tables, each seen through rows of its own: nothing is copied to add a column."""
 
     parts: tuple[tuple[Table, Rows], ...]

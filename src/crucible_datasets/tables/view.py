@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.rows import Rows, compose
 from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside, identities

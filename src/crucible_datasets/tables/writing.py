@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +23,7 @@ from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.outputs.arrow import ArrowFormatter
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.files import open_table
 
 
