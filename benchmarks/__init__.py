@@ -12,6 +12,7 @@
     overlap_cases  the same for what of a test set is in a train set
     statistics_cases  the same for the uncertainty of scores
     stream_cases  the same for streams
+    viewer      pages of the viewer on a million rows, timed by a browser: `python -m benchmarks.viewer`
     floor       the same calls as bare pyarrow: how fast it could be
     measure     one case, one library, one fresh process
     report      numbers → one line of the table

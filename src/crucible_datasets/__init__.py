@@ -19,6 +19,7 @@ _HOMES = {
     "dataset_dict": ("DatasetDict",),
     "download": ("DownloadConfig", "DownloadManager", "StreamingDownloadManager"),
     "evaluation": ("ResultStore", "compare", "evaluate", "evaluate_many"),
+    "executors.ray": ("RayExecutor",),
     "features": (
         "Array2D",
         "Array3D",
@@ -81,6 +82,7 @@ _HOMES = {
     ),
     "stability": ("experimental",),
     "version": ("Version",),
+    "viewer": ("view",),
 }
 _MODULES = ("logging",)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -67,6 +67,9 @@ from crucible_datasets.evaluation import (
 from crucible_datasets.evaluation import (
     evaluate_many as evaluate_many,
 )
+from crucible_datasets.executors.ray import (
+    RayExecutor as RayExecutor,
+)
 from crucible_datasets.features import (
     Array2D as Array2D,
 )
@@ -240,6 +243,9 @@ from crucible_datasets.stability import (
 )
 from crucible_datasets.version import (
     Version as Version,
+)
+from crucible_datasets.viewer import (
+    view as view,
 )
 
 __all__: list[str]

@@ -19,6 +19,7 @@ from crucible_datasets.ops import (
     batching,
     build,
     cleanup,
+    clusters,
     columns,
     convert,
     export,
@@ -47,6 +48,7 @@ from crucible_datasets.splits import NamedSplit, Split
 from crucible_datasets.streams import starts
 from crucible_datasets.tables.table import Table
 from crucible_datasets.tables.view import View
+from crucible_datasets.viewable import Viewable
 
 if TYPE_CHECKING:
     import os
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator | None
 
 
-class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows):
+class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
     """A table of rows with typed columns.
 
     >>> Dataset.from_dict({"text": ["a", "b"]})[1]
@@ -207,6 +209,18 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows):
     ) -> Dataset:
         """Make a dataset of a Spark data frame, whose rows come to this machine as Arrow."""
         return Dataset._of(build.from_frame(build.arrow_of_spark(df), features, None, split))
+
+    @classmethod
+    def from_ray_dataset(
+        cls, dataset: Any, features: Features | None = None, split: NamedSplit | str | None = None
+    ) -> Dataset:
+        """Make a dataset of a `ray.data.Dataset`, whose blocks come to this machine as Arrow."""
+        return cls._of(clusters.from_ray(dataset, features, split))
+
+    @classmethod
+    def from_dask(cls, df: Any, features: Features | None = None, split: NamedSplit | str | None = None) -> Dataset:
+        """Make a dataset of a Dask data frame, which is computed now."""
+        return cls._of(clusters.from_dask(df, features, split))
 
     @classmethod
     def from_file(
@@ -989,6 +1003,18 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows):
             str(split or self.split or "train"),
         )
         return push.push_views({name: self._view}, where, max_shard_size, num_shards, num_proc, embed_external_files)
+
+    def to_ray_dataset(self, address: str | None = None) -> Any:
+        """Make a `ray.data.Dataset` of the rows, on the cluster that `RayExecutor(address)` would use."""
+        return clusters.to_ray(self._view, address)
+
+    def to_dask(self) -> Any:
+        """Make a Dask data frame of the rows, whose partitions are read when Dask comes to them."""
+        return clusters.to_dask(self._view)
+
+    def to_spark(self, session: Any = None) -> Any:
+        """Make a Spark data frame of the rows, in the session given or the one there is."""
+        return clusters.to_spark(self._view, session)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The Arrow PyCapsule protocol: pandas, polars, DuckDB and others read a dataset directly."""

@@ -17,6 +17,7 @@ from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.reading import direct
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.table import Table
+from crucible_datasets.viewable import Viewable
 
 if TYPE_CHECKING:
     import os
@@ -41,7 +42,7 @@ def __getattr__(name: str) -> Any:
 _PER_SPLIT = ("cache_file_names", "with_split")
 
 
-class DatasetDict(dict[str | NamedSplit, Dataset]):
+class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
     """A dict of split name → `Dataset`. A method of `Dataset` called on it is called on every split."""
 
     def _each(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[Any, Any]:

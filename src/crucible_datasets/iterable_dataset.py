@@ -20,6 +20,7 @@ from crucible_datasets.streams.epochs import Epoch
 from crucible_datasets.streams.pushed import push_streams
 from crucible_datasets.streams.running import Run, State
 from crucible_datasets.streams.stream import Stream
+from crucible_datasets.viewable import Viewable
 
 if TYPE_CHECKING:
     import os
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     import polars as pl
     from huggingface_hub import CommitInfo
 
+    from crucible_datasets.executors.base import Executor
+
     AnyPath = str | bytes | os.PathLike[Any]
     Paths = AnyPath | list[AnyPath]
     Row = dict[str, Any]
     Names = str | list[str]
 
 
-class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams):
+class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
     """Rows that are read while they are iterated, from files of any size; they can be resumed from every row.
 
     >>> list(IterableDataset.from_list([{"n": 1}, {"n": 2}]).filter(lambda row: row["n"] > 1))
@@ -298,10 +301,14 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams):
         remove_columns: Names | None = None,
         features: Features | None = None,
         fn_kwargs: dict[str, Any] | None = None,
+        executor: str | Executor | None = None,
     ) -> IterableDataset:
-        """Add to each row, or each batch, what a function returns for it. Async functions run many calls at once."""
+        """Add to each row, or each batch, what a function returns for it. Async functions run many calls at once.
+
+        With an `executor`, its workers read shards and call the function, some of them ahead.
+        """
         given = (function, with_indices, input_columns, batched, batch_size, drop_last_batch, remove_columns)
-        return self._with(operations.map_rows, *given, features, fn_kwargs)
+        return self._with(operations.map_rows, *given, features, fn_kwargs, executor)
 
     def filter(
         self,
@@ -311,9 +318,10 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams):
         batched: bool = False,
         batch_size: int | None = 1000,
         fn_kwargs: dict[str, Any] | None = None,
+        executor: str | Executor | None = None,
     ) -> IterableDataset:
-        """Keep the rows that a function says yes to."""
-        given = (function, with_indices, input_columns, batched, batch_size, fn_kwargs)
+        """Keep the rows that a function says yes to; with an `executor`, its workers read shards and call it."""
+        given = (function, with_indices, input_columns, batched, batch_size, fn_kwargs, executor)
         return self._with(operations.filter_rows, *given)
 
     def shuffle(

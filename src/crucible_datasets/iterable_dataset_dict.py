@@ -9,15 +9,18 @@ from crucible_datasets.exceptions import ArgumentTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.iterable_dataset import IterableDataset
 from crucible_datasets.ops.push import Where
+from crucible_datasets.viewable import Viewable
 
 if TYPE_CHECKING:
     import numpy as np
     from huggingface_hub import CommitInfo
 
+    from crucible_datasets.executors.base import Executor
+
     Names = str | list[str]
 
 
-class IterableDatasetDict(dict[str, IterableDataset]):
+class IterableDatasetDict(dict[str, IterableDataset], Viewable):
     """A dict of split name → `IterableDataset`. A method called on it is called on every split."""
 
     def _mapped(self, method: Callable[..., IterableDataset], *args: Any, **kwargs: Any) -> IterableDatasetDict:
@@ -53,11 +56,14 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         drop_last_batch: bool = False,
         remove_columns: Names | None = None,
         fn_kwargs: dict[str, Any] | None = None,
+        executor: str | Executor | None = None,
     ) -> IterableDatasetDict:
         """Add to each row, or each batch, what a function returns for it; `with_split` tells it the split's name."""
         given = (with_indices, input_columns, batched, batch_size, drop_last_batch, remove_columns, None, fn_kwargs)
         told = _Told if with_split else _untold
-        return IterableDatasetDict({name: each.map(told(function, name), *given) for name, each in self.items()})
+        return IterableDatasetDict(
+            {name: each.map(told(function, name), *given, executor) for name, each in self.items()}
+        )
 
     def filter(
         self,
@@ -67,9 +73,10 @@ class IterableDatasetDict(dict[str, IterableDataset]):
         batched: bool = False,
         batch_size: int | None = 1000,
         fn_kwargs: dict[str, Any] | None = None,
+        executor: str | Executor | None = None,
     ) -> IterableDatasetDict:
         """Keep the rows that a function says yes to."""
-        given = (function, with_indices, input_columns, batched, batch_size, fn_kwargs)
+        given = (function, with_indices, input_columns, batched, batch_size, fn_kwargs, executor)
         return self._mapped(IterableDataset.filter, *given)
 
     def shuffle(

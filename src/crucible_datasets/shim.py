@@ -90,8 +90,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def switch_file() -> str:
-    """The file that switches the environment of this Python."""
-    return os.path.join(sysconfig.get_path("purelib"), "crucible_datasets_as_datasets.pth")
+    """The file that switches the environment of this Python; such files are read by name, this one last."""
+    return os.path.join(sysconfig.get_path("purelib"), "zz_crucible_datasets_as_datasets.pth")
 
 
 def switch_on() -> None:
@@ -100,7 +100,9 @@ def switch_on() -> None:
 
     with written_whole(switch_file()) as path, open(path, "w", encoding="utf-8") as file:
         # A line that begins with `import` is run at start. Paths in such a file would come behind other packages.
-        file.write(f"import sys; sys.path.insert(0, {FOLDER!r})\n")
+        # The file outlives the library, whose folder may too: nothing is switched where it is not installed any more.
+        is_there = "any(finder.find_spec('crucible_datasets', None) for finder in sys.meta_path)"
+        file.write(f"import sys; sys.path[:0] = [{FOLDER!r}] if {is_there} else []\n")
 
 
 def switch_off() -> None:

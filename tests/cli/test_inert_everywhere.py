@@ -106,6 +106,7 @@ def commands(folder):
         ("hub", "mirror"): [(f"o/{NAME}", folder / "hub", "--endpoint", "http://127.0.0.1:9")],
         ("run",): [(ALL_TERMINAL.replace("\x00", ""),)],
         ("switch",): [()],
+        ("view",): [(folder / "none", "--host", "0.0.0.0")],
         ("env",): [()],
         ("demo",): [("-o", folder / "demo")],
         ("completion",): [("bash",)],

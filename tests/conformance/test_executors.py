@@ -16,7 +16,10 @@ from crucible_datasets.executors import keeper
 from crucible_datasets.executors.base import EXECUTORS, Task, run_all
 
 # Where processes can be copied, the other way to start them is tested too.
-WAYS = [*EXECUTORS.names(), *(["processes by spawn"] if keeper.START == "fork" else [])]
+WAYS = [
+    *EXECUTORS.names(),
+    *([pytest.param("processes by spawn", marks=pytest.mark.slow)] if keeper.START == "fork" else []),
+]
 
 
 @pytest.fixture(params=WAYS)

@@ -52,7 +52,12 @@ if __name__ == "__main__":
         import datasets.no_such_module
     except ModuleNotFoundError as error:
         assert error.name == "datasets.no_such_module"
-    assert not hasattr(datasets, "no_such_name") and not hasattr(datasets.load, "no_such_name")
+    assert not any(hasattr(datasets, name) for name in ("no_such_name", "no.such", "__main__", ""))
+    assert all(hasattr(datasets, name) for name in dir(datasets))
+    starred = dict()
+    exec("from datasets import *", starred)
+    assert starred.keys() >= set(datasets.__all__) and starred["Dataset"] is datasets.Dataset
+    assert not hasattr(datasets.load, "no_such_name")
     print(json.dumps([datasets.__file__, *places]))
 """
 
@@ -112,6 +117,9 @@ def test_a_whole_environment_is_switched_and_switched_back(tmp_path):
     switch = (python, "-m", "crucible_datasets.cli", "switch", "--json")
     assert json.loads(run(*switch, "--on"))["datasets"] == "crucible-datasets"
     assert of_ours(run(python, "-c", ask).split()[:1])
+    (folder / "others.pth").write_text(f"{SITE}\n")  # the library is uninstalled, its sources stay
+    assert run(python, "-c", ask) == before
+    (folder / "others.pth").write_text(f"{SITE}\n{SOURCE}\n")
     assert json.loads(run(*switch, "--off")) == json.loads(run(*switch, "--status"))
     assert run(python, "-c", ask) == before
     assert [file.name for file in folder.glob("*.pth")] == ["others.pth"]

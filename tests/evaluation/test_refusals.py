@@ -206,7 +206,7 @@ class TestFailedRuns:
         assert store.unfinished() == [] and store.list() == []
 
     def test_a_run_that_kept_something_goes_on(self, data, store, monkeypatch):
-        monkeypatch.setattr("crucible_datasets.evaluation.runs.running._ROWS", 1)
+        monkeypatch.setattr("crucible_datasets.evaluation.runs.batches._ROWS", 1)
         broken = [True]
 
         def answer(sample):

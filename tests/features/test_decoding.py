@@ -17,7 +17,7 @@ from tests.support import media
 
 import crucible_datasets as cd
 from crucible_datasets import Audio, Dataset, Features, Image, List, Nifti, Value, Video, config
-from crucible_datasets.exceptions import BadMediaError, OversizedMediaError
+from crucible_datasets.exceptions import ArgumentError, BadMediaError, OversizedMediaError
 
 BAD = 11
 
@@ -108,6 +108,12 @@ def test_recordings_are_stored_as_what_they_were_made_of():
 
 def film(**options):
     return Video(**options).decode_example({"bytes": media.film(), "path": None})
+
+
+@pytest.mark.parametrize("option", ["dimension_order", "seek_mode"])
+def test_options_of_films_that_mean_nothing_are_refused(option):
+    with pytest.raises(ArgumentError, match=f"{option}='other': expected one of"):
+        film(**{option: "other"})
 
 
 def test_a_film_is_a_sequence_of_frames():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import random
 import subprocess
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 from support.formats import loaded
 
+from crucible_datasets import disable_caching, enable_caching, load_dataset
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError, MixedTypesError
 from crucible_datasets.features import Features, Json, List, Value
 from crucible_datasets.formats import json_mixed
@@ -41,6 +43,22 @@ def test_values_of_different_kinds_become_json_and_keep_their_kind():
     features, columns = read(lines({"a": 1}, {"a": "1"}, {"a": [1]}, {"a": None}))
     assert features == {"a": Json()}
     assert columns["a"] == [1, "1", [1], None]
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_values_of_different_kinds_stay_what_they_are_whichever_files_they_lie_in(tmp_path, is_cached):
+    values = [[False, []], {"a": [1, "x"]}, "2", 5, [{"x": "3"}]]
+    for order in itertools.permutations(range(len(values)), 2):
+        pair = [values[place] for place in order]
+        for name, value in zip("ab", pair, strict=True):
+            (tmp_path / f"{name}.jsonl").write_bytes(lines({"v": value}))
+        files = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+        (enable_caching if is_cached else disable_caching)()
+        try:
+            rows = load_dataset("json", data_files=files, split="train", cache_dir=str(tmp_path / "cache"))
+        finally:
+            enable_caching()
+        assert rows["v"][:] == pair
 
 
 def test_objects_with_different_keys_become_json_and_gain_no_keys():

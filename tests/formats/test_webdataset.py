@@ -242,6 +242,10 @@ def test_threads_read_ahead_and_change_nothing_but_that(shards):
         assert list(found) == parse_shards(paths)
         assert found.report.samples == 25
     names = {thread.name for thread in threading.enumerate()}
+    few = stream_shards(paths, max_samples=2, num_threads=3)
+    assert next(few)["__key__"] and few.report.samples == 1
+    assert len(list(few)) == 1 and few.report.samples == 2
+    assert {thread.name for thread in threading.enumerate()} == names
     with pytest.raises(FileFormatError, match="breaks off"):
         (shards / "data-002.tar").write_bytes((shards / "data-002.tar").read_bytes()[:3000])
         parse_shards(paths, num_threads=2)

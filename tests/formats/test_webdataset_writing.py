@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import tracemalloc
 from pathlib import Path
 
 import fsspec
@@ -20,6 +21,7 @@ from PIL import Image as Pictures
 
 from crucible_datasets import (
     Array2D,
+    Audio,
     ClassLabel,
     Dataset,
     DatasetDict,
@@ -29,10 +31,11 @@ from crucible_datasets import (
     List,
     Value,
     Video,
+    load_dataset,
 )
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, OutOfBoundsError, ValueTypeError
 from crucible_datasets.ops.webdataset.columns import planned
-from crucible_datasets.webdataset import ShardWriter
+from crucible_datasets.webdataset import ShardWriter, parse
 
 PARTS = st.text("ab0_-é ", min_size=1, max_size=60).filter(str.strip)
 KEYS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map("/".join), unique=True, max_size=12)
@@ -260,6 +263,52 @@ def test_media_of_foreign_data_are_not_written_from_elsewhere(tmp_path):
     with pytest.raises(OutOfBoundsError):
         foreign.to_webdataset(tmp_path / "out.tar")
     assert not (tmp_path / "out.tar").exists()
+
+
+def test_media_files_are_read_one_at_a_time(tmp_path):
+    for number in range(40):
+        (tmp_path / f"{number}.wav").write_bytes(b"%02d" % number + bytes(1 << 20))
+    names = [str(tmp_path / f"{number}.wav") for number in range(40)]
+    rows = Dataset.from_dict({"wav": names}, features=Features({"wav": Audio()}))
+    rows.select(range(2)).to_webdataset(tmp_path / "first.tar")  # what is imported for it
+    tracemalloc.start()
+    rows.to_webdataset(tmp_path / "x.tar")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 << 20
+    assert [content[:2] for content in members(str(tmp_path / "x.tar")).values()] == [b"%02d" % n for n in range(40)]
+
+
+@pytest.mark.parametrize(
+    "program", ["tar --format=ustar", "tar --format=gnu", "tar --format=pax", "bsdtar", "bsdtar --format=gnutar"]
+)
+def test_archives_of_other_programs(tmp_path, program):
+    command = program.split()
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    contents = {
+        "a/x.txt": b"1",
+        "a/x.json": b"[1]",
+        "b/x.txt": b"2",
+        "b/x.seg.bin": bytes(700),
+        f"{'k' * 90}/y.txt": b"3",
+    }
+    if "ustar" not in program:
+        contents[f"{'long' * 60}.txt"] = b"4"
+        contents["ünï.txt"] = b"5"
+    for name, content in contents.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    path = str(tmp_path / "x.tar")
+    surroundings = {**os.environ, "LC_ALL": "C.UTF-8"}
+    subprocess.run([*command, "-cf", path, *contents], cwd=tmp_path, check=True, env=surroundings)
+    found = {
+        f"{each['__key__']}.{name}": each[name] for each in parse(path, decode=False) for name in each if name[0] != "_"
+    }
+    assert found == contents
+    rows = load_dataset("webdataset", data_files=path, split="train")
+    texts = {f"{row['__key__']}.txt": row["txt"].encode() for row in rows}
+    assert texts == {name: content for name, content in contents.items() if name.endswith(".txt")}
 
 
 @pytest.mark.skipif(shutil.which("bsdtar") is None, reason="bsdtar is not installed")

@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -84,6 +85,20 @@ def test_small_datasets_are_kept_in_memory_when_the_setting_says_so(folder, monk
     assert Dataset.load_from_disk(folder).cache_files
     monkeypatch.setattr(config, "IN_MEMORY_MAX_SIZE", 10**6)
     assert not Dataset.load_from_disk(folder).cache_files
+
+
+def test_few_large_files_of_media_are_held_at_a_time(folder, tmp_path):
+    for number in range(40):
+        (tmp_path / f"{number}.png").write_bytes(b"%02d" % number + bytes(2 << 20))
+    files = [str(tmp_path / f"{number}.png") for number in range(40)]
+    kinds = Features({"i": Image(decode=False)})
+    Dataset.from_dict({"i": files[:2]}, features=kinds).save_to_disk(folder)  # what is imported for it
+    tracemalloc.start()
+    Dataset.from_dict({"i": files}, features=kinds).save_to_disk(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 48 << 20
+    assert [row["i"]["bytes"][:2] for row in Dataset.load_from_disk(folder)] == [b"%02d" % n for n in range(40)]
 
 
 def test_files_of_media_are_saved_with_them(folder, tmp_path):

@@ -230,7 +230,7 @@ FILES = [
 @pytest.mark.parametrize(
     "data_files",
     [
-        *("a.csv", "*.csv", "**", "**/*.csv", "sub/*", "sub/**", "*", "**.csv", "sub", "[ab].csv", "{a,b}.csv"),
+        *("a.csv", "*.csv", "**", "**/*.csv", "sub/*", "sub/**", "*", "**.csv", "sub", "[ab].csv", "{a,b.csv"),
         *("a?.csv", "a[!1].csv", "a[0-9].csv", ".h.csv", ".*", ".hid/*", "__d/*", "**/.*", "*/c.csv", "nope.csv"),
         *("./a.csv", "../mydata/a.csv", "sub//c.csv", "sub/../a.csv", "e{1}.csv", "a[12]*.csv", "sub/*/*.csv"),
         *("**/d.csv", "sub/.h/*", "sub/.*/*", "**/.h/*", "sub/.d*", "**/__p/*", "*/**", "**/**/*.csv", "**/deep/**"),
@@ -254,6 +254,15 @@ FILES = [
 )
 def test_data_files_name_the_same_files(grow, data_files, path):
     assert_found_alike(grow(FILES), data_files=data_files, path=path)
+
+
+@pytest.mark.parametrize(
+    ("braces", "names"), [("{a,b}.csv", ["a.csv", "b.csv"]), ("a{1..2}.csv", ["a1.csv", "a2.csv"])]
+)
+def test_braces_stand_for_several_names_here_and_are_refused_there(grow, braces, names):
+    root = grow(FILES)
+    assert isinstance(found(hf, root, data_files=braces, path="csv"), FileNotFoundError)
+    assert found(ours, root, data_files=braces, path="csv") == ("csv", "default", {"train": names})
 
 
 @pytest.mark.parametrize("data_dir", ["sub", "sub/", "./sub", "nope", "..", "", "sub/deep", ".hid", "__d"])

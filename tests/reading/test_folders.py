@@ -135,6 +135,14 @@ def test_errors_name_the_file_the_row_and_what_to_do(tmp_path):
         load(write(tmp_path / "d", {"a.txt": b""}))
 
 
+def test_metadata_without_rows_are_named(tmp_path):
+    write(tmp_path, {"train/a.png": picture(1), "train/metadata.csv": "file_name,shade\na.png,1\n"})
+    write(tmp_path, {"test/metadata.csv": "file_name,shade\n"})
+    with pytest.raises(MediaFolderError, match=r"test/metadata\.csv: the metadata have no rows"):
+        cd.load_dataset("imagefolder", data_dir=str(tmp_path))
+    assert cd.load_dataset("imagefolder", data_dir=str(tmp_path), split="train")["shade"][:] == [1]
+
+
 def test_gaps_are_told_of(tmp_path, caplog):
     cd.logging.enable_propagation()
     try:
@@ -207,6 +215,8 @@ def test_folders_on_the_hub_and_at_addresses(hub, monkeypatch):
 
     monkeypatch.setattr(module, "answer", noted)
     flow = cd.load_dataset("acme/told", split="train", streaming=True)
+    labels = cd.load_dataset("acme/told", split="train", streaming=True, columns=["shade"])
+    assert [row["shade"] for row in labels] == list(SHADES.values())
     assert not [path for path in fetched if path.endswith(".png")]
     assert shades(flow) == [row["shade"] for row in flow] == list(SHADES.values())
     assert next(iter(flow.cast_column("image", cd.Image(decode=False))))["image"]["path"].startswith("hf://datasets/")

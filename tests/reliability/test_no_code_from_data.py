@@ -37,8 +37,15 @@ UNSAFE_CALLS = {
 SAFE_LOADERS = {"SafeLoader", "CSafeLoader"}
 
 
-# Where the code of candidates is run, which is what they are for: in a process that can do nothing else.
-IN_THE_BOX = ("evaluation/sandbox/inside/candidate.py", "evaluation/sandbox/inside/examiner.py")
+# What is no code of data: that of candidates is run in a process that can do nothing else; a class is made of the names
+# of its fields; and pickles in tar shards are opened where the caller has said `allow_pickle=True`.
+EXCEPTIONS = {
+    "evaluation/sandbox/inside/candidate.py": {"compile", "exec"},
+    "evaluation/sandbox/inside/examiner.py": {"compile", "exec"},
+    "records.py": {"exec"},
+    "formats/webdataset/decoders.py": {"pickle"},
+    "formats/webdataset/shards.py": {"allow_pickle"},
+}
 
 
 def unsafe(source: str) -> Iterator[str]:
@@ -73,7 +80,8 @@ def unsafe_calls(call: ast.Call) -> Iterator[str]:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_data_is_never_code(module):
-    assert not list(unsafe(module.read_text())) or str(module.relative_to(ROOT)) in IN_THE_BOX
+    found = {one.rpartition(" ")[2] for one in unsafe(module.read_text())}
+    assert found == EXCEPTIONS.get(str(module.relative_to(ROOT)), set())
 
 
 @pytest.mark.parametrize(

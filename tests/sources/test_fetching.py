@@ -8,14 +8,18 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from support.faulty import faulty
 
 from crucible_datasets.exceptions import ContentMismatchError, DownloadError
+from crucible_datasets.sources import quick
 from crucible_datasets.sources.fetching import Expected, fetch
 from crucible_datasets.sources.web import Web
 
@@ -48,12 +52,42 @@ def test_accidents_that_pass_are_survived(tmp_path, fault):
 
 @pytest.mark.parametrize("fault", [*PASSING, *WRONG])
 def test_so_it_is_by_the_standard_library_alone(tmp_path, monkeypatch, fault):
-    monkeypatch.setattr("crucible_datasets.sources.quick.is_client_loaded", lambda: False)
+    for module in ("quick", "web"):
+        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
     monkeypatch.setattr("crucible_datasets.sources.web.made_client", None)  # nobody asks for it
     if fault in WRONG:
         test_wrong_bytes_are_refused_before_they_have_a_name(tmp_path, fault)
     else:
         test_accidents_that_pass_are_survived(tmp_path, fault)
+
+
+def test_an_answer_without_a_stated_length_is_read_up_to_a_limit(monkeypatch):
+    for module in ("quick", "web"):
+        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
+    monkeypatch.setattr("crucible_datasets.sources.quick._LONGEST_ANSWER", 100_000)
+    with ThreadingHTTPServer(("127.0.0.1", 0), InPieces) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        found = [quick.answered(f"http://127.0.0.1:{server.server_port}/{size}", {}) for size in (99, 200, 99)]
+        server.shutdown()
+    assert found == [bytes(99_000), None, bytes(99_000)]
+
+
+class InPieces(BaseHTTPRequestHandler):
+    """Answers with as many thousand bytes as the path says, and does not say so itself."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        with suppress(OSError):
+            for _ in range(int(self.path[1:])):
+                self.wfile.write(b"3e8\r\n" + bytes(1000) + b"\r\n")
+            self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, *args):
+        pass
 
 
 @pytest.mark.parametrize("fault", ["cut 1000", "reset", "503"])

@@ -17,9 +17,10 @@ from crucible_datasets.tables.writing import Segment, as_features, united_all
 def joined(tables: Iterable[pa.Table], features: Any = None) -> tuple[pa.Table, Features]:
     """Tables of growing types as one table of storage, and its features."""
     parts = [(table, Features.from_arrow_schema(table.schema)) for table in tables]
-    final = Features(features) if features else united_all((Segment("", kinds) for _, kinds in parts), "use_json")
+    mixed = None if features else "use_json"
+    final = Features(features) if features else united_all((Segment("", kinds) for _, kinds in parts), mixed)
     empty = as_features(pa.table({}), Features(), final)
-    return pa.concat_tables([empty, *(as_features(table, kinds, final) for table, kinds in parts)]), final
+    return pa.concat_tables([empty, *(as_features(table, kinds, final, mixed) for table, kinds in parts)]), final
 
 
 def loaded(format: Format, data: bytes, features: Any = None, **given: Any) -> tuple[Features, dict[str, list[Any]]]:

@@ -15,6 +15,7 @@ import pytest
 from crucible_datasets.executors.ray import connected
 
 _FIXTURE = "ray_cluster"
+listeners_before: set[tuple[str, int]] = set()
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
 
@@ -23,6 +24,9 @@ def ray_cluster() -> Any:
     """The module `ray`, connected to a cluster of this machine that was started for the tests."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
+    if "ray" not in sys.modules or not sys.modules["ray"].is_initialized():
+        global listeners_before
+        listeners_before = listeners()
     return connected("local")
 
 

@@ -54,6 +54,10 @@ class Parts:
         parts = map(self._read, self._names())
         return {file: facts for part in parts if part for file, facts in part.files.items()}
 
+    def all_found(self) -> list[dict[str, Any]]:
+        """The facts of all parts that are finished and undamaged."""
+        return [facts for name in list(self._names()) if (facts := self.found(name)) is not None]
+
     def last_finished(self) -> float | None:
         """When the newest part was finished; None when there is none."""
         times = []

@@ -53,6 +53,7 @@ def eval_(
     force: bool,
     fail_under: float | None,
     allow_code_execution: bool,
+    executor: str | None,
 ) -> Pieces:
     """Score predictions for a benchmark, keep the runs, and compare them if there are several."""
     from crucible_datasets.evaluation.evaluating import evaluate_many
@@ -77,6 +78,7 @@ def eval_(
         tags=tag,
         prediction_column=column,
         id_column=id_column,
+        executor=executor,
     ).values()
     yield _answer(list(results), notes, None if place is None else place.path, report)
     return exits.NO if fail_under is not None and _lowest(results) < fail_under else exits.OK
@@ -188,6 +190,8 @@ def _eval_arguments(parser: ArgumentParser) -> None:
     force_argument(parser)
     parser.add_argument("--fail-under", type=float, metavar="X", help="exit code 1 if a score is below X")
     parser.add_argument("--allow-code-execution", action="store_true", help="let code metrics run what models wrote")
+    who = "who scores: serial, processes or ray; what CRUCIBLE_EXECUTOR names by default"
+    parser.add_argument("--executor", metavar="NAME", help=who)
 
 
 def _compare_arguments(parser: ArgumentParser) -> None:

@@ -20,6 +20,7 @@ from crucible_datasets.decoders.base import blamed
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FrameIndexError
 
 Pixels = npt.NDArray[np.uint8]  # height × width × 3
+_OPTIONS = {"dimension_order": ("NCHW", "NHWC"), "seek_mode": ("exact", "approximate")}  # of the feature
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,9 @@ class Film:
     """A sequence of frames, channels first unless the feature says NHWC."""
 
     def __init__(self, reel: Reel, feature: Any, show: Callable[[Any], Any] | None = None) -> None:
+        for name, known in _OPTIONS.items():
+            if getattr(feature, name) not in known:
+                raise ArgumentError(name, getattr(feature, name), f"expected one of {', '.join(known)}.")
         self._reel, self._feature, self._show = reel, feature, show
         self.reference: dict[str, Any] = {"bytes": None, "path": None}
 

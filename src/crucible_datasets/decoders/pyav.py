@@ -98,10 +98,12 @@ class _Reel:
         """The time of every frame, in the stream's own unit, found without decoding them."""
         with _opened(self.content) as container:
             stream = _stream_of(container, "video", self.index)
-            packets = [packet for packet in container.demux(stream) if packet.size and not packet.is_discard]
             self._unit = stream.time_base
-            self._keys = sorted(_time(packet) for packet in packets if packet.is_keyframe)
-            return sorted(_time(packet) for packet in packets)
+            # Packets hold the film; only their times are kept.
+            shown = (packet for packet in container.demux(stream) if packet.size and not packet.is_discard)
+            times = [(_time(packet), packet.is_keyframe) for packet in shown]
+        self._keys = sorted(time for time, is_key in times if is_key)
+        return sorted(time for time, _ in times)
 
     def times(self) -> list[float]:
         return self._seconds

@@ -19,8 +19,8 @@ How one answer is judged:
 
 A run:
     evaluating    `evaluate`, `evaluate_many`
-    runs/         questions (the data), judging (metrics, rule, options), running (batch by batch), counting and
-                  summaries (values, uncertainty), repetitions, record (what a run is), paths, noting, shown
+    runs/         questions (the data), judging (metrics, rule, options), running, batches (here), away (by workers),
+                  counting and summaries (values, uncertainty), repetitions, record (a run), paths, noting, shown
     statistics/   intervals, bootstrap, clusters, paired tests, corrections, power: arrays in, numbers out
 
 Many runs:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from crucible_datasets import config
 from crucible_datasets.evaluation.predictions.cache import prediction_cache
 from crucible_datasets.evaluation.predictions.forms import is_function
 from crucible_datasets.evaluation.predictions.generating import Generation
@@ -16,6 +17,7 @@ from crucible_datasets.evaluation.runs.questions import questions_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.runs.running import Asked, run
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.executors.base import Executor, executor_of
 from crucible_datasets.reading.choice import stem_of
 
 
@@ -46,6 +48,7 @@ def evaluate(
     timeout: float | None = None,
     cache: bool | str | os.PathLike[str] = True,
     cache_key: str | None = None,
+    executor: str | Executor | None = None,
 ) -> EvaluationResult:
     """Judge predictions on a benchmark, on samples or on a dataset.
 
@@ -54,6 +57,7 @@ def evaluate(
     of samples or rows, or what a sampler has drawn. Metrics and the rule that reads answers (`extract`) default to
     those of the benchmark; `extract=False` means no rule. `missing` says what a sample without a prediction counts:
     "error", "wrong" or "ignore". `synthetic` takes the made-up miniature of a benchmark instead of its data.
+    `executor` ("processes", "ray" or a RayExecutor) says who asks the function and judges; results are kept here.
     """
     questions = questions_of(data, fields, synthetic)
     chosen = questions.metrics if metrics is None else metrics
@@ -73,6 +77,7 @@ def evaluate(
         store=ResultStore(store) if isinstance(store, (str, os.PathLike)) else store,
         run_id=run_id,
         resume=resume,
+        executor=_executor(executor),
     )
     if not is_function(predictions):
         return run(asked, predictions)
@@ -97,6 +102,11 @@ def _refuse_no_models(predictions: Any, run_id: str | None) -> None:
         raise ArgumentTypeError("predictions", kind, "expected a dict of models: {name: predictions}.")
     if run_id is not None and len(predictions) > 1:
         raise ArgumentError("run_id", run_id, "each model is a run of its own: call `evaluate` for each.")
+
+
+def _executor(asked: str | Executor | None) -> Executor | None:
+    chosen = executor_of(asked or config.CRUCIBLE_EXECUTOR or "serial")
+    return None if chosen.name == "serial" else chosen
 
 
 def _name(predictions: Any) -> str:

@@ -31,8 +31,9 @@ START = "fork" if sys.platform == "linux" else "spawn"
 # pyarrow imports pandas, if it is there, at the first array it gets: a quarter of a second for every worker.
 _READY = {"numpy", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet"}
 EXIT_CODE = struct.Struct("<i")
+WORKER, KEEPER, IMPORTS = b"w", b"k", b"i"  # what a keeper is asked for
 _lock = threading.Lock()
-_keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
+_keepers: weakref.WeakSet[Any] = weakref.WeakSet()
 _current: Keeper | None = None
 
 
@@ -59,11 +60,15 @@ class Keeper:
         awake = time.monotonic() - self._asked < IDLE_SECONDS / 2 and self._process.poll() is None
         return awake and self.inherited == _inherited() and self.start_method == START
 
-    def start(self, *files: int) -> None:
+    def start(self, *files: int, kind: bytes = WORKER) -> None:
         """Have a worker that gets these files: lease, channel, stdout, stderr, shared data if any."""
-        self._asked = time.monotonic()
+        self.is_used()
         with suppress(BrokenPipeError):  # A keeper that is dead holds no lease, which tells it.
-            socket.send_fds(self._control, [b"w"], files)
+            socket.send_fds(self._control, [kind], files)
+
+    def is_used(self) -> None:
+        """It will not leave soon."""
+        self._asked = time.monotonic()
 
     def forget(self) -> None:
         """In a copy of the program: leave the keeper to the original."""
@@ -79,6 +84,11 @@ def current() -> Keeper:
         if _current is None or not _current.is_of_use():
             _current = Keeper(_inherited(), START)
         return _current
+
+
+def forget_after_fork(kept: Any) -> None:
+    """Have a copy of the program call its `forget`."""
+    _keepers.add(kept)
 
 
 def command(module: str, arguments: str) -> list[str]:

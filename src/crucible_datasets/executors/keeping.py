@@ -12,10 +12,13 @@ import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing.connection import wait
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from crucible_datasets.exceptions import NOT_STARTED
-from crucible_datasets.executors.keeper import EXIT_CODE, IDLE_SECONDS, command
+from crucible_datasets.executors.keeper import EXIT_CODE, IDLE_SECONDS, IMPORTS, KEEPER, command
+
+if TYPE_CHECKING:
+    from crucible_datasets.executors.seasoning import Seasoning
 
 
 def main(control: int, start: str, modules: Iterable[str]) -> None:
@@ -41,6 +44,7 @@ class _Keeping:
         self.control, self.start = control, start
         self.leases: dict[int, socket.socket] = {}
         self.doomed: set[int] = set()
+        self.seasoning: Seasoning | None = None
         self.ended, ended = socket.socketpair()
         for end in (self.ended, ended):
             end.setblocking(False)
@@ -83,9 +87,12 @@ class _Keeping:
             return False
         for file in files:
             os.set_inheritable(file, False)
+        if asked == IMPORTS:
+            self._import(files[0])
+            return True
         lease = socket.socket(fileno=files[0])
         try:
-            pid = self._fork(lease, files[1:]) if self.start == "fork" else _spawn(files[1:])
+            pid = self._fork(lease, files[1:], asked) if self.start == "fork" else _spawn(files[1:])
             self.leases[pid] = lease
         except OSError as error:
             _tell(lease, NOT_STARTED + (error.errno or 0))
@@ -93,9 +100,14 @@ class _Keeping:
             os.close(file)
         return True
 
-    def _fork(self, lease: socket.socket, files: list[int]) -> int:
-        from crucible_datasets.executors import worker
+    def _import(self, order: int) -> None:
+        from crucible_datasets.executors.seasoning import Seasoning
 
+        self.seasoning = self.seasoning or Seasoning()
+        with open(order) as lines, suppress(OSError):  # Perhaps the program is gone.
+            self.control.sendall(self.seasoning.import_(lines.readline()).encode() + b"\n")
+
+    def _fork(self, lease: socket.socket, files: list[int], asked: bytes) -> int:
         pid = os.fork()
         if pid == 0:
             try:
@@ -108,12 +120,30 @@ class _Keeping:
                 os.dup2(err, 2)
                 os.close(out)
                 os.close(err)
-                worker.main(channel, *shared)
+                if self.seasoning is not None:
+                    self.seasoning.forget_endings()
+                _keep(channel) if asked == KEEPER else _work(channel, *shared)
             except BaseException:  # noqa: BLE001  (it ends here, not in the keeper)
                 sys.excepthook(*sys.exc_info())
             finally:
                 os._exit(1)
         return pid
+
+
+def _work(channel: int, *shared: int) -> NoReturn:
+    from crucible_datasets.executors import worker
+
+    worker.main(channel, *shared)
+
+
+def _keep(control: int) -> NoReturn:
+    """Be a keeper of its own, to be seasoned."""
+    from crucible_datasets.executors import worker
+
+    worker.die_with_parent()
+    with socket.socket(fileno=control) as socket_of_program:
+        _Keeping(socket_of_program, "fork").go_on()
+    worker.leave()
 
 
 def _spawn(files: list[int]) -> int:

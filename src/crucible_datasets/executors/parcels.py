@@ -6,10 +6,11 @@ import is still going on. Large buffers are written once, to a file without a na
 
 from __future__ import annotations
 
+import io
 import mmap
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import IO, Any
@@ -17,7 +18,8 @@ from typing import IO, Any
 import cloudpickle
 
 from crucible_datasets.exceptions import NotPicklableError
-from crucible_datasets.executors.base import Task
+from crucible_datasets.executors.base import Once, Task
+from crucible_datasets.executors.packages import modules_behind
 
 _SMALL = 4096
 _ALIGNED = 64  # as Arrow wants its buffers
@@ -30,10 +32,20 @@ class Parcels:
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
         self._placed: dict[tuple[int, int], Place] = {}
+        self.modules: set[str] = set()  # where others look for what tasks refer to
         self._held: list[Any] = []  # While a buffer is alive, no other has its address.
+        self._once: dict[int, tuple[bytes, list[Place]]] = {}
 
     def packed(self, rank: int, task: Task[Any]) -> bytes:
         """A task as bytes."""
+        try:
+            with unfinished_modules_by_value():
+                content, places = self._pickled((rank, task.run))
+        except Exception as error:
+            raise NotPicklableError(task.title, "cannot be sent to another process", error) from error
+        return pickle.dumps((task.title, content, places))
+
+    def _pickled(self, value: Any) -> tuple[bytes, list[Place]]:
         places: list[Place] = []
 
         def keep_inside(buffer: pickle.PickleBuffer) -> bool:
@@ -42,12 +54,16 @@ class Parcels:
                 places.append(self._place(content))
             return content.nbytes < _SMALL
 
-        try:
-            with unfinished_modules_by_value():
-                content = cloudpickle.dumps((rank, task.run), 5, keep_inside)
-        except Exception as error:
-            raise NotPicklableError(task.title, "cannot be sent to another process", error) from error
-        return pickle.dumps((task.title, content, places))
+        file = io.BytesIO()
+        _Noting(file, self._shared_once, keep_inside, self.modules).dump(value)
+        return file.getvalue(), places
+
+    def _shared_once(self, once: Once[Any]) -> tuple[int, bytes, list[Place]]:
+        """What tasks share, as each of them names it: a worker opens it for the first one only."""
+        if id(once) not in self._once:
+            self._once[id(once)] = self._pickled(once.value)
+            self._held.append(once)
+        return id(once), *self._once[id(once)]
 
     def _place(self, content: memoryview) -> Place:
         import pyarrow as pa
@@ -85,16 +101,60 @@ class Parcels:
             self._file.close()
 
 
+class SharingPickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Pickles what `named` gives in the place of a `Once`."""
+
+    def __init__(self, file: IO[bytes], named: Callable[[Once[Any]], Any] | None, keep: Any) -> None:
+        super().__init__(file, 5, keep)
+        self._named = named
+
+    def persistent_id(self, value: Any) -> Any:
+        return self._named(value) if self._named and type(value) is Once else None
+
+
+class _Noting(SharingPickler):
+    """Notes the modules of all that it pickles."""
+
+    def __init__(self, file: IO[bytes], named: Callable[[Once[Any]], Any], keep: Any, noted: set[str]) -> None:
+        super().__init__(file, named, keep)
+        self._noted = noted
+
+    def reducer_override(self, value: Any) -> Any:
+        self._noted.update(modules_behind(value))
+        return super().reducer_override(value)
+
+
+class SharingUnpickler(pickle.Unpickler):
+    """Opens it again; `known` gives the value of a `Once` for what stands in its place."""
+
+    def __init__(self, content: bytes, buffers: list[Any], known: Callable[[Any], Any]) -> None:
+        super().__init__(io.BytesIO(content), buffers=buffers)
+        self._known = known
+
+    def persistent_load(self, named: Any) -> Once[Any]:
+        return Once(self._known(named))
+
+
+_opened_once: dict[int, Any] = {}  # of a worker, which works for one run
+
+
 def opened(parcel: bytes, shared: int | None) -> tuple[str, int, Any]:
     """The title, the rank and the function of a task; `shared` is the file of large buffers."""
     title, content, places = pickle.loads(parcel)  # noqa: S301  (from the program itself)
+
+    def value_of(named: tuple[int, bytes, list[Place]]) -> Any:
+        number, inner, its_places = named
+        if number not in _opened_once:
+            _opened_once[number] = SharingUnpickler(inner, _buffers(its_places, shared), value_of).load()
+        return _opened_once[number]
+
     try:
-        return title, *pickle.loads(content, buffers=_buffers(places, shared))  # noqa: S301
+        return title, *SharingUnpickler(content, _buffers(places, shared), value_of).load()
     except Exception as error:
         raise NotPicklableError(title, "cannot be opened in another process", error) from error
 
 
-def _buffers(places: list[Place], shared: int | None) -> list[memoryview]:
+def _buffers(places: list[Place], shared: int | None) -> list[Any]:
     if not places or shared is None:
         return []
     # What may be written to is private: nobody else sees the change.

@@ -20,6 +20,7 @@ from crucible_datasets.executors.base import Advance, LocalExecutor, Task
 from crucible_datasets.executors.failures import opened_error
 from crucible_datasets.executors.keeper import EXIT_CODE, Keeper, current
 from crucible_datasets.executors.parcels import Parcels, opened_result
+from crucible_datasets.executors.seasoned import Seasoned, keeper_for
 from crucible_datasets.executors.surroundings import Surroundings
 
 # A worker that has nothing left to do ends by itself; one that takes longer is killed.
@@ -31,10 +32,11 @@ def run(tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[
     """The results of the tasks, in their order, worked out by as many processes."""
     if not tasks:
         return
-    keeper = current()  # It gets ready while tasks are packed.
+    current()  # It gets ready while tasks are packed.
     with ExitStack() as stack:
         parcels = stack.enter_context(Parcels())
         packed = [parcels.packed(rank, task) for rank, task in enumerate(tasks)]
+        keeper = keeper_for(parcels.modules)
         crew = stack.enter_context(Crew(keeper, min(max(workers, 1), len(tasks)), parcels.shared))
         yield from crew.results(tasks, packed, advance)
         crew.dismiss()
@@ -43,7 +45,7 @@ def run(tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[
 class Worker:
     """The program's end of one worker."""
 
-    def __init__(self, keeper: Keeper, shared: int | None) -> None:
+    def __init__(self, keeper: Keeper | Seasoned, shared: int | None) -> None:
         self.task: int | None = None
         self.channel, channel = Pipe()
         self.lease, lease = socket.socketpair()
@@ -73,7 +75,7 @@ class Worker:
 class Crew:
     """Workers that share the tasks of one call."""
 
-    def __init__(self, keeper: Keeper, size: int, shared: int | None) -> None:
+    def __init__(self, keeper: Keeper | Seasoned, size: int, shared: int | None) -> None:
         self.keeper = keeper  # Without its program's end it would leave.
         self.workers: list[Worker] = []
         try:
@@ -94,8 +96,8 @@ class Crew:
     def results(self, tasks: Sequence[Task[Any]], packed: Sequence[bytes], advance: Advance) -> Iterator[Any]:
         """The results, in the order of the tasks."""
         waiting = deque(range(len(tasks)))
-        done: dict[int, bytes] = {}
-        for number, task in enumerate(tasks):
+        done: dict[int, Any] = {}
+        for number in range(len(tasks)):
             while number not in done:
                 self._hand_out(waiting, packed)
                 for worker, kind, said in self._heard():
@@ -104,11 +106,12 @@ class Crew:
                     elif kind == "error":
                         raise opened_error(said)
                     elif kind == "result" and worker.task is not None:
-                        done[worker.task], worker.task = said, None
+                        ended, worker.task = worker.task, None
+                        done[ended] = tasks[ended].taken(opened_result(tasks[ended].title, said))
                     elif worker.task is not None:
                         lost = tasks[worker.task]
                         raise WorkerDiedError(lost.title, lost.rows, worker.exit_code())
-            yield task.taken(opened_result(task.title, done.pop(number)))
+            yield done.pop(number)
 
     def _hand_out(self, waiting: deque[int], packed: Sequence[bytes]) -> None:
         for worker in self.workers:

@@ -9,11 +9,9 @@ import io
 import pickle
 from typing import Any
 
-import cloudpickle
-
 from crucible_datasets.exceptions import NotPicklableError
 from crucible_datasets.executors.base import Once, Task
-from crucible_datasets.executors.parcels import unfinished_modules_by_value
+from crucible_datasets.executors.parcels import SharingPickler, SharingUnpickler, unfinished_modules_by_value
 
 Packed = tuple[bytes, list[tuple[Any, bool]]]  # the bytes; the buffers, and whether they must not be written to
 
@@ -47,24 +45,6 @@ class RayParcels:
         return parcel, {number: self._once[number] for number in wanted}
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    def __init__(self, file: Any, number_of: Any, keep: Any) -> None:
-        super().__init__(file, 5, keep)
-        self._number_of = number_of
-
-    def persistent_id(self, value: Any) -> int | None:
-        return self._number_of(value) if self._number_of and type(value) is Once else None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, packed: Packed, once: Any) -> None:
-        super().__init__(io.BytesIO(packed[0]), buffers=[_usable(*buffer) for buffer in packed[1]])
-        self._once = once
-
-    def persistent_load(self, number: int) -> Any:
-        return Once(self._once(number))
-
-
 def packed(value: Any, number_of: Any = None) -> Packed:
     """A value; `number_of` gives numbers to values that are sent on their own."""
     import pyarrow as pa
@@ -77,13 +57,14 @@ def packed(value: Any, number_of: Any = None) -> Packed:
         buffers.append((pa.py_buffer(content), content.readonly or isinstance(content.obj, pa.Buffer)))
 
     file = io.BytesIO()
-    _Pickler(file, number_of, keep).dump(value)
+    SharingPickler(file, number_of, keep).dump(value)
     return file.getvalue(), buffers
 
 
 def opened(packed: Packed, once: Any = None) -> Any:
     """What was packed; `once` gives a shared value by its number."""
-    return _Unpickler(packed, once).load()
+    content, buffers = packed
+    return SharingUnpickler(content, [_usable(*buffer) for buffer in buffers], once).load()
 
 
 def _usable(buffer: Any, fixed: bool) -> Any:

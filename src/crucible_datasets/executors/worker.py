@@ -35,7 +35,7 @@ class Channel:
         try:
             return self._connection.recv_bytes()
         except (EOFError, OSError):
-            _leave()
+            leave()
 
     def advance(self, rows: int) -> None:
         with self._lock:
@@ -86,16 +86,21 @@ def _prepare(connection: Connection) -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    if sys.platform == "linux":
-        import ctypes
-
-        # Should both the program and the keeper be killed. Elsewhere the next report finds the channel closed.
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    die_with_parent()
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()  # Else all copies would draw the same numbers.
 
 
-def _leave() -> NoReturn:
+def die_with_parent() -> None:
+    """Should both the program and the keeper be killed. Elsewhere the next report finds the channel closed."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def leave() -> NoReturn:
+    """End this process as an interpreter would."""
     try:
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):

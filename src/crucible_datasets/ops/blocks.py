@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.features import Features
 from crucible_datasets.features.embed import embedded, names_files
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
@@ -14,7 +16,7 @@ from crucible_datasets.tables.view import View
 _BLOCK_BYTES = 16 << 20
 _MOST_ROWS = 1 << 17
 _MOST_CHUNKS = 8
-_MOST_FILES = 64
+_FIRST_FILES, _MOST_FILES = 4, 64
 _SMALL = 128 << 10  # bytes of a chunk that others are to join
 
 
@@ -47,8 +49,26 @@ def blocks_with_files(view: View, rows: range | None = None) -> Iterator[pa.Tabl
         if not names_files(table, view.features):
             yield table
             continue
-        for start in range(0, len(table), _MOST_FILES):
-            yield embedded(table.slice(start, _MOST_FILES), view.readable)
+        make = partial(_embedded, table, view.readable)
+        yield from (made for _, made in growing(len(table), make))
+
+
+def _embedded(table: pa.Table, features: Features, rows: range) -> pa.Table:
+    return embedded(table.slice(rows.start, len(rows)), features)
+
+
+def growing(length: int, make: Callable[[range], pa.Table], start: int = 0) -> Iterator[tuple[int, pa.Table]]:
+    """The rows from `start` on in tables that `make` reads files into, each with the number of its first row.
+
+    How large files are shows when they are read: the first tables are short, and so are those of large files.
+    """
+    count = _FIRST_FILES
+    while start < length:
+        rows = range(start, min(start + count, length))
+        made = make(rows)
+        yield start, made
+        fitting = int(_BLOCK_BYTES * len(made) / max(made.nbytes, 1))
+        start, count = rows.stop, max(1, min(2 * count, fitting, _MOST_FILES))
 
 
 def require_batch_size(batch_size: int | None) -> None:

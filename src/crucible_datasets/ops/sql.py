@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentTypeError
 from crucible_datasets.features import Features
+from crucible_datasets.features.bounds import together
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.formats.filters import Clauses
 from crucible_datasets.ops.expressions.duck import Stream, session, version
@@ -40,7 +41,8 @@ def rows_of(
     files = tuple(file for one in views.values() for file in one.table.files)
     known = Features({name: kind for one in reversed(views.values()) for name, kind in one.features.items()})
     found = kept(partial(_rows, views, text), known, after, files, keep_in_memory, load_from_cache_file is False)
-    return replace(found, info=view.info, split=view.split)
+    roots = together([one.media_roots for one in views.values()])
+    return replace(found, info=view.info, split=view.split, media_roots=roots)
 
 
 def _rows(views: Mapping[str, View], text: str) -> Iterator[pa.Table]:

@@ -96,7 +96,8 @@ def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Fe
         batches = list(_batches(files, request, bar.update))
     features = _agreed([Segment("", kinds, origin) for _, kinds, origin in batches], request)
     empty = as_features(pa.table({}), Features(), features)
-    return pa.concat_tables([empty, *(as_features(table, kinds, features) for table, kinds, _ in batches)]), features
+    united = [as_features(table, kinds, features, _united_as(request)) for table, kinds, _ in batches]
+    return pa.concat_tables([empty, *united]), features
 
 
 def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
@@ -108,7 +109,7 @@ def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_pr
     ]
     with _bar(files, request) as bar:
         segments = [segment for several in run_all(tasks, bar.update) for segment in several]
-    settle(folder, segments, _agreed(segments, request), _on_mixed_types(request))
+    settle(folder, segments, _agreed(segments, request), _united_as(request))
 
 
 def _title(files: Sequence[DataFile]) -> str:
@@ -145,6 +146,11 @@ def _write(
 def _on_mixed_types(request: Request) -> str | None:
     default = request.format.options().get("on_mixed_types")
     return request.options.get("on_mixed_types", default)
+
+
+def _united_as(request: Request) -> str | None:
+    """How types were united; None where they were stated, since text is read as the Json that is asked for."""
+    return _on_mixed_types(request) if request.final is None else None
 
 
 def _bar(files: Sequence[DataFile], request: Request) -> Any:

@@ -32,7 +32,7 @@ from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, united_all
 
 # Part of every key: raised when the same files would become other Arrow than before.
-CONVERSION = 1
+CONVERSION = 2
 
 
 def split_view(

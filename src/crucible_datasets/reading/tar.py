@@ -222,17 +222,10 @@ def _told(cursor: _Cursor, size: int, kind: bytes) -> dict[str, str]:
     data = cursor.exactly(-(-size // BLOCK) * BLOCK, "a header")[:size]
     if kind == _LONG_NAME:
         return {"path": _text(data)}
-    return {} if kind == _LONG_LINK else dict(_records(data, cursor))
+    if kind == _LONG_LINK:
+        return {}
+    # Few archives have such headers; the package has more in it than most programs need.
+    from crucible_datasets.formats.webdataset.headers import records
 
-
-def _records(data: bytes, cursor: _Cursor) -> Iterator[tuple[str, str]]:
-    """The records `length key=value` of an extended header."""
-    start = 0
-    while start < len(data) and data[start]:
-        length, space, _ = data[start : start + 20].partition(b" ")
-        stop = start + (int(length) if length.isdigit() else 0)
-        key, equals, value = data[start + len(length) + 1 : stop].partition(b"=")
-        if not space or not equals or stop > len(data) or not value.endswith(b"\n"):
-            raise FileFormatError(cursor.path, "an extended header is damaged", None, cursor.position)
-        yield _text(key), value[:-1].decode("utf-8", "surrogateescape")
-        start = stop
+    found = records(data, cursor)
+    return {_text(key): value.decode("utf-8", "surrogateescape") for key, value in found}

@@ -42,11 +42,13 @@ class TarShard(FileShard):
 
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
         request, name = self.request, self.file.name
+        mixed = request.options.get("on_mixed_types", "use_json")
         wanted, filters = wanted_of(request.columns, request.filters, request.features), expression_of(request.filters)
         with opened(self.file) as stream:
             is_single, samples = looked_ahead(grouped(entries(stream, name, start, wanted), name))
             for block in blocks(samples):
-                table = narrowed(table_of(block, name, wanted, is_single and not start), request.columns, filters)
+                table = table_of(block, name, wanted, is_single and not start, mixed)
+                table = narrowed(table, request.columns, filters)
                 if table.num_rows:
                     yield block[0].begin, of_arrow(table)
 

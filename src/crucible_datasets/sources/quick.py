@@ -62,11 +62,21 @@ class Answer:
     @cached_property
     def content(self) -> bytes:
         """The whole body."""
-        found = b"".join(self.iter_raw())
+        return self.body()
+
+    def body(self, most: int | None = None) -> bytes:
+        """The whole body; one of more than `most` bytes is given up."""
+        found = bytearray()
+        for piece in self.iter_raw():
+            found += piece
+            if most is not None and len(found) > most:
+                self._response.will_close = True
+                self.close()
+                raise BrokenError(f"the answer is longer than {most} bytes")
         if self._response.length:
             raise BrokenError(f"the connection ended {self._response.length} bytes early")
         self.close()
-        return found
+        return bytes(found)
 
     def close(self) -> None:
         """Be done with it; a connection on which nothing is left serves the next request."""
@@ -109,9 +119,9 @@ def answered(url: str, headers: Mapping[str, str], silence: float = 5.0) -> byte
         answer = sent("GET", url, headers, silence)
         if answer is None:
             return None
-        short = int(answer.headers.get("Content-Length", 0)) <= _LONGEST_ANSWER
-        if answer.status_code == 200 and short and not answer.is_encoded:
-            return answer.content
+        is_short = int(answer.headers.get("Content-Length", 0)) <= _LONGEST_ANSWER
+        if answer.status_code == 200 and is_short and not answer.is_encoded:
+            return answer.body(_LONGEST_ANSWER)  # some servers state no length
         answer.close()
     except (BrokenError, ValueError):
         return None

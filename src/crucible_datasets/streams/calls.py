@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import count
 from typing import Any
 
 from crucible_datasets import config
+from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.whereabouts import tell_where
 from crucible_datasets.streams.pace import Pace
@@ -42,9 +43,15 @@ class Call:
     @cached_property
     def is_async(self) -> bool:
         """Whether the function gives coroutines."""
-        plain = self.function.func if isinstance(self.function, partial) else self.function
-        called = getattr(type(plain), "__call__", None)  # noqa: B004
-        return inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
+        return is_async(self.function)
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        return ready(self.function)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels: a worker makes its own object of a class."""
+        return {name: value for name, value in vars(self).items() if name != "_function"}
 
     @property
     def name(self) -> str:
@@ -61,7 +68,7 @@ class Call:
             given = zip(inputs, count(first_index), strict=False)
             return _results(loop.run(in_order(self.of_one, given, stop_at_errors=True)))
         if self.input_columns is None and not self.fn_kwargs:
-            return map(self.function, inputs, *([count(first_index)] if self.with_indices else []))
+            return map(self._function, inputs, *([count(first_index)] if self.with_indices else []))
         return map(self.of_one, inputs, count(first_index))
 
     def of_one(self, item: Any, index: Any) -> Any:
@@ -69,7 +76,7 @@ class Call:
         given = [item] if self.input_columns is None else [item[name] for name in self.input_columns]
         if self.with_indices:
             given.append(index)
-        return self.function(*given, **self.fn_kwargs)
+        return self._function(*given, **self.fn_kwargs)
 
     def of_batch(self, columns: Any, rows: range, names: Collection[str], loop: Loop) -> Any:
         """What the function gives for a batch, awaited if need be."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ColumnNotFoundError, ShardIndexError
+from crucible_datasets.executors.base import Executor
 from crucible_datasets.features import Features, List
 from crucible_datasets.features.bounds import within
 from crucible_datasets.features.features import normal
@@ -20,6 +21,7 @@ from crucible_datasets.streams.inputs import Shown
 from crucible_datasets.streams.mapped import Mapped, MappedBatches
 from crucible_datasets.streams.rebatched import Grouped, Runs
 from crucible_datasets.streams.repeated import Repeated
+from crucible_datasets.streams.spread import below_spread, spread
 from crucible_datasets.streams.stream import Stream
 from crucible_datasets.streams.taken import Skipped, Taken
 
@@ -30,9 +32,10 @@ def _listed(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _opened(stream: Stream) -> Stage:
+def _opened(stream: Stream, executor: str | Executor | None = None) -> Stage:
     """The stage as a step reads that takes rows: where their types are unknown, row by row all the way."""
-    return stream.stage.by_rows() if stream.reads_rows else stream.stage
+    stage = below_spread(stream.stage, executor)
+    return stage.by_rows() if stream.reads_rows else stage
 
 
 def map_rows(
@@ -46,15 +49,16 @@ def map_rows(
     remove_columns: Names | None,
     features: Mapping[str, Any] | None,
     fn_kwargs: Mapping[str, Any] | None,
+    executor: str | Executor | None = None,
 ) -> Stream:
     """The rows that a function makes of the rows; their features are unknown unless given."""
     call = Call.of(_nothing if function is None else function, with_indices, input_columns, fn_kwargs)
     shown, removed = Shown(stream.format), _listed(remove_columns or ())
-    stage: Stage = Mapped(_opened(stream), call, shown, removed)
+    stage: Stage = Mapped(_opened(stream, executor), call, shown, removed)
     if batched:
-        stage = MappedBatches(_opened(stream), call, shown, removed, batch_size, drop_last_batch)
+        stage = MappedBatches(_opened(stream, executor), call, shown, removed, batch_size, drop_last_batch)
     kinds = None if features is None else within(Features(features), stream.media_roots)
-    return replace(stream, stage=stage, features=kinds)
+    return replace(stream, stage=spread(stage, executor), features=kinds)
 
 
 def _nothing(*_: Any, **__: Any) -> dict[str, Any]:
@@ -69,10 +73,12 @@ def filter_rows(
     batched: bool,
     batch_size: int | None,
     fn_kwargs: Mapping[str, Any] | None,
+    executor: str | Executor | None = None,
 ) -> Stream:
     """The rows that a function says yes to."""
     call = Call.of(function, with_indices, input_columns, fn_kwargs)
-    return replace(stream, stage=Filtered(_opened(stream), call, Shown(stream.format), batched, batch_size))
+    stage = Filtered(_opened(stream, executor), call, Shown(stream.format), batched, batch_size)
+    return replace(stream, stage=spread(stage, executor))
 
 
 def take(stream: Stream, n: int) -> Stream:

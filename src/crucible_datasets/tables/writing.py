@@ -128,9 +128,10 @@ def as_features(table: pa.Table, found: Features, wanted: Features, on_mixed_typ
 def _as_feature(
     column: pa.ChunkedArray, found: Any, wanted: Any, name: str, on_mixed_types: str | None
 ) -> pa.ChunkedArray:
-    # A cast to Json reads text as JSON. What a program yields is meant as it is: the text "2" stays text, and
-    # what became Json before stays what it was.
-    if found != wanted and on_mixed_types == "use_json_for_keys" and any_leaf(wanted, (Json,)):
+    # A cast to Json reads text as JSON. Where types were united instead, values are meant as they are: the text "2"
+    # stays text. And what is Json already is no text: a cast of its list would quote every item once more.
+    is_meant_as_it_is = on_mixed_types is not None or any_leaf(found, (Json,))
+    if found != wanted and is_meant_as_it_is and any_leaf(wanted, (Json,)):
         decode = decoder(found)
         values = column.to_pylist()
         return encoded_exactly([decode(value) for value in values] if decode else values, wanted, name)

@@ -1,6 +1,6 @@
 """Data and runs in a browser of this machine.
 
-opening             what is looked at
+opening alone       what is looked at
 server guard        the addresses; who may ask
 answers             a page as JSON, or as HTML that asks for it; errors
 pages asked rows    pages of data: the question of an address, the rows it means

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
+from crucible_datasets.evaluation import EvaluationResult
 from crucible_datasets.viewer.answers import NotFoundHereError
 
 
@@ -13,8 +17,13 @@ from crucible_datasets.viewer.answers import NotFoundHereError
 class Alone:
     """What pages ask of a store, for results in memory."""
 
-    results: tuple[Any, ...]
+    results: tuple[EvaluationResult, ...]
     path: str = "in memory"
+
+    @classmethod
+    def of(cls, *results: EvaluationResult) -> Alone:
+        """Results under names that can stand in an address, as those of a store do."""
+        return cls(tuple(_named(result) for result in results))
 
     def __len__(self) -> int:
         return len(self.results)
@@ -31,3 +40,8 @@ class Alone:
             if result.info.run_id == run_id:
                 return result
         raise NotFoundHereError(f"There is no run {run_id!r}.")
+
+
+def _named(result: EvaluationResult) -> EvaluationResult:
+    name = re.sub(r"[^\w.-]+", "-", result.info.run_id)[:100]
+    return EvaluationResult(replace(result.info, run_id=name), result.samples, result.summary)

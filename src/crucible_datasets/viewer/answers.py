@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from crucible_datasets.exceptions import DatasetsError, MissingPackageError
+from crucible_datasets.exceptions import DatasetsError, MissingPackageError, RunNotFoundError
 from crucible_datasets.logging import get_logger
 
 Facts = dict[str, Any]
@@ -22,6 +23,8 @@ Page = Callable[[Request], Facts]
 
 logger = get_logger(__name__)
 _ENDING = ".json"
+_STATUSES = {404: "NotFound", 405: "ReadOnly"}
+_OF_QUESTIONS = (DatasetsError, ValueError, TypeError, LookupError, OSError, OverflowError, RecursionError)
 
 
 class NotFoundHereError(DatasetsError, LookupError):
@@ -29,6 +32,21 @@ class NotFoundHereError(DatasetsError, LookupError):
 
     def message(self, what: str) -> str:
         return what
+
+
+class _Anything(Convertor[str]):
+    """A part of an address that may hold slashes and line ends, as names in data do."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("anything", _Anything())
 
 
 def answer(page: Page, title: str) -> Callable[[Request], Any]:
@@ -52,17 +70,15 @@ def as_json(facts: Any, status: int = 200) -> Response:
 
 
 def failure(error: Exception) -> Response:
-    """An error of the question, of the data, or, in the log, of ours."""
-    status = (
-        404 if isinstance(error, NotFoundHereError) else error.status_code if isinstance(error, HTTPException) else 400
-    )
-    known = isinstance(error, (DatasetsError, HTTPException, ValueError, TypeError, LookupError, OSError))
-    if not known:
-        logger.exception("A page failed.")
-        status = 500
-    message = error.detail if isinstance(error, HTTPException) else str(error)
-    hint = "pip install " + error.extra if isinstance(error, MissingPackageError) and hasattr(error, "extra") else None
-    return as_json(_shape(type(error).__name__, message, hint), status)
+    """An error of the question or of the data; or one of ours, which the log tells of."""
+    if isinstance(error, HTTPException):
+        return as_json(_shape(_STATUSES.get(error.status_code, "Refused"), str(error.detail), None), error.status_code)
+    if not isinstance(error, _OF_QUESTIONS):
+        logger.error("A page failed.", exc_info=error)
+        return as_json(_shape("ViewerError", "The viewer failed at this; its log says where.", None), 500)
+    hint = f"pip install 'crucible-datasets[{error.extra}]'" if isinstance(error, MissingPackageError) else None
+    status = 404 if isinstance(error, (NotFoundHereError, RunNotFoundError)) else 400
+    return as_json(_shape(type(error).__name__, str(error), hint), status)
 
 
 def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None = None) -> Response:

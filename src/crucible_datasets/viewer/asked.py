@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
+from urllib.parse import unquote
 
 from crucible_datasets.exceptions import ArgumentError
 
 MOST_ROWS = 200  # in one answer
+_LONGEST = 20_000
+_DEEPEST = 200  # DuckDB takes 10 s to read 2,000 brackets in each other, and longer for more
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,9 @@ class Asked:
     def of(cls, query: Mapping[str, str]) -> Asked:
         """The question of an address; empty values ask for nothing."""
         given: dict[str, Any] = {each.name: query.get(each.name) or None for each in fields(cls)}
-        given["seed"] = _whole_number("seed", given["seed"])
+        given["seed"] = whole_number("seed", given["seed"])
+        for name in ("where", "sql", "q"):
+            _refuse_endless(name, given[name] or "")
         return cls(**given)
 
     def facts(self) -> dict[str, Any]:
@@ -39,24 +44,30 @@ class Asked:
     def order(self) -> list[tuple[str, bool]]:
         """The columns to sort by, and whether from the largest down."""
         named = [name for name in (self.sort or "").split(",") if name]
-        return [(name.removeprefix("-"), name.startswith("-")) for name in named]
+        return [(unquote(name.removeprefix("-")), name.startswith("-")) for name in named]
 
     @property
     def shown(self) -> list[str] | None:
         """The columns that are wanted; None for all."""
-        return None if self.columns is None else self.columns.split(",")
+        return None if self.columns is None else [unquote(name) for name in self.columns.split(",")]
 
 
 def stretch(query: Mapping[str, str]) -> range:
     """The rows that an address asks for, by their place in the answer."""
-    offset = _whole_number("offset", query.get("offset")) or 0
-    limit = _whole_number("limit", query.get("limit"))
+    offset = whole_number("offset", query.get("offset")) or 0
+    limit = whole_number("limit", query.get("limit"))
     if offset < 0 or (limit is not None and limit < 0):
         raise ArgumentError("offset", offset, "offset and limit are 0 or more.")
     return range(offset, offset + min(MOST_ROWS if limit is None else limit, MOST_ROWS))
 
 
-def _whole_number(name: str, text: str | None) -> int | None:
+def _refuse_endless(name: str, text: str) -> None:
+    if len(text) > _LONGEST or max(text.count(sign) for sign in "([{") > _DEEPEST:
+        told = f"has at most {_LONGEST:,} characters and {_DEEPEST} brackets in a question."
+        raise ArgumentError(name, f"{text[:40]}…", told)
+
+
+def whole_number(name: str, text: str | None) -> int | None:
     if not text:
         return None
     try:

@@ -6,6 +6,8 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from crucible_datasets.viewer.answers import NotFoundHereError
 
 _ROWS_AT_ONCE = 5_000
@@ -26,11 +28,18 @@ def pieces(rows: Any, kind: str) -> Iterator[bytes]:
 
 def _written(rows: Any, kind: str, first: bool) -> bytes:
     sink = io.BytesIO()
-    if kind == "jsonl":
+    if kind == "jsonl" and _holds_bytes(rows):
+        sink.writelines(msgspec.json.encode(row, enc_hook=str) + b"\n" for row in rows)  # bytes as base64
+    elif kind == "jsonl":
         rows.to_json(sink, lines=True)
     else:
         rows.to_csv(sink, header=first)
     return sink.getvalue()
+
+
+def _holds_bytes(rows: Any) -> bool:
+    """Whether there are bytes, as those of media, anywhere: JSON does not know them."""
+    return any("binary" in str(kind) for kind in rows.features.arrow_schema.types)
 
 
 def _parquet(rows: Any) -> Iterator[bytes]:

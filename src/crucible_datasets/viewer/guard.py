@@ -6,11 +6,12 @@ names in Host and Origin count, not the address, and nothing is answered without
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
@@ -32,6 +33,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_PORT = re.compile(r":\d{1,5}\Z")
+_OWN_SITES = ("none", "same-origin")
 _YEAR = 365 * 24 * 3600
 
 Receive = Callable[[], Awaitable[Any]]
@@ -44,7 +47,8 @@ class Guard:
 
     app: Any
     token: str
-    hosts: frozenset[str]  # as browsers write them, with the port
+    hosts: frozenset[str]  # without a port, which a tunnel may change
+    cookie: str
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # no web sockets; the server starts and stops without asking
@@ -56,7 +60,7 @@ class Guard:
     def _objection(self, scope: Any) -> Response | None:
         """What is said instead of an answer."""
         headers = Headers(scope=scope)
-        if headers.get("host", "").lower() not in self.hosts:
+        if _PORT.sub("", headers.get("host", "").lower()) not in self.hosts:
             return refusal(403, "ForeignHost", "This server answers only to its own name.", scope)
         if not self._is_own(headers):
             return refusal(403, "ForeignOrigin", "This server answers only to its own pages.", scope)
@@ -71,28 +75,25 @@ class Guard:
         return refusal(401, "TokenNeeded", "The token is missing or wrong.", scope, hint)
 
     def _is_own(self, headers: Headers) -> bool:
-        origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2].lower() not in self.hosts:
+        own = f"http://{headers.get('host', '')}"
+        if headers.get("origin", own).lower() != own.lower():
             return False
-        # A link on another page may lead here; its scripts, pictures and frames may not.
-        return headers.get("sec-fetch-site") != "cross-site" or headers.get("sec-fetch-dest") == "document"
+        # A link on another page may lead here; its scripts, pictures and frames may not. Browsers call pages of
+        # another port of this machine "same-site".
+        return headers.get("sec-fetch-site", "none") in _OWN_SITES or headers.get("sec-fetch-dest") == "document"
 
     def _is_known(self, token: str) -> bool:
         return secrets.compare_digest(token.encode(), self.token.encode())
 
-    @property
-    def _name(self) -> str:
-        return f"crucible-{next(iter(sorted(self.hosts))).rpartition(':')[2]}"
-
     def _cookie(self, headers: Headers) -> str:
-        return cookie_parser(headers.get("cookie", "")).get(self._name, "")
+        return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
 
     def _with_cookie(self, path: str, asked: dict[str, str]) -> Response:
         """The same page at an address without the token, which then is in no history and no screenshot."""
         # Two slashes would begin the name of another host.
-        place = "/" + path.lstrip("/\\") + (f"?{urlencode(asked)}" if asked else "")
+        place = quote("/" + path.lstrip("/\\")) + (f"?{urlencode(asked)}" if asked else "")
         response = RedirectResponse(place, status_code=303)
-        response.set_cookie(self._name, self.token, httponly=True, samesite="strict", max_age=_YEAR)
+        response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", max_age=_YEAR)
         return response
 
 

@@ -37,19 +37,21 @@ def media_type(content: bytes) -> str:
     return OTHER
 
 
-def content_at(rows: Any, number: int, path: Sequence[str]) -> bytes:
+def content_at(rows: Any, number: int, path: Sequence[str], opens_files: bool = True) -> bytes:
     """The bytes of what lies at a path below a row, as `image` or `images/0`."""
     if not 0 <= number < len(rows):
         raise NotFoundHereError(f"There is no row {number}; there are {len(rows):,}.")
-    if not path or path[0] not in rows.features:
-        raise NotFoundHereError(f"There is no column {path[0] if path else ''!r}.")
     readable = rows._view.readable  # media that open nothing outside of the data's own folders
-    value, feature = rows[number][path[0]], readable[path[0]]
+    if not path or path[0] not in readable:
+        raise NotFoundHereError(f"There is no column {path[0] if path else ''!r}.")
+    value, feature = rows.select_columns([path[0]])[number][path[0]], readable[path[0]]
     for step in path[1:]:
         value, feature = _below(value, feature, step)
     if not isinstance(feature, Media) or value is None:
         raise NotFoundHereError(f"There are no media at {'/'.join(path)}.")
     content = value["bytes"]
+    if content is None and not opens_files:
+        raise NotFoundHereError(f"The media at {'/'.join(path)} lie in a file, and a query may have made up its path.")
     return bytes(content) if content is not None else read_file(feature.locate(value["path"]))
 
 

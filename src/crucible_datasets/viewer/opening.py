@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,11 @@ from typing import Any, Protocol
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.viewer.answers import NotFoundHereError
+
+_RUNS = (
+    ("crucible_datasets.evaluation.results.store", "ResultStore"),
+    ("crucible_datasets.evaluation.runs.record", "EvaluationResult"),
+)
 
 
 class Data(Protocol):
@@ -130,13 +136,10 @@ def _data(thing: Any, streaming: bool, revision: str | None) -> Data:
 
 def is_store(thing: Any) -> bool:
     """Whether runs are meant: a store, the folder of one, or a result."""
-    from crucible_datasets.evaluation import EvaluationResult, ResultStore
-
     if isinstance(thing, (str, os.PathLike)):
-        return any(
-            os.path.exists(os.path.join(thing, name)) for name in ("index.jsonl", "runs")
-        ) and not os.path.isfile(thing)
-    return isinstance(thing, (ResultStore, EvaluationResult))
+        return os.path.isdir(os.path.join(thing, "runs"))
+    # Who holds one has imported the module that it is of; others need not wait for it.
+    return any(home in sys.modules and isinstance(thing, getattr(sys.modules[home], name)) for home, name in _RUNS)
 
 
 def as_store(thing: Any) -> Any:
@@ -146,7 +149,7 @@ def as_store(thing: Any) -> Any:
     if isinstance(thing, EvaluationResult):
         from crucible_datasets.viewer.alone import Alone
 
-        return Alone((thing,))
+        return Alone.of(thing)
     return thing if isinstance(thing, ResultStore) else ResultStore(thing)
 
 

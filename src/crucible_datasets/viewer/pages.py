@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from crucible_datasets.features.typetext import type_text
-from crucible_datasets.viewer.answers import Facts, failure
-from crucible_datasets.viewer.asked import Asked, stretch
+from crucible_datasets.viewer.answers import Facts, NotFoundHereError, failure
+from crucible_datasets.viewer.asked import Asked, stretch, whole_number
 from crucible_datasets.viewer.downloads import TYPES, pieces
 from crucible_datasets.viewer.kinds import kind_of
 from crucible_datasets.viewer.media import OTHER, content_at, media_type
@@ -50,11 +50,7 @@ class DataPages:
             "split": name,
             "num_rows": len(rows),
             "total_rows": _length(splits[name]),
-            "columns": [
-                {"name": column, "kind": kind_of(rows.features[column]), "type": type_text(rows.features[column])}
-                for column in rows.features
-                if column != ROW
-            ],
+            "columns": columns_of(rows),
             "shown": shown_columns(rows, asked),
             "asked": asked.facts(),
         }
@@ -69,11 +65,12 @@ class DataPages:
         """One row of the split, whole."""
         key, desk, asked = self._asked(request)
         name, _ = desk.split(asked)
-        number, whole = int(request.path_params["row"]), Asked(asked.config, name)
+        number, whole = row_number(request), Asked(asked.config, name, sql=asked.sql)
         rows = desk.rows(whole)
-        found = desk.page(whole, range(number, number + 1), self._media(key, desk, whole), whole=True)
-        columns = [{"name": each, "kind": kind_of(rows.features[each])} for each in rows.features if each != ROW]
-        return {"row": number, "split": name, "columns": columns, "cells": found[0]["cells"] if found else None}
+        if not 0 <= number < len(rows):
+            raise NotFoundHereError(f"There is no row {number:,}; there are {len(rows):,}.")
+        (found,) = desk.page(whole, range(number, number + 1), self._media(key, desk, whole), whole=True)
+        return {"row": number, "split": name, "columns": columns_of(rows), "cells": found["cells"]}
 
     def place(self, request: Request) -> Facts:
         """Where a row of the split stands in the answer to a question; None where it is not in it."""
@@ -81,13 +78,13 @@ class DataPages:
 
         _, desk, asked = self._asked(request)
         numbers = desk.rows(asked).select_columns([ROW]).with_format("numpy")[:][ROW]
-        found = np.flatnonzero(numbers == int(request.path_params["row"]))
+        found = np.flatnonzero(numbers == row_number(request))
         return {"place": int(found[0]) if len(found) else None}
 
     def summary(self, request: Request) -> Facts:
         """What the values of a column are like."""
         key, _, asked = self._asked(request)
-        return self.summaries[key].of(asked, request.query_params["column"])
+        return self.summaries[key].of(asked, request.query_params.get("column", ""))
 
     async def media(self, request: Request) -> Response:
         """The bytes of one cell."""
@@ -128,13 +125,30 @@ class DataPages:
         key, parts = request.path_params["id"], request.path_params
         self.opened.data_of(key)
         config = None if parts["config"] == "-" else parts["config"]
-        rows = self.desks[key].rows(Asked(config, parts["split"]))
-        return content_at(rows, int(parts["row"]), parts["path"].split("/"))
+        sql = request.query_params.get("sql") or None
+        rows = self.desks[key].rows(Asked(config, parts["split"], sql=sql))
+        # A query can make up a path, which only the bounds of foreign data would keep inside.
+        opens_files = sql is None or rows._view.media_roots is not None
+        return content_at(rows, row_number(request), parts["path"].split("/"), opens_files)
 
     def _pieces(self, request: Request, kind: str) -> Any:
         _, desk, asked = self._asked(request)
         rows = desk.rows(asked)
         return pieces(rows.select_columns(shown_columns(rows, asked)), kind)
+
+
+def columns_of(rows: Any) -> list[Facts]:
+    """What each column holds."""
+    return [
+        {"name": name, "kind": kind_of(feature), "type": type_text(feature)}
+        for name, feature in rows.features.items()
+        if name != ROW
+    ]
+
+
+def row_number(request: Request) -> int:
+    """The number of a row in an address."""
+    return whole_number("row", request.path_params["row"]) or 0
 
 
 def _length(rows: Any) -> int | None:

@@ -8,16 +8,17 @@ import threading
 import time
 import webbrowser
 from collections.abc import Iterable
-from importlib.resources import files
+from contextlib import suppress
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.viewer.opening import Opened
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  (only where the caller says so)
 
 
-def application(opened: Opened, token: str, hosts: Iterable[str]) -> Any:
+def application(opened: Opened, token: str, hosts: Iterable[str], cookie: str) -> Any:
     """What answers to requests."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
@@ -27,33 +28,41 @@ def application(opened: Opened, token: str, hosts: Iterable[str]) -> Any:
     from crucible_datasets.viewer.answers import answer, failure
     from crucible_datasets.viewer.guard import Guard
     from crucible_datasets.viewer.pages import DataPages
-    from crucible_datasets.viewer.results.routes import result_pages
 
     data = DataPages(opened)
     pages = [
         ("/", "/index", data.home, "Crucible"),
         ("/data/{id}", None, data.data, "Data"),
         ("/data/{id}/rows", None, data.rows, "Rows"),
-        ("/data/{id}/row/{row:int}", None, data.row, "Row"),
-        ("/data/{id}/place/{row:int}", None, data.place, "Row"),
+        ("/data/{id}/row/{row}", None, data.row, "Row"),
+        ("/data/{id}/place/{row}", None, data.place, "Row"),
         ("/data/{id}/summary", None, data.summary, "Column"),
-        *result_pages(opened),
+        *(_result_pages(opened) if opened.stores else ()),
     ]
     routes: list[Any] = []
     for path, alias, page, title in pages:
         routes += [Route(f"{alias or path}.json", answer(page, title)), Route(path, answer(page, title))]
     routes += [
-        Route("/data/{id}/media/{config}/{split}/{row:int}/{path:path}", data.media),
+        Route("/data/{id}/media/{config}/{split}/{row}/{path:anything}", data.media),
         Route("/data/{id}/download.{kind}", data.download),
-        Mount("/assets", StaticFiles(directory=str(files("crucible_datasets.viewer") / "assets"))),
+        # Charts, tables and differences between texts are drawn by the scripts that the reports have for it.
+        Mount("/assets/report", StaticFiles(packages=[("crucible_datasets.evaluation.report", "assets")])),
+        Mount("/assets", StaticFiles(packages=[("crucible_datasets.viewer", "assets")])),
     ]
 
     async def failed(request: Any, error: Exception) -> Any:
         return failure(error)
 
     app = Starlette(routes=routes, exception_handlers={HTTPException: failed, Exception: failed})
+    app.router.redirect_slashes = False  # a path is right or wrong
     app.state.close = data.close
-    return Guard(app, token, frozenset(hosts))
+    return Guard(app, token, frozenset(hosts), cookie)
+
+
+def _result_pages(opened: Opened) -> list[tuple[str, str | None, Any, str]]:
+    from crucible_datasets.viewer.results.routes import result_pages  # it brings statistics along
+
+    return result_pages(opened)
 
 
 class Viewer:
@@ -65,14 +74,15 @@ class Viewer:
         self._socket = _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
-        self._app = application(opened, self.token, _names(host, self.port))
+        self._app = application(opened, self.token, _names(host), f"crucible-{self.port}")
         self._server = _server(self._app)
         self._thread: threading.Thread | None = None
 
     @property
     def url(self) -> str:
         """The address, with the token."""
-        name = f"[{self.host}]" if ":" in self.host else self.host
+        host = socket.gethostname() if self.host in _EVERYWHERE else self.host
+        name = f"[{host}]" if ":" in host else host
         return f"http://{name}:{self.port}/?token={self.token}"
 
     def start(self) -> Viewer:
@@ -113,23 +123,24 @@ class Viewer:
         return f'<a href="{self.url}" target="_blank" rel="noopener">Open the viewer</a>'
 
 
-def _names(host: str, port: int) -> list[str]:
-    """What a browser writes into Host when it asks this server."""
-    names = ["127.0.0.1", "localhost", "[::1]"] if host in _LOOPBACK else [host, socket.gethostname().lower()]
-    if host in ("0.0.0.0", "::"):  # noqa: S104  (every address of this machine, as the caller said)
-        names += [str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)] + [
-            "127.0.0.1",
-            "localhost",
-        ]
-    return [f"{f'[{name}]' if ':' in str(name) and not str(name).startswith('[') else name}:{port}" for name in names]
+def _names(host: str) -> set[str]:
+    """What a browser writes into Host when it asks this server, but for the port."""
+    names = {*_LOOPBACK} if host in (*_LOOPBACK, *_EVERYWHERE) else {host.lower(), socket.gethostname().lower()}
+    if host in _EVERYWHERE:
+        names |= {socket.gethostname().lower()}
+        with suppress(OSError):  # a machine need not know itself by its name
+            names |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+    return {f"[{name}]" if ":" in name else name for name in names}
 
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # By its name: asyncio sends small answers at once only where it is told that this is TCP; else they wait 40 ms.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
+        made.listen()  # who opens the address before the server is up, waits
     except OSError as error:
         made.close()
         raise ArgumentError("port", port, f"{host} cannot be listened on there: {error}.") from error

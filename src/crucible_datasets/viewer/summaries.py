@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.viewer.asked import Asked
 from crucible_datasets.viewer.kinds import kind_of
 
@@ -96,13 +97,11 @@ class Summary:
             return
         counted = pc.value_counts(filled)
         values = counted.field("values")
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            values = pc.utf8_slice_codeunits(values, 0, _KEY_LENGTH)
         if len(self.values) + len(values) > _MOST_DISTINCT:
             self.values = None
             return
         for value, count in zip(values.to_pylist(), counted.field("counts").to_pylist(), strict=True):
-            self.values[value] += count
+            self.values[_key(value)] += count
 
     def facts(self) -> dict[str, Any]:
         """What a page is told."""
@@ -119,9 +118,18 @@ class Summary:
             "nulls": self.nulls,
             "distinct": None if self.values is None or kind in ("number", "list", "chat") else len(self.values),
             **(self.numbers.facts() if kind in ("integer", "number") else Histogram().facts()),
-            "top": None if top is None else [[_named(value, names), count] for value, count in top],
+            "top": None if top is None else [[_named(_shown(value), names), count] for value, count in top],
             "lengths": self.lengths.facts() if self.lengths.count else None,
         }
+
+
+def _key(value: Any) -> Any:
+    """What stands for a value among others: of a long text its beginning and its hash."""
+    return (value[:_KEY_LENGTH], hash(value)) if isinstance(value, str) and len(value) > _KEY_LENGTH else value
+
+
+def _shown(key: Any) -> Any:
+    return f"{key[0]}…" if isinstance(key, tuple) else key
 
 
 def _named(value: Any, names: list[str] | None) -> Any:
@@ -149,6 +157,8 @@ class Summaries:
     def _begun(self, key: tuple[Asked, str]) -> Summary:
         asked, column = key
         rows = self._desk.rows(asked)
+        if column not in rows.features:
+            raise ColumnNotFoundError(column, list(rows.features))
         summary = Summary(column, rows.features[column])
         places = np.arange(len(rows)) if len(rows) <= _SAMPLE_ROWS else _some(len(rows))
         summary.add(_column(rows.select(places), column))

@@ -29,11 +29,12 @@ _import_module("crucible_datasets._sharing").install()
 def __getattr__(name: str) -> _Any:
     if name in __all__:
         return getattr(_crucible, name)
-    try:
-        return _import_module(f"{__name__}.{name}")
-    except ModuleNotFoundError as error:
-        if error.name != f"{__name__}.{name}":
-            raise
+    if name.isidentifier() and not name.startswith("__"):
+        try:
+            return _import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

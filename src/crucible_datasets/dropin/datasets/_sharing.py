@@ -57,7 +57,7 @@ def _complete(module: ModuleType, name: str) -> None:
 
 
 def _elsewhere(module: ModuleType, name: str, asked: str) -> Any:
-    if not asked.startswith("__"):
+    if asked.isidentifier() and not asked.startswith("__"):
         for place in (f"crucible_datasets._more.{name.replace('.', '_')}", "crucible_datasets.exceptions"):
             if find_spec(place) and asked in (found := vars(import_module(place))):
                 return found[asked]

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from crucible_datasets.evaluation.predictions.cache import PredictionCache
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
+from crucible_datasets.executors.stateful import is_async, ready
 
 _AT_ONCE = 16  # of async functions
 _AHEAD = 4  # how many questions wait per worker, so that one slow answer does not hold up the others
@@ -28,6 +28,13 @@ class Failure:
     reason: str
 
 
+class Answered(Protocol):
+    """Answers that are known, by what was asked."""
+
+    def get(self, sample: Any, epoch: int) -> tuple[bool, Any]: ...
+    def put(self, sample: Any, epoch: int, answer: Any) -> None: ...
+
+
 @dataclass(frozen=True)
 class Generation:
     """How a function is asked."""
@@ -37,7 +44,11 @@ class Generation:
     repeats: int = 1
     timeout: float | None = None
     tolerant: bool = False  # failures become answers instead of ending the run
-    cache: PredictionCache | None = None
+    cache: Answered | None = None
+
+    def ready(self) -> Generation:
+        """The same with an object in the place of a class whose objects are asked."""
+        return replace(self, function=ready(self.function))
 
     def answers(self, samples: Iterable[Any]) -> Iterator[tuple[Any, list[Any]]]:
         """Every sample with what the function answered each time, in order."""
@@ -105,11 +116,6 @@ class Generation:
         if self.cache is not None and answer is not None:
             self.cache.put(sample, epoch, answer)
         return answer
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a call of the function is to be awaited."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
 @contextmanager

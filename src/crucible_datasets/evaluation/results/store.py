@@ -16,12 +16,13 @@ from crucible_datasets.evaluation.results.rescoring import Rescored, rescored
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.results.sql.mirror import SqlMirror
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo
+from crucible_datasets.viewable import Viewable
 
 Names = str | Iterable[str] | None
 Runs = list[StoredRun]
 
 
-class ResultStore:
+class ResultStore(Viewable):
     """A folder of runs, on any file system, for as many processes and machines as write to it."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:

@@ -15,6 +15,7 @@ from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.paths import at_path, refuse_unknown
 from crucible_datasets.evaluation.statistics.interval import Interval
 from crucible_datasets.exceptions import UnknownEntryError
+from crucible_datasets.viewable import Viewable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,7 +167,7 @@ class Summaries(dict[str, MetricSummary]):
         return self[key_in(self, metric)]
 
 
-class EvaluationResult:
+class EvaluationResult(Viewable):
     """A run with its samples and its summaries."""
 
     def __init__(

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, check_missing, known_answers
-from crucible_datasets.evaluation.predictions.generating import Failure, Generation
+from crucible_datasets.evaluation.predictions.forms import Answers, check_missing, known_answers
+from crucible_datasets.evaluation.predictions.generating import Generation
 from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
+from crucible_datasets.evaluation.runs.away import judged_away
+from crucible_datasets.evaluation.runs.batches import judged, left_of
 from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import Judging
-from crucible_datasets.evaluation.runs.noting import noted
 from crucible_datasets.evaluation.runs.questions import Questions
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
-from crucible_datasets.exceptions import MissingPredictionsError
+from crucible_datasets.executors.base import Executor
 from crucible_datasets.progress import bar
-
-_ROWS, _SECONDS = 4096, 2.0  # of a batch: rows of fast predictions, seconds of slow ones
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,7 @@ class Asked:
     store: ResultStore | None
     run_id: str | None
     resume: bool
-
-
-@dataclass(frozen=True)
-class _Row:
-    sample: Any
-    epoch: int
-    prediction: Any
+    executor: Executor | None = None  # who asks and judges; None is this thread
 
 
 def run(asked: Asked, predictions: Any) -> EvaluationResult:
@@ -121,73 +113,13 @@ def _info(asked: Asked) -> RunInfo:
 
 
 def _judged(asked: Asked, predictions: Any, done: dict[str, int]) -> Iterator[list[SampleResult]]:
-    with bar(total=len(asked.questions.ids), desc=f"Evaluating {asked.model}", unit=" samples") as progress:
-        for rows in _batches(_rows(asked, predictions, done)):
-            yield [_result(row, outcomes) for row, outcomes in zip(rows, _outcomes(asked, rows), strict=True)]
-            progress.update(len({row.sample.id for row in rows}))
-
-
-def _rows(asked: Asked, predictions: Any, done: dict[str, int]) -> Iterator[_Row]:
-    for sample, answers in _answered(asked, predictions, done):
-        if asked.how.together:
-            failed = [one for one in answers if isinstance(one, Failure)]
-            whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
-            yield _Row(sample, 0, whole or (failed[0] if failed else None))
-        else:
-            yield from (_Row(sample, epoch, one) for epoch, one in enumerate(answers or [None]))
-
-
-def _answered(asked: Asked, predictions: Any, done: dict[str, int]) -> Iterator[tuple[Any, list[Any]]]:
-    """Every sample that is not done yet, with its answers."""
-    questions = asked.questions
-    if isinstance(predictions, Generation):
-        left = (sample for sample in questions.samples if done.get(str(sample.id), 0) < predictions.repeats)
-        for sample, answers in predictions.answers(left):
-            given = [one for answer in answers for one in answers_in(answer, asked.how.numbers_are_one)]
-            if asked.how.missing == "error" and all(one is None for one in given):
-                raise MissingPredictionsError([str(sample.id)], len(questions.ids))
-            yield sample, given
-        return
-    for sample, given in zip(questions.samples, predictions, strict=True):
-        if done.get(str(sample.id), 0) < max(len(given), 1):
-            yield sample, given
-
-
-def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    batch: list[_Row] = []
-    began = time.monotonic()
-    for row in rows:
-        batch.append(row)
-        if len(batch) >= _ROWS or time.monotonic() - began > _SECONDS:
+    total = len(asked.questions.ids)
+    given = left_of(asked.questions.samples, predictions, done)
+    asking = predictions if isinstance(predictions, Generation) else None
+    with bar(total=total, desc=f"Evaluating {asked.model}", unit=" samples") as progress:
+        if asked.executor is not None:
+            yield from judged_away(asked.executor, asked.how, given, asking, total, progress.update)
+            return
+        for batch in judged(asked.how, given, asking and asking.ready(), total):
             yield batch
-            batch, began = [], time.monotonic()
-    if batch:
-        yield batch
-
-
-def _outcomes(asked: Asked, rows: list[_Row]) -> list[dict[str, Outcome]]:
-    given = [None if isinstance(row.prediction, Failure) else row.prediction for row in rows]
-    found = asked.how.outcomes(given, [row.sample.target for row in rows], [row.sample for row in rows])
-    for place, row in enumerate(rows):
-        if isinstance(row.prediction, Failure):
-            found[place] = {key: _failed(one, row.prediction) for key, one in found[place].items()}
-    return found
-
-
-def _failed(outcome: Outcome, failure: Failure) -> Outcome:
-    """What counts as missing, with the status and the reason of the failure."""
-    return Outcome(outcome.value, status=failure.status, detail={**(outcome.detail or {}), "error": failure.reason})
-
-
-def _result(row: _Row, outcomes: dict[str, Outcome]) -> SampleResult:
-    sample = row.sample
-    return SampleResult(
-        id=str(sample.id),
-        prediction=None if isinstance(row.prediction, Failure) else row.prediction,
-        target=sample.target,
-        outcomes=outcomes,
-        input=noted(sample.input),
-        choices=sample.choices,
-        metadata=sample.metadata,
-        epoch=row.epoch,
-    )
+            progress.update(len({result.id for result in batch}))

@@ -54,14 +54,17 @@ def _fixed(extension: str, ending: str, _is_packed: bool) -> Any:
     return media_of(extension) or Value("binary")
 
 
-def column(extension: str, contents: Contents, names: Names, path: str) -> tuple[pa.ChunkedArray, Any]:
+def column(
+    extension: str, contents: Contents, names: Names, path: str, on_mixed_types: str | None = "use_json"
+) -> tuple[pa.ChunkedArray, Any]:
     """The files of one extension, one for each sample or None, with their feature; `names` are those of the members."""
     ending, is_packed = _ending(extension)
     feature = fixed_feature(extension)
     if is_packed and feature is not None:
         contents = _decoded(contents, names, decoders.gunzipped, path)
     if feature is None:
-        return _inferred(extension, values(extension, contents, names, path), names, path)
+        found = values(extension, contents, names, path)
+        return _inferred(extension, found, names, path, on_mixed_types)
     if ending in INTEGERS:
         numbers = _decoded(contents, names, int, path)
         return _built(numbers, pa.int64(), names, path), feature
@@ -133,11 +136,15 @@ def _built(values: list[Any], kind: pa.DataType, names: Names, path: str) -> pa.
         raise FileFormatError(path, f"members {names[0]!r} to {names[-1]!r} do not fit {kind}: {error}") from error
 
 
-def _inferred(extension: str, values: list[Any], names: Names, path: str) -> tuple[pa.ChunkedArray, Any]:
+def _inferred(
+    extension: str, values: list[Any], names: Names, path: str, on_mixed_types: str | None
+) -> tuple[pa.ChunkedArray, Any]:
     try:
         try:
             return infer_column(values, extension)
         except (MixedTypesError, ValueTypeError):
-            return infer_column(values, extension, "use_json")
+            if on_mixed_types is None:
+                raise
+            return infer_column(values, extension, on_mixed_types)
     except (*FAILURES, *_REFUSALS) as error:
         raise FileFormatError(path, f"members {names[0]!r} to {names[-1]!r} make no column: {error}") from error

@@ -26,12 +26,6 @@ class Report:
     skipped: Counter[str] = field(default_factory=Counter)
     invalid_json: int = 0
 
-    def add(self, other: Report) -> None:
-        """Count what another reader met too."""
-        self.samples += other.samples
-        self.skipped.update(other.skipped)
-        self.invalid_json += other.invalid_json
-
 
 @dataclass(frozen=True)
 class MediaFile:

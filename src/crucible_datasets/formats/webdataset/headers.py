@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from struct import Struct
+from typing import Protocol
 from zlib import adler32
 
 from crucible_datasets.exceptions import FileFormatError
@@ -91,10 +92,20 @@ def told(kind: bytes, size: int, window: Window) -> list[tuple[bytes, bytes]]:
     if kind == b"L":
         return [(b"path", data.partition(b"\0")[0])]
     # A name or a size for all members makes no sense; what else is stated for all concerns no content.
-    return list(_records(data, window)) if kind in b"xX" else []
+    return list(records(data, window)) if kind in b"xX" else []
 
 
-def _records(data: bytes, window: Window) -> Iterator[tuple[bytes, bytes]]:
+class Place(Protocol):
+    """Where a reader of an archive is."""
+
+    path: str
+
+    @property
+    def position(self) -> int:
+        """The byte that comes next."""
+
+
+def records(data: bytes, place: Place) -> Iterator[tuple[bytes, bytes]]:
     """The records `length key=value` of an extended header."""
     start = 0
     while start < len(data) and data[start]:
@@ -102,6 +113,6 @@ def _records(data: bytes, window: Window) -> Iterator[tuple[bytes, bytes]]:
         stop = start + (int(length) if length.isdigit() else 0)
         key, equals, value = data[start + len(length) + 1 : stop].partition(b"=")
         if not space or not equals or stop > len(data) or not value.endswith(b"\n"):
-            raise FileFormatError(window.path, "an extended header is damaged", None, window.position)
+            raise FileFormatError(place.path, "an extended header is damaged", None, place.position)
         yield key, value[:-1]
         start = stop

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import DatasetsError
+from crucible_datasets.exceptions import ArgumentError, DatasetsError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.features.types import Value
@@ -35,14 +35,14 @@ def read(
 ) -> Iterator[pa.Table]:
     """Yield tables of whole samples, about 8 MB each.
 
-    `on_mixed_types` and `download` are for those who put tables together, and who find the files.
+    `on_mixed_types` is also for those who put tables together, `download` for those who find the files.
     """
     path = name_of(stream)
     wanted = wanted_of(columns, filters, features)
     is_single, samples = looked_ahead(grouped(entries(stream, path, 0, wanted), path, scattered))
     block: list[RawSample] | None = None
     for block in blocks(samples):
-        yield table_of(block, path, wanted, is_single)
+        yield table_of(block, path, wanted, is_single, on_mixed_types)
     if block is None:
         yield table_of([], path)
 
@@ -86,8 +86,16 @@ def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
         yield block
 
 
-def table_of(block: Sequence[RawSample], path: str, wanted: Wanted | None = None, is_single: bool = False) -> pa.Table:
+def table_of(
+    block: Sequence[RawSample],
+    path: str,
+    wanted: Wanted | None = None,
+    is_single: bool = False,
+    on_mixed_types: str | None = "use_json",
+) -> pa.Table:
     """A table of some samples. As Hugging Face `datasets` has it, the key comes first where it is the only sample."""
+    if on_mixed_types not in (None, "use_json"):
+        raise ArgumentError("on_mixed_types", on_mixed_types, "expected 'use_json' or None.")
     # Most samples have the same files, so what they are called is looked at once for each kind of sample.
     names = dict.fromkeys(chain.from_iterable(dict.fromkeys(tuple(sample.files) for sample in block)))
     made: dict[str, Any] = {}
@@ -95,7 +103,7 @@ def table_of(block: Sequence[RawSample], path: str, wanted: Wanted | None = None
     for name in names:
         if wanted is None or wanted(name):
             contents = [sample.files.get(name) for sample in block]
-            made[name] = column(name, contents, MemberNames(keys, name), path)
+            made[name] = column(name, contents, MemberNames(keys, name), path, on_mixed_types)
     urls = pa.DictionaryArray.from_arrays(pa.array([0] * len(keys), pa.int32()), pa.array([path])).cast(pa.string())
     about = {KEY: (pa.array(keys, pa.string()), Value("string")), URL: (urls, Value("string"))}
     made = {name: found for name, found in made.items() if name not in about}

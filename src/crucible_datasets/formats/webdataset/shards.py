@@ -31,14 +31,20 @@ class Samples(list[Sample]):
 
 
 class SampleStream(Iterator[Sample]):
-    """Samples that are read while they are taken. `report` tells of those that were."""
+    """Samples that are read while they are taken. `report` counts those, and what was met on the way to them."""
 
     def __init__(self, samples: Generator[Sample], report: Report, most: int | None) -> None:
         self._samples, self.report = samples, report
         self._taken = samples if most is None else islice(samples, most)
 
     def __next__(self) -> Sample:
-        return next(self._taken)
+        try:
+            sample = next(self._taken)
+        except StopIteration:
+            self.close()  # where no more were asked for, others may wait
+            raise
+        self.report.samples += 1
+        return sample
 
     def close(self) -> None:
         """Close the files, and end the threads that read ahead."""
@@ -65,7 +71,6 @@ class _Asked:
             for raw in grouped(found, url, self.scattered):
                 sample = contents.sample(raw, url)
                 if len(sample) > 2 or wanted is None:
-                    report.samples += 1
                     yield sample
 
     def in_turn(self, shards: Sequence[Opened], report: Report, num_threads: int) -> Generator[Sample]:

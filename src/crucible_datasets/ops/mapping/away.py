@@ -12,6 +12,10 @@ import pyarrow as pa
 
 from crucible_datasets.cache.parts import Parts
 from crucible_datasets.executors.base import Advance, Once, Task
+from crucible_datasets.features import Features
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.decoding import is_media
+from crucible_datasets.features.embed import embedded
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
 from crucible_datasets.tables.table import ArrowTable
@@ -36,7 +40,7 @@ class AwayShard:
         return {
             "shard": replace(shard, view=bare, first=shard.rows.start, **nothing),
             "call": self.call,
-            "stream": _streamed(shard.view.read(rows)),
+            "stream": _streamed(_with_files(shard.view.read(rows), shard.view.readable)),
         }
 
     def __call__(self, rank: int | None, advance: Advance) -> tuple[Facts, Files]:
@@ -77,6 +81,26 @@ def _arrival(folder: str, before: Facts) -> Callable[[tuple[Facts, Files]], Fact
         return [*before, *facts]
 
     return arrived
+
+
+def _with_files(table: pa.Table, features: Features) -> pa.Table:
+    """The table with the files that its media name, which other machines do not have."""
+    for place, (name, feature) in enumerate(features.items()):
+        if is_media(feature) and decoder(feature):
+            held = _holding_files(table.select([name]), Features({name: feature}))
+            table = table.set_column(place, table.schema.field(name), held.column(0))
+    return table
+
+
+def _holding_files(table: pa.Table, features: Features) -> pa.Table:
+    """A column with the files that can be read; whoever decodes the others finds out what is wrong with them."""
+    try:
+        return embedded(table, features)
+    except Exception:  # noqa: BLE001  (whatever reading a file raises)
+        half = table.num_rows // 2
+        if not half:
+            return table
+        return pa.concat_tables([_holding_files(part, features) for part in (table.slice(0, half), table.slice(half))])
 
 
 def _streamed(table: pa.Table) -> pa.Buffer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from typing import Any
 
+from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
@@ -58,9 +58,7 @@ class Call:
     @cached_property
     def is_async(self) -> bool:
         """Whether the function gives coroutines."""
-        plain = self.function.func if isinstance(self.function, partial) else self.function
-        called = getattr(type(plain), "__call__", None)  # noqa: B004
-        return inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
+        return is_async(self.function)
 
     def __call__(self, block: Block, rank: int | None, loop: Loop) -> Returned:
         """What the function gives for a block."""
@@ -96,7 +94,12 @@ class Call:
 
     @cached_property
     def _function(self) -> Callable[..., Any]:
-        return partial(self.function, **self.fn_kwargs) if self.fn_kwargs else self.function
+        function = ready(self.function)
+        return partial(function, **self.fn_kwargs) if self.fn_kwargs else function
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels: a worker makes its own object of a class."""
+        return {name: value for name, value in vars(self).items() if name != "_function"}
 
     def _called(self, function: Callable[..., Any], columns: list[Iterable[Any]], block: Block) -> Returned:
         returned = Returned([])
@@ -128,9 +131,9 @@ class Call:
             arguments.append(self.split)
         if self.is_async:
             return self._awaited(self._function, [tuple(arguments)], [block.rows], block, loop)
-        returned = Returned([])
+        returned, function = Returned([]), self._function
         try:
-            returned.values.append(self._function(*arguments))
+            returned.values.append(function(*arguments))
         except Exception as error:  # noqa: BLE001  (whatever the function raises)
             self._note(error, block.rows, block, returned)
         return returned

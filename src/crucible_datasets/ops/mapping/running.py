@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from crucible_datasets import config, progress
+from crucible_datasets.cache.parts import Parts
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.executors.base import Executor, Once, Task, executor_of
 from crucible_datasets.logging import get_logger
@@ -70,12 +72,39 @@ def _away(
     size = shard(range(num_rows)).block_rows if call.batched else 1
     count = min(workers or executor.workers() * _SHARDS_EACH, -(-num_rows // size))
     rows, once = bounds(num_rows, count, 1 if workers else size), Once(call)
+    if workers is None:  # another cluster may have begun it, with other shards
+        rows = _around(rows, _finished(shard(range(num_rows)).folder, size, num_rows))
     planned = [away_task(_one_of(shard(part), len(rows)), once, call.name) for part in rows]
     left = [one for one in planned if isinstance(one, Task)]
     bar.update(num_rows - sum(len(task.rows) for task in left))
     results = executor.run(left, workers or executor.workers() if left else 0, bar.update)
     for one in planned:
         yield from next(results) if isinstance(one, Task) else one
+
+
+def _finished(folder: str, size: int, num_rows: int) -> list[range]:
+    """The runs of whole batches that earlier runs have finished, one behind the other."""
+    found: list[range] = []
+    for start, stop in sorted(
+        (facts["start"], facts["stop"]) for facts in Parts(folder).all_found() if "start" in facts
+    ):
+        is_whole = start % size == 0 and (stop % size == 0 or stop == num_rows)
+        if is_whole and (not found or start >= found[-1].stop):
+            found.append(range(start, stop))
+    return found
+
+
+def _around(rows: list[range], found: list[range]) -> list[range]:
+    """The runs of rows, cut anew so that each of those found is one of its own."""
+    starts = [part.start for part in found]
+
+    def is_inside(end: int) -> bool:
+        place = bisect_left(starts, end) - 1
+        return place >= 0 and end < found[place].stop
+
+    ends = {end for end in (0, *(run.stop for run in rows)) if not is_inside(end)}
+    ends |= {end for part in found for end in (part.start, part.stop)}
+    return [range(start, stop) for start, stop in pairwise(sorted(ends))]
 
 
 def _one_of(shard: Shard, shards: int) -> Shard:

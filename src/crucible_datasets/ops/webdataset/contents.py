@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from crucible_datasets.ops.webdataset.extensions import ARRAY, INTEGER, JSON, TE
 from crucible_datasets.ops.webdataset.values import UnwritableError, content_of, drawn, npy
 from crucible_datasets.registry import need
 
-# Of each row: what its file ends with, one for all or one each, and the content.
-Contents = tuple[str | list[str], list[bytes | None]]
+# Of each row: what its file ends with, and the content. Files of media are read when their row comes: a block of
+# rows may name more of them than memory holds.
+Contents = Iterator[tuple[str, bytes | None]]
 Make = Callable[[pa.ChunkedArray, int], Contents]
 
 
@@ -36,7 +38,7 @@ def contents_of(column: str, feature: Any, extension: str | None, prefix: str, i
     suffix, make = f"{prefix}{extension}", _plain(column, feature, extension)
 
     def made(values: pa.ChunkedArray, first: int) -> Contents:
-        return suffix, make(values, first)
+        return zip(repeat(suffix), make(values, first), strict=False)
 
     return made
 
@@ -133,8 +135,6 @@ def _media(column: str, feature: Media, extension: str | None, prefix: str, is_n
     redrawn = last_part(extension) if extension and is_named and isinstance(feature, Image) else None
 
     def made(values: pa.ChunkedArray, first: int) -> Contents:
-        suffixes: list[str] = []
-        contents: list[bytes | None] = []
         for place, (held, path) in enumerate(_references(values)):
             content, own = None, extension or medium.default
             if held is not None or path is not None:
@@ -142,9 +142,7 @@ def _media(column: str, feature: Media, extension: str | None, prefix: str, is_n
                     content = held if held is not None else read_file(feature.locate(path or ""))
                     own = of_bytes(medium, content, path)
                     content = _redrawn(content, own, redrawn) if redrawn else content
-            contents.append(content)
-            suffixes.append(f"{prefix}{extension or own}")
-        return suffixes, contents
+            yield f"{prefix}{extension or own}", content
 
     return made
 

@@ -98,11 +98,7 @@ def write_rows(writer: ShardWriter, table: pa.Table, plan: Sequence[Written], wi
     """Write the rows of a table, whose first is the one after those that the writer has."""
     first = writer.rows
     keys = _keys(table, first, width)
-    made = [each.contents()(table.column(each.column), first) for each in plan]
-    columns = [
-        zip([suffixes] * len(keys) if isinstance(suffixes, str) else suffixes, contents, strict=True)
-        for suffixes, contents in made
-    ]
+    columns = [each.contents()(table.column(each.column), first) for each in plan]
     for key, *files in zip(keys, *columns, strict=True):
         writer.add(key, [(suffix, content) for suffix, content in files if content is not None])
 

@@ -84,12 +84,12 @@ def _read(path: str, folder: MediaFolder, filters: Filters) -> Told:
 
 
 def _require_same_columns(told: Mapping[str, list[Told]]) -> None:
-    """Metadata of different splits have the same columns."""
+    """Metadata of different splits have the same columns; without rows they have none to speak of."""
     seen: dict[frozenset[str], str] = {}
     for several in told.values():
-        if several:
-            names = frozenset(name for one in several for name in one.features)
-            seen.setdefault(names, several[0].path)
+        if filled := [one for one in several if one.table.num_rows]:
+            names = frozenset(name for one in filled for name in one.features)
+            seen.setdefault(names, filled[0].path)
     if len(seen) > 1:
         (first, at_first), (second, at_second) = list(seen.items())[:2]
         odd = ", ".join(sorted(first ^ second))

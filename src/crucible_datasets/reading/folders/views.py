@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.cache import default_cache
-from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, Hasher, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.blocks import growing
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.archivenames import chain_of
 from crucible_datasets.reading.convert import Request
@@ -33,8 +33,6 @@ from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import TypedWriter, settle
 
 _MANY_ROOTS = 8
-_ROWS_AT_ONCE = 64
-_FIRST_ROWS = 8
 
 
 @dataclass(eq=False)
@@ -151,9 +149,8 @@ def _kept(view: View, filling: Filling, cache_dir: Any, fresh: bool) -> View:
 
 def _fill(folder: str, view: View, filling: Filling) -> None:
     writer = TypedWriter(os.path.join(folder, "part-0"))
-    for start in range(0, len(view), _ROWS_AT_ONCE):
-        rows = view.read(range(start, min(start + _ROWS_AT_ONCE, len(view))))
-        writer.write(filling.of(rows, view.features), view.features)
+    for _, table in growing(len(view), lambda rows: filling.of(view.read(rows), view.features)):
+        writer.write(table, view.features)
     settle(folder, writer.close(), view.features)
 
 
@@ -165,14 +162,12 @@ class FolderShard(ViewShard):
     filling: Filling | None = None
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        if self.filling is None:
+        filling, features = self.filling, self.view.readable
+        if filling is None:
             yield from super().batches(at)
             return
-        start, size, features = at or 0, _FIRST_ROWS, self.view.readable
-        while start < len(self.view):
-            rows = self.view.read(range(start, min(start + size, len(self.view))))
-            yield start, Batch.of_table(self.filling.of(rows, Features(features)), features)
-            start, size = start + size, _ROWS_AT_ONCE
+        for start, table in growing(len(self.view), lambda rows: filling.of(self.view.read(rows), features), at or 0):
+            yield start, Batch.of_table(table, features)
 
     def cut(self, parts: int) -> Sequence[Shard]:
         parts = max(1, min(parts, len(self.view)))

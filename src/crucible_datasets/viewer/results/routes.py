@@ -32,7 +32,7 @@ class ResultPages:
 
     def compare(self, request: Request) -> Facts:
         """Runs side by side."""
-        return compared(self._chosen(request))
+        return compared(self._chosen(request), request.query_params.get("metric") or None)
 
     def samples(self, request: Request) -> Facts:
         """Samples of one kind."""
@@ -42,7 +42,9 @@ class ResultPages:
 
     def sample(self, request: Request) -> Facts:
         """One sample in the runs that are named."""
-        return whole(self._chosen(request), request.path_params["sample"])
+        asked = request.query_params
+        kind, metric = asked.get("kind") or "all", asked.get("metric") or None
+        return whole(self._chosen(request), request.path_params["sample"], kind, metric)
 
     def _shelf(self, request: Request) -> Shelf:
         key = request.path_params["id"]
@@ -64,5 +66,5 @@ def result_pages(opened: Opened) -> list[tuple[str, str | None, Any, str]]:
         ("/results/{id}/run/{run}", None, pages.run, "Run"),
         ("/results/{id}/compare", None, pages.compare, "Comparison"),
         ("/results/{id}/samples", None, pages.samples, "Samples"),
-        ("/results/{id}/sample/{sample:path}", None, pages.sample, "Sample"),
+        ("/results/{id}/sample/{sample:anything}", None, pages.sample, "Sample"),
     ]

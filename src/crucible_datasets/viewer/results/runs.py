@@ -11,6 +11,7 @@ from msgspec import to_builtins
 
 from crucible_datasets.evaluation import EvaluationResult
 from crucible_datasets.evaluation.report.grouping import groups_of
+from crucible_datasets.viewer.results.judging import counted
 
 _RUNS_KEPT = 8
 
@@ -46,6 +47,7 @@ class Shelf:
             "signatures": {key: one.signature for key, one in run.summary.items()},
             "statuses": {key: dict(one.counts) for key, one in run.summary.items()},
             "groups": list(groups_of([run], [0], run.info.dataset)),
+            "kinds": counted([run]),
         }
 
 

@@ -9,15 +9,20 @@ from crucible_datasets.evaluation import EvaluationResult
 from crucible_datasets.evaluation.report.texts import plain
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.viewer.answers import NotFoundHereError
-from crucible_datasets.viewer.results.comparing import KINDS, judged
+from crucible_datasets.viewer.results.judging import KINDS, judged
 
 _GLANCE = 240
 
 
-def listed(runs: Sequence[EvaluationResult], kind: str, metric: str | None, places: range) -> dict[str, Any]:
-    """Some of the samples of one kind."""
+def refuse_unknown(kind: str) -> None:
+    """Only kinds that there are can be asked for."""
     if kind not in KINDS:
         raise ArgumentError("kind", kind, f"expected one of {', '.join(KINDS)}.")
+
+
+def listed(runs: Sequence[EvaluationResult], kind: str, metric: str | None, places: range) -> dict[str, Any]:
+    """Some of the samples of one kind."""
+    refuse_unknown(kind)
     found = [one for one, kinds in judged(runs, metric) if kind in kinds]
     where = [_places(run) for run in runs]
     rows = [_line(one, runs, where, metric) for one in found[places.start : places.stop]]
@@ -41,8 +46,9 @@ def _glance(run: EvaluationResult, place: int, metric: str | None) -> dict[str, 
     return {"value": outcome.value, "status": outcome.status, "extracted": plain(outcome.extracted, _GLANCE)}
 
 
-def whole(runs: Sequence[EvaluationResult], one: str) -> dict[str, Any]:
+def whole(runs: Sequence[EvaluationResult], one: str, kind: str, metric: str | None) -> dict[str, Any]:
     """One sample: the question, the target, and of each run every answer with what the metrics say of it."""
+    refuse_unknown(kind)
     answers, first = [], None
     for run in runs:
         for place, found in enumerate(run.samples.ids()):
@@ -59,6 +65,18 @@ def whole(runs: Sequence[EvaluationResult], one: str) -> dict[str, Any]:
         "choices": plain(first.choices),
         "metadata": plain(first.metadata),
         "answers": answers,
+        **_neighbours(one, [each for each, kinds in judged(runs, metric) if kind in kinds]),
+    }
+
+
+def _neighbours(one: str, found: Sequence[str]) -> dict[str, Any]:
+    """The samples of the same kind before and after this one."""
+    place = found.index(one) if one in found else None
+    return {
+        "place": place,
+        "total": len(found),
+        "previous": found[place - 1] if place else None,
+        "next": found[place + 1] if place is not None and place + 1 < len(found) else None,
     }
 
 

@@ -45,17 +45,21 @@ function marked(value, searched) {
   return [shown.slice(0, place), h("mark", { text: shown.slice(place, end) }), shown.slice(end)];
 }
 
+// The first turns in a line: those of people and models, or those that say what was searched for.
 function turns(all, searched) {
-  const found = searched ? all.findIndex((turn) => said(turn.content).toLowerCase().includes(searched.toLowerCase())) : 0;
-  const start = Math.max(found, 0);
+  const isWanted = (turn) =>
+    searched ? said(turn.content).toLowerCase().includes(searched.toLowerCase()) : turn.role !== "system";
+  const start = Math.max(all.findIndex(isWanted), 0);
   const number = `${count(all.length)} ${all.length === 1 ? "turn" : "turns"}`;
   return h(
     "span",
     { className: "turns" },
     h("span", { className: "badge", text: number }),
-    all.slice(start, start + 2).map((turn) =>
-      h("span", { className: "turn" }, h("b", { text: turn.role ?? "?" }), " ", marked(said(turn.content), searched)),
-    ),
+    all
+      .slice(start, start + 2)
+      .map((turn) =>
+        h("span", { className: "turn" }, h("b", { text: turn.role ?? "?" }), " ", marked(said(turn.content), searched)),
+      ),
   );
 }
 

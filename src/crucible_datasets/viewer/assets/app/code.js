@@ -5,15 +5,20 @@ import { h, replace } from "./dom.js";
 const LONGEST = 50_000;
 const LONGEST_GUESS = 5_000;
 const GUESSED = ["python", "javascript", "typescript", "java", "cpp", "c", "go", "rust", "sql", "bash", "json"];
-const BEGINNINGS =
-  /^\s*(def \w+\(|class \w+[:({]|import [\w.]+|from [\w.]+ import |#include\s*[<"]|#!\/|@\w+|package \w|public (static|class)|fn \w+|func \w+\(|(export )?(async )?function \w*\(|(const|let|var) \w+ =|select\s.+\sfrom\s)/im;
+const BEGINNINGS = [
+  /^\s*(def \w+\(|class \w+[:({]|import [\w.]+|from [\w.]+ import |@\w+)/m,
+  /^\s*(#include\s*[<"]|#!\/|package \w|public (static|class)|fn \w+|func \w+\()/m,
+  /^\s*((export )?(async )?function \w*\(|(const|let|var) \w+ =)/m,
+  /^\s*select\s.+\sfrom\s/im,
+];
+const FENCE = /^\s*(```|~~~)/m; // a text about programs
 const ENDINGS = /[;{}:)\]]\s*$|^\s*(return|for|if|while|else|elif)\b|^\s*$|^\s{2,}\S|=/;
 
 let library = null;
 
 // Most lines end or begin as lines of programs do, and one of them begins a definition.
 export function looksLikeCode(text) {
-  if (text.length > LONGEST || !BEGINNINGS.test(text)) return false;
+  if (text.length > LONGEST || FENCE.test(text) || !BEGINNINGS.some((beginning) => beginning.test(text))) return false;
   const lines = text.split("\n");
   if (lines.length < 2) return /[;{})\]]\s*$/.test(text);
   return lines.filter((line) => ENDINGS.test(line)).length >= 0.6 * lines.length;

@@ -1,5 +1,6 @@
 // Two answers side by side, with the words that differ marked. What both begin with is shown once.
 
+import { differences } from "../report/diff.js";
 import { bubbles } from "./chat.js";
 import { h } from "./dom.js";
 import { folded } from "./folding.js";
@@ -24,7 +25,7 @@ export function pair(chosen, rejected) {
   return h(
     "div",
     { className: "compared" },
-    both.length && h("section", { className: "field" }, h("h3", { text: "both" }), bubbles(both)),
+    both.length > 0 && h("section", { className: "field" }, h("h3", { text: "both" }), bubbles(both)),
     h("div", { className: "pair" }, PAIR.map(column)),
   );
 }
@@ -43,13 +44,16 @@ function onlyText(value) {
   return typeof alone === "string" ? alone : null;
 }
 
-// What only the first says is marked in it, and what only the second says in that one; `differences` is the
-// script of the reports.
+// What only the first says is marked in it, and what only the second says in that one.
 export function wordDiff(first, second) {
-  const steps = globalThis.differences(first, second);
-  const side = (kind, tag) =>
-    steps
-      .filter(([found]) => found === "same" || found === kind)
-      .map(([found, text]) => (found === "same" ? h("span", { text }) : h(tag, { text })));
-  return [side("out", "del"), side("in", "ins")];
+  const steps = differences(first, second);
+  return [side(steps, "out", "del"), side(steps, "in", "ins")];
+}
+
+// A space between two words that differ is marked as they are, so that they read as one.
+function side(steps, kind, tag) {
+  const own = steps.filter(([found]) => found === "same" || found === kind);
+  const isMarked = (step) => step?.[0] === kind;
+  const isJoint = ([, text], index) => !text.trim() && isMarked(own[index - 1]) && isMarked(own[index + 1]);
+  return own.map((step, index) => h(isMarked(step) || isJoint(step, index) ? tag : "span", { text: step[1] }));
 }

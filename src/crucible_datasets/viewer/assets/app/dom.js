@@ -38,6 +38,7 @@ export const count = (number) => (number === null || number === undefined ? "?" 
 export function short(number) {
   if (number === null || number === undefined) return "";
   if (Number.isInteger(number) && Math.abs(number) < 1e6) return number.toLocaleString("en");
+  if (Math.abs(number) >= 1e15) return number.toExponential(2);
   const notation = Math.abs(number) >= 1e6 ? "compact" : "standard";
   return number.toLocaleString("en", { maximumSignificantDigits: 3, notation });
 }

@@ -2,8 +2,11 @@
 
 import { h } from "./dom.js";
 
-const BLOCK = /^\s*(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]|\\begin\{(equation|align|gather)\*?\}[\s\S]+?\\end\{\3\*?\})[ \t]*(?:\n|$)/;
-const WITHIN = /^(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]|\\\(([\s\S]+?)\\\)|\$(?!\s)((?:\\.|[^$\\\n])+?)(?<!\s)\$(?!\d))/;
+const PAIRS = String.raw`\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]`;
+const ENVIRONMENT = String.raw`\\begin\{(equation|align|gather)\*?\}[\s\S]+?\\end\{\3\*?\}`;
+const SINGLE = String.raw`\\\(([\s\S]+?)\\\)|\$(?!\s)((?:\\.|[^$\\\n])+?)(?<!\s)\$(?!\d)`;
+const BLOCK = new RegExp(String.raw`^\s*(?:${PAIRS}|${ENVIRONMENT})[ \t]*(?:\n|$)`);
+const WITHIN = new RegExp(`^(?:${PAIRS}|${SINGLE})`);
 const SIGNS = /\$|\\[([]/;
 const MOST_EXPANSIONS = 200;
 
@@ -17,7 +20,8 @@ export const FORMULAS = [
     start: (text) => text.match(/\n[ \t]*(\$\$|\\\[|\\begin\{)/)?.index,
     tokenizer(text) {
       const found = BLOCK.exec(text);
-      if (found) return { type: "formulaBlock", raw: found[0], tex: first(found[1], found[2], found[0].trim()), block: true };
+      if (found)
+        return { type: "formulaBlock", raw: found[0], tex: first(found[1], found[2], found[0].trim()), block: true };
     },
   },
   {

@@ -1,6 +1,6 @@
 // What is open: datasets and stores of runs. One thing alone is shown at once.
 
-import { ask, go } from "./asking.js";
+import { ask } from "./asking.js";
 import { count, h, replace } from "./dom.js";
 import { themeButton } from "./theme.js";
 
@@ -12,18 +12,17 @@ export async function draw(place) {
     return null;
   }
   document.title = "Crucible";
-  const entry = (href, name, more) => h("li", {}, h("a", { href, text: name }), h("span", { className: "quiet", text: more }));
+  const data = datasets.map((each) => entry(`/data/${each.id}`, each.name));
+  const results = stores.map((each) => entry(`/results/${each.id}`, each.path, `${count(each.runs)} runs`));
   replace(
     place,
     h("header", { className: "bar" }, h("h1", { text: "Crucible" }), h("span", { className: "gap" }), themeButton()),
-    h(
-      "main",
-      { className: "home" },
-      datasets.length && [h("h2", { text: "Data" }), h("ul", {}, datasets.map((each) => entry(`/data/${each.id}`, each.name, "")))],
-      stores.length && [h("h2", { text: "Results" }), h("ul", {}, stores.map((each) => entry(`/results/${each.id}`, each.path, `${count(each.runs)} runs`)))],
-    ),
+    h("main", { className: "home" }, section("Data", data), section("Results", results)),
   );
   return null;
 }
 
-export { go };
+const entry = (href, name, more = "") =>
+  h("li", {}, h("a", { href, text: name }), h("span", { className: "quiet", text: more }));
+
+const section = (name, entries) => entries.length > 0 && [h("h2", { text: name }), h("ul", {}, entries)];

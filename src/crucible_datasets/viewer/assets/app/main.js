@@ -34,7 +34,14 @@ async function show() {
 }
 
 export function problem(error) {
-  return h("section", { className: "problem", role: "alert" }, h("h1", { text: error.kind || "Something went wrong" }), h("p", { text: error.message }), error.hint && h("p", { className: "hint", text: error.hint }), h("p", {}, h("a", { href: "/", text: "Back to the beginning" })));
+  return h(
+    "section",
+    { className: "problem", role: "alert" },
+    h("h1", { text: "This cannot be shown" }),
+    h("p", { text: error.message }),
+    [error.hint, error.kind].filter(Boolean).map((text) => h("p", { className: "hint", text })),
+    h("p", {}, h("a", { href: "/", text: "Back to the beginning" })),
+  );
 }
 
 // Links within the viewer change the address and nothing is loaded anew.

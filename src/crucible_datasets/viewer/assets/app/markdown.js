@@ -46,8 +46,19 @@ const TOKENS = {
   code: (token) => code(token.text, (token.lang || "").split(/\s/)[0].toLowerCase()),
   codespan: (token) => h("code", { text: token.text }),
   checkbox: (token) => h("input", { type: "checkbox", checked: token.checked, disabled: true }),
-  list: (token, inside) => h(token.ordered ? "ol" : "ul", { start: token.start || null }, token.items.map(item(inside))),
-  table: (token, inside) => h("table", {}, h("thead", {}, line(token.header, inside)), h("tbody", {}, token.rows.map((row) => line(row, inside)))),
+  list: (token, inside) =>
+    h(token.ordered ? "ol" : "ul", { start: token.start || null }, token.items.map(item(inside))),
+  table: (token, inside) =>
+    h(
+      "table",
+      {},
+      h("thead", {}, line(token.header, inside)),
+      h(
+        "tbody",
+        {},
+        token.rows.map((row) => line(row, inside)),
+      ),
+    ),
   link: (token, inside) => (SAFE_LINK.test(token.href) ? link(token.href, inside(token.tokens)) : asWritten(token)),
   image: (token) => (SAFE_PICTURE.test(token.href) ? h("img", { src: token.href, alt: token.text }) : asWritten(token)),
   formula: (token, inside, temml) => formula(token, temml),
@@ -57,4 +68,8 @@ const TOKENS = {
 const link = (href, children) => h("a", { href, title: href, target: "_blank", rel: "noopener noreferrer" }, children);
 const item = (inside) => (each) => h("li", {}, inside(each.tokens));
 const line = (cells, inside) =>
-  h("tr", {}, cells.map((cell) => h(cell.header ? "th" : "td", { align: cell.align }, inside(cell.tokens))));
+  h(
+    "tr",
+    {},
+    cells.map((cell) => h(cell.header ? "th" : "td", { align: cell.align }, inside(cell.tokens))),
+  );

@@ -16,7 +16,14 @@ export function panel(found, controls = null) {
   return h(
     "article",
     { className: "panel", "aria-label": `row ${found.row}` },
-    h("header", {}, h("h2", { text: `Row ${count(found.row)}` }), h("span", { className: "gap" }), copyButton("copy JSON", () => asJson(values)), controls),
+    h(
+      "header",
+      {},
+      h("h2", { text: `Row ${count(found.row)}` }),
+      h("span", { className: "gap" }),
+      copyButton("copy JSON", () => asJson(values)),
+      controls,
+    ),
     compares && pair(values.get("chosen"), values.get("rejected")),
     shown.map((column) => field(column, values.get(column.name), language)),
   );
@@ -38,4 +45,5 @@ function field(column, value, language) {
   );
 }
 
-const asJson = (values) => JSON.stringify(Object.fromEntries([...values].map(([name, value]) => [name, bare(value)])), null, 2);
+const asJson = (values) =>
+  JSON.stringify(Object.fromEntries([...values].map(([name, value]) => [name, bare(value)])), null, 2);

@@ -1,14 +1,25 @@
 // One row on a page of its own.
 
-import { ask, asked, go } from "./asking.js";
+import { ask, asked, withQuery } from "./asking.js";
 import { h, replace } from "./dom.js";
 import { panel } from "./panel.js";
 import { themeButton } from "./theme.js";
 
 export async function draw(place, id, row) {
-  const { config, split } = asked();
-  const found = await ask(`/data/${id}/row/${row}`, { config, split });
-  const back = `/data/${id}?${new URLSearchParams({ ...asked(), row })}`;
-  replace(place, h("header", { className: "bar" }, h("a", { className: "brand", href: back, text: "all rows" }), h("span", { className: "gap" }), themeButton()), h("main", { className: "single" }, panel(found, `/data/${id}`, () => go(back))));
+  const { config, split, sql } = asked();
+  const found = await ask(`/data/${id}/row/${row}`, { config, split, sql });
+  const back = withQuery(`/data/${id}`, { ...asked(), row });
+  document.title = `Row ${row}`;
+  replace(
+    place,
+    h(
+      "header",
+      { className: "bar" },
+      h("a", { className: "brand", href: back, text: "all rows" }),
+      h("span", { className: "gap" }),
+      themeButton(),
+    ),
+    h("main", { className: "single" }, panel(found)),
+  );
   return null;
 }

@@ -9,6 +9,7 @@ export class Pages {
   constructor(path, question, signal, came) {
     Object.assign(this, { path, question, signal, came, wrong: null });
     this.pages = new Map();
+    this.arrived = new Promise((arrive) => (this.arrive = arrive));
   }
 
   known(place) {
@@ -34,6 +35,7 @@ export class Pages {
       (answer) => {
         page.rows = answer.rows;
         this.came();
+        this.arrive();
       },
       (error) => {
         if (error.name === "AbortError") return;

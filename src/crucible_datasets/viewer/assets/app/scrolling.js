@@ -2,6 +2,8 @@
 // a place in the scroll bar is a share of the rows. Small steps always move by as many pixels as they are long; near
 // both ends the two agree, so that the ends can be reached.
 
+import { later } from "./dom.js";
+
 export const ROW_HEIGHT = 46;
 const TALLEST = 6_000_000;
 const TRUE_ENDS = 40_000;
@@ -34,14 +36,15 @@ export class Scale {
 // The place that is in sight, kept while the browser scrolls its bar.
 export class Sight {
   constructor(element, scale, moved) {
-    Object.assign(this, { element, scale, moved, at: 0, bar: 0, settling: null });
+    Object.assign(this, { element, scale, moved, at: 0, bar: 0 });
+    this.settle = later(150, () => this.settled());
     element.scrollTop = 0;
     this.listen = () => this.scrolled();
     element.addEventListener("scroll", this.listen, { passive: true });
   }
 
   end() {
-    clearTimeout(this.settling);
+    this.ended = true;
     this.element.removeEventListener("scroll", this.listen);
   }
 
@@ -61,8 +64,7 @@ export class Sight {
     this.at = this.within(isSmall ? this.at + step : this.scale.fromBar(bar, this.height));
     this.bar = bar;
     this.moved();
-    clearTimeout(this.settling);
-    if (!this.scale.isTrue) this.settling = setTimeout(() => this.show(this.at), 150);
+    this.settle();
   }
 
   within(at) {
@@ -71,8 +73,20 @@ export class Sight {
 
   show(at) {
     this.at = this.within(at);
+    this.align();
+    this.settle();
+  }
+
+  align() {
     this.element.scrollTop = this.scale.toBar(this.at, this.height);
     this.bar = this.element.scrollTop;
     this.moved();
+  }
+
+  // When nobody scrolls any more, the bar takes its place, and the address remembers it for "back" and for reloading.
+  settled() {
+    if (this.ended) return;
+    if (!this.scale.isTrue) this.align();
+    history.replaceState({ at: Math.round(this.at) }, "");
   }
 }

@@ -26,7 +26,9 @@ export class Table {
   }
 
   build(path) {
-    const headers = this.columns.map((column) => header(column, path, this.question, this.stop.signal));
+    const headers = this.columns.map((column) =>
+      header(column, path, this.question, this.stop.signal, this.pages.arrived),
+    );
     this.body = h("tbody");
     this.head = h("thead", {}, h("tr", {}, h("th", { className: "number", scope: "col", text: "row" }), headers));
     const widths = [NUMBER_WIDTH, ...this.columns.map((column) => width(column.kind))];
@@ -35,7 +37,13 @@ export class Table {
       column.style.width = `${wide}px`;
       return column;
     });
-    this.grid = h("table", { className: "rows", "aria-rowcount": this.facts.num_rows }, h("colgroup", {}, columns), this.head, this.body);
+    this.grid = h(
+      "table",
+      { className: "rows", "aria-rowcount": this.facts.num_rows },
+      h("colgroup", {}, columns),
+      this.head,
+      this.body,
+    );
     this.grid.style.width = `max(100%, ${widths.reduce((sum, wide) => sum + wide, 0)}px)`;
     this.space = h("div", { className: "space" }, this.grid);
     const nothing = !this.facts.num_rows && h("p", { className: "nothing", text: "No rows." });
@@ -65,9 +73,10 @@ export class Table {
   move(by, opens) {
     const from = this.chosen ?? (by > 0 ? this.first - 1 : this.first);
     this.chosen = Math.min(Math.max(from + by, 0), this.facts.num_rows - 1);
-    const last = this.first + this.visible - 1;
-    if (this.chosen < this.first || by < -1) this.sight.show(Math.min(this.sight.at, this.chosen * ROW_HEIGHT));
-    else if (this.chosen >= last) this.sight.show((this.chosen - this.visible + 1) * ROW_HEIGHT);
+    const top = this.chosen * ROW_HEIGHT;
+    const room = this.place.clientHeight - this.scale.above;
+    if (top < this.sight.at) this.sight.show(top);
+    else if (top + ROW_HEIGHT > this.sight.at + room) this.sight.show(top + ROW_HEIGHT - room);
     this.draw();
     if (opens) this.open();
   }
@@ -117,8 +126,14 @@ export class Table {
 
   waiting() {
     const wrong = this.pages.wrong;
-    if (wrong) return h("tr", {}, h("td", { className: "wrong", colSpan: this.columns.length + 1, text: wrong.message }));
-    return h("tr", { className: "waiting" }, h("td", { className: "number", text: "…" }), this.columns.map(() => h("td")));
+    if (wrong)
+      return h("tr", {}, h("td", { className: "wrong", colSpan: this.columns.length + 1, text: wrong.message }));
+    return h(
+      "tr",
+      { className: "waiting" },
+      h("td", { className: "number", text: "…" }),
+      this.columns.map(() => h("td")),
+    );
   }
 
   filled(place, found) {
@@ -131,7 +146,9 @@ export class Table {
       "tr",
       { "aria-rowindex": place + 1, "data-row": found.row, onclick: choose },
       h("td", { className: "number", text: found.row }),
-      found.cells.map((value, index) => h("td", { className: `kind-${this.columns[index].kind}` }, cell(value, this.question.q))),
+      found.cells.map((value, index) =>
+        h("td", { className: `kind-${this.columns[index].kind}` }, cell(value, this.question.q)),
+      ),
     );
   }
 

@@ -1,6 +1,6 @@
 // Light, dark, or as the system has it; the choice is kept in this browser.
 
-import { h } from "./dom.js";
+import { h, replace } from "./dom.js";
 
 const KEY = "crucible-theme";
 const NEXT = { "": "dark", dark: "light", light: "" };
@@ -25,8 +25,12 @@ export function theme(choice = kept()) {
 }
 
 export function themeButton() {
-  const button = h("button", { type: "button", className: "quiet", title: "Colours: light, dark, or as the system has them" });
-  const label = () => (button.textContent = `◐ ${NAMES[kept()]}`);
+  const button = h("button", { type: "button", className: "theme" });
+  const label = () => {
+    replace(button, "◐ ", h("span", { text: NAMES[kept()] }));
+    button.title = `colours: ${NAMES[kept()]}`;
+    button.setAttribute("aria-label", button.title);
+  };
   button.addEventListener("click", () => {
     theme(NEXT[kept()]);
     label();

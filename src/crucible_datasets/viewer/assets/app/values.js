@@ -4,8 +4,8 @@ import { bubbles } from "./chat.js";
 import { code } from "./code.js";
 import { count, h } from "./dom.js";
 import { folded } from "./folding.js";
-import { media } from "./media.js";
-import { tree } from "./tree.js";
+import { isMedia, media } from "./media.js";
+import { isLabel, tree } from "./tree.js";
 import { written } from "./written.js";
 
 export function whole(value, language = null) {
@@ -33,7 +33,13 @@ const WHOLE = {
 export function bare(value) {
   if (value === null || typeof value !== "object") return value;
   if (value.t === "chat") return value.v.map(({ role, content, more }) => ({ role, content, ...(more || {}) }));
-  if (["image", "audio", "video"].includes(value.t)) return { path: value.path };
   if (value.t === "bytes") return { bytes: value.length };
-  return value.v;
+  return isMedia(value) ? { path: value.path } : inner(value.v);
+}
+
+function inner(value) {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(inner);
+  if (isLabel(value) || isMedia(value)) return bare(value);
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inner(each)]));
 }

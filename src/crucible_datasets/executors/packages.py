@@ -1,0 +1,67 @@
+"""Which installed packages tasks refer to, so that they are imported once for all workers (see `seasoned`).
+
+Only packages that the program has imported itself. Modules of users are not among them: they may be edited while
+the program runs, and every worker imports them as they are then. What such modules use of packages counts.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+# What every keeper has; pyarrow and pandas get there as soon as the program has them.
+_EVERYWHERE = {"cloudpickle", "crucible_datasets", "numpy", "pandas", "pyarrow", *sys.stdlib_module_names}
+_EVERYWHERE |= {"__main__", "__mp_main__"}  # and what no worker imports
+_FOLDERS = {"site-packages", "dist-packages"}
+
+
+def modules_behind(value: Any) -> Iterator[str]:
+    """The modules in which another process looks for a value, or from which it gets what a code needs."""
+    kind = type(value)
+    if issubclass(kind, ModuleType):
+        yield value.__name__
+    elif kind is CodeType:
+        yield from (step.argval for step in dis.get_instructions(value) if step.opname == "IMPORT_NAME")
+    elif kind in {FunctionType, BuiltinFunctionType} or issubclass(kind, type):
+        module = getattr(value, "__module__", None)
+        if isinstance(module, str):
+            yield module
+
+
+def installed_among(names: Iterable[str]) -> set[str]:
+    """Those modules of installed packages that are meant, or used by modules of users that are meant."""
+    found, seen, left = set(), set(), list(names)
+    while left:
+        name = left.pop()
+        module = sys.modules.get(name)
+        if name in seen or module is None or _root(name) in _EVERYWHERE:
+            continue
+        seen.add(name)
+        if _is_installed(name):
+            found.add(name)
+        elif _file(name):
+            left.extend(used for value in list(vars(module).values()) for used in modules_behind(value))
+    return found
+
+
+def of_users(names: Iterable[str]) -> list[str]:
+    """Those of some modules that belong to nobody but the user."""
+    return [name for name in names if _root(name) not in _EVERYWHERE and _file(name) and not _is_installed(name)]
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a module lies where packages are installed. Some parts of packages, made by them, lie nowhere."""
+    return any(not _FOLDERS.isdisjoint(PurePath(_file(part)).parts) for part in (name, _root(name)))
+
+
+def _root(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _file(name: str) -> str:
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file if isinstance(file, str) else ""

@@ -1,0 +1,28 @@
+"""Shards of a run that goes on where another one, of any size, was stopped."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crucible_datasets.ops.mapping.running import _around, bounds
+
+
+@st.composite
+def cases(draw):
+    size, units = draw(st.integers(1, 5)), draw(st.integers(1, 20))
+    num_rows = size * units - draw(st.integers(0, size - 1))
+    finished = draw(st.lists(st.tuples(st.integers(1, 4), st.booleans()), max_size=units))
+    found, at = [], 0
+    for length, is_there in finished:
+        if is_there and at < num_rows:
+            found.append(range(at, min(at + length * size, num_rows)))
+        at += length * size
+    return size, num_rows, bounds(num_rows, draw(st.integers(1, units)), size), found
+
+
+@given(cases())
+def test_what_was_finished_stays_whole_and_the_rest_is_covered_once(case):
+    size, num_rows, rows, found = case
+    shards = _around(rows, found)
+    assert [row for shard in shards for row in shard] == list(range(num_rows))
+    assert set(found) <= set(shards)
+    assert all(shard.start % size == 0 for shard in shards)

@@ -1,0 +1,218 @@
+"""The pages of runs in a real browser: from the table over a comparison to one sample and back; data runs no script."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+from support.browser import browser, needs_browser
+from support.hostile import ALL_TERMINAL, XSS
+from support.runs import hostile_run, run_of
+
+from crucible_datasets import ResultStore, view
+
+pytestmark = needs_browser
+RUNS, HOSTILE = 0, 1
+# Several in one sample: a page for each of them would take minutes.
+PAYLOADS = [*("\n\n".join(XSS[at::16]) for at in range(16)), ALL_TERMINAL]
+
+
+def fields(number):
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"What is **{number}** plus 2?"}]
+    metadata = {"topic": "fruit" if number % 2 else "money"}
+    return {
+        "input": chat,
+        "target": str(number + 2),
+        "metadata": metadata,
+        "prediction": f"It is answer {number} 🙂 then.",
+    }
+
+
+@pytest.fixture(scope="module")
+def viewer(tmp_path_factory):
+    store, hostile = (ResultStore(tmp_path_factory.mktemp(name)) for name in ("store", "hostile"))
+    made = {
+        "small": [number % 2 for number in range(60)],
+        "large": [1 if number % 3 else None for number in range(60)],
+        "third": [1] * 60,
+    }
+    for number, (model, values) in enumerate(made.items()):
+        info = {"created_at": f"2026-01-0{number + 1}T00:00:00Z", "tags": [f"tag-{model}"], "options": {"heat": 0.5}}
+        store.save(run_of(model, values, samples=fields, info=info))
+    for model in ("a", "b"):
+        run = hostile_run(model, payloads=PAYLOADS)
+        info = replace(run.info, run_id=f"{model}-run", created_at="2026-01-01T00:00:00Z", dataset_hash="h")
+        hostile.save(type(run)(info, run.samples, run.summary))
+    with view(store, hostile, browser=False) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def context(viewer):
+    with browser() as opened:
+        made = opened.new_context(viewport={"width": 1200, "height": 900}, base_url=viewer.url.partition("/?")[0])
+        first = made.new_page()
+        first.goto(viewer.url)
+        first.wait_for_selector(".home")
+        first.close()
+        yield made
+
+
+@pytest.fixture
+def page(context, viewer):
+    """A page that says nothing to the console, opens no dialog, and asks nobody but its server."""
+    opened, said = context.new_page(), []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("dialog", lambda dialog: said.append(dialog.message))
+    own = viewer.url.partition("?")[0]
+    opened.on("request", lambda asked: asked.url.startswith((own, "data:image/")) or said.append(asked.url))
+    yield opened
+    opened.close()
+    assert not said, said
+
+
+def texts(page, selector):
+    return page.locator(selector).all_inner_texts()
+
+
+def reads(page, selector, text):
+    """Wait for a text; the policy lets no test evaluate a condition in the page again and again."""
+    page.locator(selector, has_text=re.compile(f"^{re.escape(text)}$")).wait_for()
+
+
+def opened(page, address, selector):
+    page.goto(address)
+    page.wait_for_selector(selector)
+
+
+def test_runs_are_sorted_filtered_and_chosen(page):
+    opened(page, f"/results/{RUNS}", "#runs tbody tr")
+    assert texts(page, "#runs tbody td:nth-child(2)") == ["third", "large", "small"]
+    page.click("#runs th:nth-child(7) button")
+    assert texts(page, "#runs tbody td:nth-child(7)") == ["100.0 %", "66.7 %", "50.0 %"]
+    page.click("#runs th:nth-child(7) button")
+    assert texts(page, "#runs tbody td:nth-child(2)") == ["small", "large", "third"]
+    assert texts(page, "#runs tbody td:nth-child(8)")[0].endswith(" %") and page.is_disabled("#compare")
+    page.fill("[name=q]", "TAG-large")
+    assert texts(page, "#runs tbody td:nth-child(2)") == ["large"] and "q=TAG-large" in page.url
+    page.reload()
+    page.wait_for_selector("#runs tbody tr")
+    assert texts(page, "#runs tbody td:nth-child(2)") == ["large"]
+
+
+def test_from_the_table_to_one_sample_and_back(page):
+    opened(page, f"/results/{RUNS}", "#runs tbody tr")
+    for model in ("small", "large"):
+        page.check(f"[aria-label='choose {model}']")
+    page.click("#compare")
+    page.wait_for_selector("#samples tbody tr")
+    assert texts(page, "#differences tbody td:nth-child(2)") == ["large"]
+    assert texts(page, "#differences tbody td:nth-child(4)") == ["+16.7"]
+    assert texts(page, ".kind") == [
+        "all 60",
+        "fixed 20",
+        "broken 10",
+        "right 20",
+        "wrong 10",
+        "differing 30",
+        "unparsed 20",
+    ]
+    assert page.locator("#groups svg circle").count() == 4
+    page.click(".kind.fixed")
+    reads(page, "#count", "1–20 of 20")
+    fixed = texts(page, "#samples tbody td:first-child")
+    assert fixed[:3] == ["q2", "q4", "q8"]
+    page.click("#samples tbody a >> nth=1")
+    page.wait_for_selector(".completion mark")
+    assert texts(page, "h1") == ["q4"] and "2 of 20" in page.inner_text(".bar")
+    assert texts(page, ".completion mark") == ["answer 4"] * 2
+    assert texts(page, ".answer .mark") == ["wrong", "right"]
+    page.keyboard.press("ArrowRight")
+    reads(page, "h1", "q8")
+    page.click("text=← previous")
+    reads(page, "h1", "q4")
+    for _ in range(3):
+        page.go_back()
+    page.wait_for_selector(".kind.fixed[aria-pressed=true]")
+    reads(page, "#count", "1–20 of 20")
+    page.go_back()
+    reads(page, "#count", "1–25 of 60")
+    page.go_back()
+    page.wait_for_selector("#compare:enabled")
+    assert page.is_checked("[aria-label='choose small']") and not page.is_checked("[aria-label='choose third']")
+
+
+def test_a_run_shows_its_provenance_and_pages_of_samples(page):
+    opened(page, f"/results/{RUNS}/run/large-run", "#samples tbody tr")
+    told = page.inner_text("#provenance")
+    for fact in ("h1", "gsm8k/official@1", "exact_match@1", "tag-large", "heat"):
+        assert fact in told
+    assert texts(page, ".kind") == ["all 60", "right 40", "wrong 20", "unparsed 20"]
+    page.click("#samples .pages button:nth-child(2)")
+    reads(page, "#count", "26–50 of 60")
+    page.click("#samples tbody a >> nth=0")
+    page.wait_for_selector(".completion")
+    assert texts(page, ".bubble > b") == ["system", "user"]
+    page.go_back()
+    reads(page, "#count", "26–50 of 60")
+
+
+def test_what_is_not_there_is_said(context, viewer):
+    page = context.new_page()
+    for address in (
+        "/results/7",
+        f"/results/{RUNS}/run/none",
+        f"/results/{RUNS}/compare?runs=small-run",
+        "/results/0/nothing/x",
+    ):
+        page.goto(address)
+        page.wait_for_selector(".problem, pre")
+        assert page.locator(".problem p").count() or "error" in page.inner_text("body")
+    page.close()
+
+
+ACTIVE = """() => {
+    const kinds = "iframe, object, embed, form, base, audio, video, template, marquee, meta[http-equiv], style";
+    const isActive = (node) => [...node.attributes].some((one) => one.name.startsWith("on") || /^\\s*javascript:/i.test(one.value));
+    const scripts = [...document.scripts].filter((one) => !one.src.startsWith(`${location.origin}/assets/`));
+    const found = [...document.querySelectorAll("#page *")].filter(isActive);
+    return { active: document.querySelectorAll(kinds).length + found.length + scripts.length, hacked: window.hacked || 0 };
+}"""
+
+
+def test_no_script_of_the_data_runs(page):
+    assert len(XSS) >= 100
+    quiet = {"active": 0, "hacked": 0}
+    query = "?runs=a-run,b-run"
+    for address, selector in (
+        (f"/results/{HOSTILE}", "#runs tbody tr"),
+        (f"/results/{HOSTILE}/run/a-run", "#samples tbody tr"),
+        (f"/results/{HOSTILE}/compare{query}", "#samples tbody tr"),
+    ):
+        opened(page, address, selector)
+        assert page.evaluate(ACTIVE) == quiet, address
+        assert "\u202e" not in page.inner_text("body")
+    page.click("#samples tbody a >> nth=0")
+    seen = 0
+    while True:
+        reads(page, ".bar .quiet", f"{seen + 1} of {len(PAYLOADS)}")
+        assert page.evaluate(ACTIVE) == quiet, page.url
+        seen += 1
+        if page.is_disabled("text=next →"):
+            break
+        page.keyboard.press("ArrowRight")
+    assert seen == len(PAYLOADS) and "\u202e" not in page.inner_text("body")
+
+
+def test_it_is_readable_in_the_dark_and_on_a_phone(page):
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 800})
+    for address in (
+        f"/results/{RUNS}/compare?runs=small-run,large-run",
+        f"/results/{RUNS}/sample/q2?runs=small-run,large-run",
+    ):
+        opened(page, address, ".results section")
+        wide, ground, ink = page.evaluate(
+            "() => [document.documentElement.scrollWidth, ...['backgroundColor', 'color'].map((one) => getComputedStyle(document.body)[one])]"
+        )
+        assert wide <= 390 and sum(map(int, ground[4:-1].split(","))) < 150 < sum(map(int, ink[4:-1].split(",")))
