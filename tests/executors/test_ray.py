@@ -345,3 +345,21 @@ def test_resources_are_asked_for(ray_cluster, numbers):
         numbers.map(lambda row: {"m": 1}, executor=RayExecutor(num_gpus=1))
     executor = RayExecutor(num_cpus=0.5, resources={"memory": 1})
     assert executor.workers() == 2 * int(ray_cluster.cluster_resources()["CPU"])
+
+
+def test_a_run_that_is_left_starts_no_cluster_when_it_is_forgotten(ray_cluster, tmp_path):
+    program = """
+import gc, sys, ray
+from crucible_datasets.executors.base import Task
+from crucible_datasets.executors.ray import RayExecutor
+run = RayExecutor(sys.argv[1]).run([Task(lambda rank, advance: rank, range(0))] * 9, 2, lambda rows: None)
+assert next(run) == 0
+ray.shutdown()
+del run
+gc.collect()
+assert not ray.is_initialized()
+again = RayExecutor(sys.argv[1]).run([Task(lambda rank, advance: rank, range(0))] * 3, 2, lambda rows: None)
+assert list(again) == [0, 1, 2]
+"""
+    address = ray_cluster.get_runtime_context().gcs_address
+    subprocess.run([sys.executable, "-c", program, address], check=True, timeout=120)

@@ -26,7 +26,9 @@ MORE = {
         ["Dataset.map", "Dataset.filter", "DatasetDict.map", "DatasetDict.filter"],
         ("on_error", "cache_key", "executor"),
     ),
-    **{f"Iterable{kind}.{method}": ("executor",) for kind in ("Dataset", "DatasetDict") for method in ("map", "filter")},
+    **{
+        f"Iterable{kind}.{method}": ("executor",) for kind in ("Dataset", "DatasetDict") for method in ("map", "filter")
+    },
     **{
         f"{kind}.push_to_hub": ("append",)
         for kind in ("Dataset", "DatasetDict", "IterableDataset", "IterableDatasetDict")

@@ -164,6 +164,8 @@ class _Calls:
 
     def stop(self) -> None:
         """Have none of the tasks under way any more."""
+        if not self.ray.is_initialized():  # They have ended, and a question to Ray would start another cluster.
+            return
         for ref in self.under_way:
             self.ray.cancel(ref, force=True)
         if self.under_way:
@@ -191,7 +193,8 @@ def _ears(ray: Any, anew: bool = False) -> Any:
     """Who hears the progress of tasks: one actor for all runs of this program."""
     global _lost_ears
     _lost_ears += anew
-    return _made_ears(ray.get_runtime_context().get_job_id(), _lost_ears)
+    here = ray.get_runtime_context()
+    return _made_ears(f"{here.gcs_address} {here.get_job_id()}", _lost_ears)
 
 
 def connected(address: str | None = None) -> Any:
