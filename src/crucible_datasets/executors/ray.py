@@ -25,8 +25,9 @@ from crucible_datasets.executors.surroundings import Surroundings
 from crucible_datasets.registry import need
 
 _SECONDS_TO_DIE = 5.0
-# Read when Ray is imported, by us and by the processes it starts: it then listens on 127.0.0.1 alone.
-_LOOPBACK_ONLY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+# Read when Ray is imported, by us and by the processes it starts. It then listens on 127.0.0.1 alone, and its workers are
+# started by this Python: under `uv run` each of them would be a `uv run` of a copy of the project, which never came up.
+_AS_WE_START_IT = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
 
 @dataclass(frozen=True)
@@ -207,9 +208,9 @@ def connected(address: str | None = None) -> Any:
     if address is None:
         with suppress(ClusterError):
             return _init("auto")
-    os.environ.update(_LOOPBACK_ONLY)
-    ray = need("ray", "ray")
-    ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # it may have been imported before
+    os.environ.update(_AS_WE_START_IT)
+    constants = need("ray", "ray")._private.ray_constants  # it may have been imported before
+    constants.ENABLE_RAY_CLUSTER = constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = False
     return _init("local", include_dashboard=False)
 
 
