@@ -25,7 +25,7 @@ from crucible_datasets.executors.surroundings import Surroundings
 from crucible_datasets.registry import need
 
 _SECONDS_TO_DIE = 5.0
-# Read when Ray is imported, by us and by the processes it starts. It then listens on 127.0.0.1 alone, and its workers are
+# Read when Ray is imported, by us and by the processes it starts. It then listens on 127.0.0.1 alone, and workers are
 # started by this Python: under `uv run` each of them would be a `uv run` of a copy of the project, which never came up.
 _AS_WE_START_IT = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
