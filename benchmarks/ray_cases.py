@@ -1,10 +1,12 @@
 """A Ray cluster of this machine: what a second processor brings, what a shard costs, and Ray Data on the same work.
 
-    python -m benchmarks.ray_cases --seconds 20 --repeat 3
+    python -m benchmarks.ray_cases --seconds 20 --repeat 3     # 3 minutes or so, on a quiet machine
+    python -m benchmarks.ray_cases --seconds 2 --repeat 1      # whether it runs
 
-Run it on a quiet machine with two processors or more: both sides of every comparison take turns, each on a cluster
-that is warm. The bars: two processors do CPU-bound work in at most 1 / 1.6 of the time of one, and `Dataset.map` takes
-no longer than `ray.data.Dataset.map_batches`. Overhead is CPU time that an empty function takes, for each shard.
+Run it on a machine with two processors or more: all sides take turns, each on a cluster that is warm, and must give the
+same numbers. The bars: two processors do CPU-bound work 1.6 times as fast as one, and `ray.data.Dataset.map_batches`
+takes no less time than `Dataset.map`. A shard costs what a task costs of which nothing is asked. Work breaks even when
+it takes two workers of the cluster as long as this process, without the time in which the cluster starts.
 """
 
 from __future__ import annotations
@@ -50,26 +52,35 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - began, result
 
 
+def here(work: Work) -> list[int]:
+    return _mapped(work, "serial")
+
+
 def ours(work: Work, workers: int) -> list[int]:
-    from crucible_datasets import Dataset
     from crucible_datasets.executors.ray import RayExecutor
+
+    # A task that takes half of all processors leaves room for one other.
+    return _mapped(work, RayExecutor(num_cpus=processors() / workers))
+
+
+def _mapped(work: Work, executor: Any) -> list[int]:
+    from crucible_datasets import Dataset
 
     rows = Dataset.from_dict({"n": list(range(ROWS))})
     how = {"batched": True, "batch_size": BATCH, "load_from_cache_file": False, "keep_in_memory": True}
-    # A task that takes half of all processors leaves room for one other.
-    executor = RayExecutor(num_cpus=processors() / workers)
     return list(rows.map(work, executor=executor, **how)["made"])
 
 
-def of_ray_data(work: Work) -> list[int]:
+def of_ray_data(work: Work, workers: int) -> list[int]:
     import logging
 
-    import ray
+    import ray.data
 
     logging.getLogger("ray.data").setLevel(logging.WARNING)
     ray.data.DataContext.get_current().enable_progress_bars = False
-    rows = ray.data.from_items([{"n": n} for n in range(ROWS)]).map_batches(work, batch_size=BATCH)
-    return [row["made"] for row in rows.take_all()]
+    rows = ray.data.from_items([{"n": n} for n in range(ROWS)])
+    made = rows.map_batches(work, batch_size=BATCH, num_cpus=processors() / workers)
+    return [row["made"] for row in made.take_all()]
 
 
 def processors() -> int:
@@ -83,11 +94,8 @@ def overhead() -> float:
     from crucible_datasets.executors.base import Task
     from crucible_datasets.executors.ray import RayExecutor
 
-    tasks = [Task(_empty, range(1)) for _ in range(EMPTY_SHARDS)]
-    executor = RayExecutor()
-    list(executor.run(tasks[:4], executor.workers(), _untold))
-    taken, _ = timed(lambda: list(executor.run(tasks, executor.workers(), _untold)))
-    return taken / EMPTY_SHARDS
+    tasks, executor = [Task(_empty, range(1)) for _ in range(EMPTY_SHARDS)], RayExecutor(num_cpus=processors() / 2)
+    return timed(lambda: list(executor.run(tasks, 2, _untold)))[0] / EMPTY_SHARDS
 
 
 def _empty(rank: int | None, advance: Any) -> int | None:
@@ -98,33 +106,75 @@ def _untold(rows: int) -> None:
     pass
 
 
+def turns(work: Work, repeat: int) -> dict[str, list[float]]:
+    """How long each side took, every time; the order is turned round each time."""
+    sides: dict[str, Callable[[], list[int]]] = {
+        "this process": lambda: here(work),
+        "Ray, one worker": lambda: ours(work, 1),
+        "Ray, two workers": lambda: ours(work, 2),
+        "ray.data, two workers": lambda: of_ray_data(work, 2),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in sides}
+    for number in range(repeat):
+        found = []
+        for name in list(sides)[:: -1 if number % 2 else 1]:
+            seconds, result = timed(sides[name])
+            taken[name].append(seconds)
+            found.append(sorted(result))
+        assert all(result == found[0] for result in found), "the sides do not agree"
+    return taken
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Rows of text as a table in Markdown."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+
+
+def report(taken: dict[str, list[float]], idle: dict[str, list[float]], shards: list[float]) -> list[tuple[str, ...]]:
+    """What was measured, and whether it keeps to the bars."""
+    serial, one, two, other = (median(each) for each in taken.values())
+    fixed = median(idle["Ray, two workers"]) - median(idle["this process"])
+    saved = 1 - two / serial  # of each second of work
+    return [
+        ("what", "median", "least to most", "bar", ""),
+        *((name, *_spread(each, 1, "s"), "", "") for name, each in taken.items()),
+        ("two workers, to one", f"{one / two:.2f} ×", "", f"≥ {SPEED_UP}", _kept(one / two >= SPEED_UP)),
+        ("ray.data, to ours", f"{other / two:.2f} ×", "", f"≥ {AS_FAST:.1f}", _kept(other / two >= AS_FAST)),
+        ("a shard", *_spread(shards, 1e3, "ms"), "", ""),
+        ("a map without work", f"{fixed * 1e3:.0f} ms more than here", "", "", ""),
+        ("break-even", f"{fixed / saved:.2f} s of work" if saved > 0 else "never", "", "", ""),
+    ]
+
+
+def _spread(seconds: list[float], times: float, unit: str) -> tuple[str, str]:
+    least, most = min(seconds) * times, max(seconds) * times
+    return f"{median(seconds) * times:.2f} {unit}", f"{least:.2f} to {most:.2f} {unit}"
+
+
+def _kept(holds: bool) -> str:
+    return "kept" if holds else "MISSED"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ray_cases")
     parser.add_argument("--seconds", type=float, default=20, help="of work on one processor")
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
-    from crucible_datasets.executors.ray import connected
+    from crucible_datasets import disable_progress_bars
+    from crucible_datasets.executors.raycluster import connected
 
+    disable_progress_bars()
     connected("local")
-    print(f"overhead of a shard: {overhead() * 1e3:.1f} ms of wall time, {processors()} workers")
-    work = Work(rounds_for(options.seconds))
-    sides: dict[str, Callable[[], list[int]]] = {
-        "one": lambda: ours(work, 1),
-        "two": lambda: ours(work, 2),
-        "ray.data, two": lambda: of_ray_data(work),
-    }
-    taken: dict[str, list[float]] = {name: [] for name in sides}
-    for number in range(options.repeat):
-        results = []
-        for name in list(sides)[:: -1 if number % 2 else 1]:
-            seconds, result = timed(sides[name])
-            taken[name].append(seconds)
-            results.append(sorted(result))
-            print(f"  {name}: {seconds:.1f} s", flush=True)
-        assert all(result == results[0] for result in results)
-    one, two, other = (median(taken[name]) for name in sides)
-    print(f"two processors: {one / two:.2f} times as fast as one (bar {SPEED_UP})")
-    print(f"ray.data takes {other / two:.2f} times as long (bar {AS_FAST})")
+    turns(Work(0), 2)  # workers start, and import what they need
+    overhead()
+    shards, idle = [overhead() for _ in range(3)], turns(Work(0), 5)
+    taken = turns(Work(rounds_for(options.seconds)), options.repeat)
+    print(f"{processors()} processors, {ROWS} rows, {options.seconds:g} s of work, {options.repeat} times\n")
+    print(table(report(taken, idle, shards)))
 
 
 if __name__ == "__main__":

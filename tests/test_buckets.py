@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +17,13 @@ from huggingface_hub import HfApi, HfFileSystem
 
 import crucible_datasets as cd
 from crucible_datasets import config, storage
-from crucible_datasets.exceptions import ArgumentError, ContentMismatchError, DatasetNotFoundError, OfflineError
+from crucible_datasets.exceptions import (
+    AccessDeniedError,
+    ArgumentError,
+    ContentMismatchError,
+    DatasetNotFoundError,
+    OfflineError,
+)
 from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.server import serving
 from crucible_datasets.sources.base import source_of
@@ -188,3 +197,36 @@ def test_hugging_face_datasets_reads_the_same(server, tmp_path):
     surroundings["HF_HUB_DISABLE_XET"] = "1"
     ran = subprocess.run([sys.executable, "-c", program], env=surroundings, capture_output=True, text=True, timeout=120)
     assert ran.stdout == f"{sum(range(300))}\n", ran.stderr
+
+
+def test_what_is_written_to_a_bucket_is_read_by_everybody_and_can_be_removed(server, folder, monkeypatch):
+    token = next(iter(server.access.tokens))
+    options, api = {"token": token}, HfApi(endpoint=server.endpoint, token=token)
+    rows = [{"n": number, "text": f"zeile {number} ü"} for number in range(5)]
+    storage.write_jsonl("hf://buckets/acme/stuff/new/a b#c.jsonl", rows, storage_options=options)
+    assert list(storage.read_jsonl("hf://buckets/acme/stuff/new/a b#c.jsonl")) == rows
+    assert list(cd.load_dataset("buckets/acme/stuff/new", split="train")) == rows
+    assert "new/a b#c.jsonl" in {file.path for file in api.list_bucket_tree("acme/stuff", recursive=True)}
+    storage.remove("hf://buckets/acme/stuff/new/a b#c.jsonl", storage_options=options)
+    assert not storage.exists("hf://buckets/acme/stuff/new/a b#c.jsonl")
+    api.create_bucket("acme/fresh")
+    storage.copy(str(folder / "other" / "a.csv"), "hf://buckets/acme/fresh/a.csv", storage_options=options)
+    assert cd.load_dataset("buckets/acme/fresh", split="train")["x"] == [1]
+    with pytest.raises(AccessDeniedError, match=r"HF_TOKEN|token"):
+        storage.write_jsonl("hf://buckets/acme/stuff/no.jsonl", rows, storage_options={"token": False})
+    assert not (folder / "no.jsonl").exists()
+
+
+@pytest.mark.parametrize("path", ["../../out.txt", "/out.txt", "a/../../../out.txt", "no\0pe"])
+def test_a_bucket_takes_nothing_that_leads_out_of_it_or_never_came(server, folder, tmp_path, path):
+    token = next(iter(server.access.tokens))
+    for path, hash in [(path, "0" * 64), ("fine.txt", "1" * 64)]:
+        steps = json.dumps({"type": "addFile", "path": path, "xetHash": hash}).encode()
+        asked = urllib.request.Request(f"{server.endpoint}/api/buckets/acme/stuff/batch", steps)
+        asked.add_header("Authorization", f"Bearer {token}")
+        with pytest.raises(urllib.error.HTTPError) as refused, urllib.request.urlopen(asked):
+            pass
+        refused.value.close()
+        assert refused.value.code == 400
+    assert not list(tmp_path.rglob("*out.txt"))
+    assert not (folder / "fine.txt").exists()

@@ -11,7 +11,7 @@ import textwrap
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.function_edits import DIFFERENT, SAME
 
@@ -327,6 +327,7 @@ def test_the_name_in_a_module_is_told(tmp_path, monkeypatch):
         Hasher.hash(namespace["f"])
 
 
+@settings(max_examples=max(settings.default.max_examples // 4, 5))  # each hashes 25,000 rows
 @given(st.integers(0, 2**32))
 def test_long_values_are_told_apart_as_short_ones(seed):
     chance = random.Random(seed)

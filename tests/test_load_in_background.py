@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 
 import crucible_datasets as cd
 from crucible_datasets import config
-from crucible_datasets.exceptions import DatasetsError
+from crucible_datasets.exceptions import DatasetsError, StorageError
 from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.server import serving
 
@@ -249,6 +250,22 @@ def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
     with ThreadPoolExecutor(10) as pool:
         list(pool.map(lambda path: _patiently(arrivals, path), paths[::-1]))
     assert all(os.path.exists(path) for path in paths)
+
+
+def test_a_full_disk_is_told_once_and_to_whoever_needs_the_rest(tmp_path, caplog):
+    from crucible_datasets.reading.arrivals import Arrivals
+
+    def bring(path, advance):
+        raise StorageError(path, errno.ENOSPC)
+
+    paths = [str(tmp_path / f"{number}") for number in range(20)]
+    arrivals = Arrivals(bring, paths, 20, "test")
+    arrivals.begin()
+    for path in paths:
+        with pytest.raises(StorageError, match="space"):
+            arrivals.wait(path)
+    # Those that were on their way at that moment are told too.
+    assert len(caplog.records) <= 8
 
 
 def _patiently(arrivals, path):

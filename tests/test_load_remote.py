@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import re
 import subprocess
 import sys
 import uuid
+from urllib.parse import urlencode
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from huggingface_hub import HfApi
 
 import crucible_datasets as cd
 from crucible_datasets import config
 from crucible_datasets.exceptions import (
+    ArgumentError,
+    CardError,
     ConfigNotFoundError,
     DataFilesNotFoundError,
     DatasetNotFoundError,
@@ -21,6 +28,7 @@ from crucible_datasets.exceptions import (
     OfflineError,
 )
 from crucible_datasets.localhub import server as module
+from crucible_datasets.localhub.routes import Answer
 from crucible_datasets.localhub.server import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -207,19 +215,129 @@ def test_what_was_pushed_comes_back_with_its_features(server, monkeypatch):
     assert cd.load_dataset("local/typed")["test"].features == kinds
 
 
-def test_hugging_face_datasets_finds_the_same(server, tmp_path):
-    program = """
-import datasets
-loaded = datasets.load_dataset("acme/numbers")
-print({split: rows["n"][:] for split, rows in loaded.items()})
+ODD = ["a b", "ü", "c#d", "e?f", "g%20h", "i+j", "k&l", "m[1]", "p=q", "r's", "v;w", "日本", "x@y", "~z"]
+TREES = {
+    "odd": {f"data/train/{name}.csv": number for number, name in enumerate(ODD)},
+    "hidden": {"a.csv": 1, ".b.csv": 2, "__c/d.csv": 3, ".e/f.csv": 4, "data/.g.csv": 5, "data/h.csv": 6, "__i.csv": 7},
+    "dirs": {"train/a.csv": 1, "train/b/c.csv": 2, "test/a.csv": 3, "validation/x/y/z.csv": 4, "extra.csv": 5},
+    "cards": {"a/x.csv": 1, "b/t.csv": 2, "b/u.csv": 3, "b/v.csv": 4, "c/train.csv": 5, "c/test.csv": 6},
+}
+CARDS = """---
+configs:
+- config_name: a
+  data_files: "a/*.csv"
+- config_name: b
+  data_files:
+  - split: train
+    path: b/t.csv
+  - split: test
+    path: [b/u.csv, b/v.csv]
+- config_name: c
+  data_dir: c
+- config_name: d
+  data_files: [a/x.csv, c/train.csv]
+---
 """
+PATTERNS = {
+    "odd": [
+        *("data/train/*.csv", "data/train/a b.csv", "data/train/c#d.csv", "data/train/e?f.csv", "**/ü.csv"),
+        *("data/train/[a-k]*.csv", "data/**", "data/*/*", "data/train/x@y.csv", "data/train/g%20h.csv"),
+    ],
+    "hidden": ["*.csv", "**/*.csv", ".b.csv", ".e/*", ".e/f.csv", "__c/*", "data/.g.csv", "**", "data/*", "__i.csv"],
+    "dirs": ["train/?.csv", "hf://datasets/acme/dirs@main/train/**", {"foo": "**/c.csv", "bar": ["extra.csv"]}],
+}
+CALLS = [
+    *(("odd hidden dirs".split()[at], None, {}) for at in range(3)),
+    *((repo, None, {"data_files": pattern}) for repo, patterns in PATTERNS.items() for pattern in patterns),
+    *(("dirs", None, {"data_dir": folder}) for folder in ("train", "validation", "train/")),
+    ("dirs", None, {"data_dir": "train", "data_files": "**/*.csv"}),
+    *(("cards", name, {}) for name in "abcd"),
+    ("cards", "a", {"data_files": "b/t.csv"}),
+]
+ALL = """
+import json, sys
+import datasets
+for repo, name, how in json.loads(sys.argv[1]):
+    loaded = datasets.load_dataset(f"acme/{repo}", name, streaming=True, **how)
+    print(json.dumps({split: [row["x"] for row in rows] for split, rows in loaded.items()}))
+"""
+
+
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_hugging_face_datasets_finds_the_same(server, tmp_path, every):
+    calls = CALLS[::every]
+    for repo, tree in TREES.items():
+        for name, number in tree.items():
+            path = tmp_path / "hub" / "acme" / repo / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"x\n{number}\n")
+    (tmp_path / "hub" / "acme" / "cards" / "README.md").write_text(CARDS)
     surroundings = {**os.environ, "HF_ENDPOINT": server.endpoint, "HF_HOME": str(tmp_path / "h"), "HF_HUB_OFFLINE": "0"}
     surroundings.pop("HF_DATASETS_CACHE", None)
     theirs = subprocess.run(
-        [sys.executable, "-c", program], env=surroundings, check=True, timeout=120, capture_output=True, text=True
+        [sys.executable, "-c", ALL, json.dumps(calls)], env=surroundings, timeout=120, capture_output=True, text=True
     )
-    loaded = cd.load_dataset("acme/numbers")
-    assert theirs.stdout.strip() == str({split: rows["n"][:] for split, rows in loaded.items()})
+    assert theirs.returncode == 0, theirs.stderr
+    for (repo, name, how), line in zip(calls, theirs.stdout.splitlines(), strict=True):
+        loaded = cd.load_dataset(f"acme/{repo}", name, **how)
+        assert {split: rows["x"][:] for split, rows in loaded.items()} == json.loads(line), (repo, name, how)
+
+
+def test_one_display_tells_bytes_speed_time_and_files(server, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr("crucible_datasets.progress._disabled", False)
+    cd.load_dataset("acme/numbers", split="train")
+    last = [line for line in shown.getvalue().split("\r") if "Downloading acme/numbers" in line][-1]
+    assert re.search(r"100%.* [\d.]+k/[\d.]+k \[\d\d:\d\d<\d\d:\d\d, .*B/s, 2 of 2 files\]", last)
+
+
+def test_revisions_are_named_as_the_hub_names_them(server):
+    api = HfApi(endpoint=server.endpoint, token=next(iter(server.access.tokens)))
+    where = {"repo_id": "acme/old", "repo_type": "dataset"}
+    api.create_repo(**where)
+
+    def write(number, **how):
+        return api.upload_file(path_or_fileobj=b"x\n%d\n" % number, path_in_repo="a.csv", **where, **how)
+
+    first = write(1).oid
+    api.create_tag(**where, tag="v1.0")
+    api.create_branch(**where, branch="feat/x")
+    write(2, revision="feat/x")
+    write(3)
+    write(4, create_pr=True)
+    named = {first: 1, "v1.0": 1, "feat/x": 2, "main": 3, "refs/pr/1": 4, None: 3}
+    for revision, number in named.items():
+        assert cd.load_dataset("acme/old", split="train", revision=revision)["x"] == [number]
+    for revision, number in {"v1.0": 1, "feat%2Fx": 2, "refs/pr/1": 4, "refs%2Fpr%2F1": 4}.items():
+        assert cd.load_dataset(f"hf://datasets/acme/old@{revision}/a.csv", split="train")["x"] == [number]
+    for revision in ["nosuch", first[:8], "../../../../../../out", "v1.0/.."]:
+        with pytest.raises(DatasetNotFoundError, match="no revision"):
+            cd.load_dataset("acme/old", revision=revision)
+
+
+def test_a_repository_that_was_renamed_is_found_under_its_old_name(server, monkeypatch):
+    answer = module.answer
+
+    def moved(request):
+        if "/gone/" not in request.path:
+            return answer(request)
+        asked = urlencode(request.query, doseq=True)
+        return Answer(None, 307, {"Location": f"{request.path.replace('/gone/', '/acme/')}?{asked}"})
+
+    monkeypatch.setattr(module, "answer", moved)
+    for streaming in (False, True):
+        rows = cd.load_dataset("gone/plain", split="train", streaming=streaming)
+        assert [row["a"] for row in rows] == [1, 2]
+
+
+def test_a_card_that_is_no_yaml_says_where(server, tmp_path):
+    (tmp_path / "hub" / "acme" / "plain" / "README.md").write_text("---\nconfigs: [1\n---\n")
+    with pytest.raises(CardError, match=r"README\.md.*flow sequence"):
+        cd.load_dataset("acme/plain")
+    with pytest.raises(ArgumentError, match="empty"):
+        cd.load_dataset("acme/numbers", data_files="")
 
 
 def sent(server, monkeypatch):

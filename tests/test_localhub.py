@@ -114,6 +114,9 @@ def test_large_files_come_from_another_origin_in_ranges(server):
     assert asked(server, "GET", link, Range=f"bytes={len(whole)}-")[0] == 416
     assert asked(server, "GET", link.replace("signature=", "signature=0"))[0] == 403
     assert asked(server, "GET", elsewhere.path)[0] == 403
+    # Behind another server, which speaks https for it.
+    behind = {"Host": "hub.example.com", "X-Forwarded-Proto": "https"}
+    assert asked(server, "HEAD", path, **behind)[1]["Location"].startswith("https://hub.example.com/")
 
 
 def test_what_is_uploaded_is_downloaded(server, api, tmp_path):

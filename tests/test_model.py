@@ -211,7 +211,13 @@ class Chain(RuleBasedStateMachine):
             dataset[len(rows)]
 
 
+class Chains(Chain):
+    """More of them."""
+
+
 Chain.TestCase.settings = settings(
-    settings.default, max_examples=8 * settings.default.max_examples, stateful_step_count=8
+    settings.default, max_examples=3 * settings.default.max_examples, stateful_step_count=8
 )
+Chains.TestCase.settings = settings(Chain.TestCase.settings, max_examples=40 * settings.default.max_examples)
 test_any_chain_matches_a_list = Chain.TestCase
+test_many_chains_match_a_list = pytest.mark.slow(Chains.TestCase)

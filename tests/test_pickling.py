@@ -157,7 +157,7 @@ def test_threads_read_without_disturbing_each_other(dataset, change):
 
     def read(seed: int) -> bool:
         draw = random.Random(seed)
-        for _ in range(60):
+        for _ in range(25):
             place = draw.randrange(len(expected))
             start = draw.randrange(len(expected))
             stop = min(start + draw.randrange(20), len(expected))

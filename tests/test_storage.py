@@ -12,7 +12,13 @@ from support.servers import store
 
 import crucible_datasets as cd
 from crucible_datasets import config, storage
-from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, BadRecordError, UploadError
+from crucible_datasets.exceptions import (
+    AccessDeniedError,
+    ArgumentError,
+    BadRecordError,
+    DataFilesNotFoundError,
+    UploadError,
+)
 from crucible_datasets.localhub.server import serving
 from crucible_datasets.storage import BlobFile
 
@@ -266,5 +272,7 @@ def test_who_may_not_write_to_the_hub_is_told_what_to_do(hub):
 
 
 def test_what_cannot_be_written_to_is_an_error_of_this_library(hub):
-    with pytest.raises(UploadError, match=r"hf://buckets/acme/stuff/a\.txt"):
+    with pytest.raises(UploadError, match=r"hf://buckets/acme/none/a\.jsonl"):
+        storage.write_jsonl("hf://buckets/acme/none/a.jsonl", [{"a": 1}], storage_options=hub[1])
+    with pytest.raises(DataFilesNotFoundError, match=r"hf://buckets/acme/stuff/a\.txt"):
         storage.remove("hf://buckets/acme/stuff/a.txt", storage_options=hub[1])

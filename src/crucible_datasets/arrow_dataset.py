@@ -98,22 +98,23 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         return dataset
 
     def _shown(self, view: View) -> Dataset:
-        """The same rows, changed in another way: search indexes stay."""
-        return self._of(view, self._indexes)
+        """The same rows, changed in another way: search indexes stay, and what a user has set."""
+        dataset = self._of(view, self._indexes)
+        dataset.__dict__.update(self._set_by_users())
+        return dataset
 
     def _moved(self, operation: Callable[..., View], *args: Any, **kwargs: Any) -> Dataset:
         """Other rows, or another order: refused while search indexes point at the rows."""
         refuse_if_indexed(self._indexes, operation.__name__)
-        return self._of(operation(self._view, *args, **kwargs))
+        return Dataset._of(operation(self._view, *args, **kwargs))
 
     def _worked_out(self, operation: Callable[..., tuple[View, View | None]], *args: Any, **kwargs: Any) -> Dataset:
         """What a function makes of the rows, with the errors that were collected."""
         view, errors = operation(self._view, *args, **kwargs)
-        made = self._of(view)
-        return made._with_errors(errors)
+        return Dataset._of(view)._with_errors(errors)
 
     def _with_errors(self, errors: View | None) -> Dataset:
-        self.errors = None if errors is None else self._of(errors)
+        self.errors = None if errors is None else Dataset._of(errors)
         return self
 
     def _set_view(self, view: View) -> None:
@@ -356,7 +357,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
 
     def __getitems__(self, keys: list[int]) -> list[Any]:
         """Several rows, each by itself: what torch's `DataLoader` asks for."""
-        return list(self._reader.rows(rows_of(keys, len(self))))
+        return self._reader.several(rows_of(keys, len(self)))
 
     def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
         """Every row, in batches of columns."""
@@ -381,7 +382,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         return self._shown(replace(self._view, info=self._view.info.copy()))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_view": self._view, "_indexes": self._indexes}
+        return {"_view": self._view, "_indexes": self._indexes, **self._set_by_users()}
 
     @cached_property
     def info(self) -> DatasetInfo:
@@ -418,7 +419,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
     @property
     def data(self) -> Table:
         """The Arrow table under the dataset, before its row indices."""
-        return self._view.table
+        return rows.data_under(self._view)
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
@@ -545,7 +546,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         """
         refuse_if_indexed(self._indexes, "k_fold")
         pairs = folds.k_fold(self._view, k, shuffle, seed, stratify_by_column, group_by_column)
-        return [_pair(self._of(train), self._of(test)) for train, test in pairs]
+        return [_pair(Dataset._of(train), Dataset._of(test)) for train, test in pairs]
 
     def sample(
         self,
@@ -564,7 +565,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
     def _parted(self, operation: Callable[..., tuple[View, View]], *args: Any) -> tuple[Dataset, Dataset]:
         refuse_if_indexed(self._indexes, operation.__name__)
         first, second = operation(self._view, *args)
-        return self._of(first), self._of(second)
+        return Dataset._of(first), Dataset._of(second)
 
     def _kept(self, path: str | None, batch_size: int | None, keep_in_memory: bool) -> Dataset:
         """This dataset, once its row indices are also written to `path`, if one is given."""
@@ -585,7 +586,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         The dataset is the table `self`, other datasets go by the names they are passed under. Nothing else is seen.
         """
         others = {name: getattr(table, "_view", table) for name, table in tables.items()}
-        return self._of(sql.rows_of(self._view, query, others, keep_in_memory, load_from_cache_file, new_fingerprint))
+        return Dataset._of(
+            sql.rows_of(self._view, query, others, keep_in_memory, load_from_cache_file, new_fingerprint)
+        )
 
     # Functions
 
@@ -679,7 +682,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         new_fingerprint: str | None = None,
     ) -> Dataset:
         """The same rows, written side by side in their order: a copy that is faster to read after a shuffle."""
-        return self._of(batching.flatten(self._view, keep_in_memory, cache_file_name, features, new_fingerprint))
+        return Dataset._of(batching.flatten(self._view, keep_in_memory, cache_file_name, features, new_fingerprint))
 
     # Columns
 
@@ -695,7 +698,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None
     ) -> Dataset:
         """The same column under another name."""
-        return self._shown(columns.rename(self._view, {original_column_name: new_column_name}, new_fingerprint))
+        return self._shown(columns.rename_one(self._view, original_column_name, new_column_name, new_fingerprint))
 
     def rename_columns(self, column_mapping: dict[str, str], new_fingerprint: str | None = None) -> Dataset:
         """Columns under other names, given as old name → new name."""
@@ -1049,7 +1052,7 @@ class Column(Sequence[Any]):
         return Column(self, key) if isinstance(key, str) else self._reader.cells(self._name, key)
 
     def __repr__(self) -> str:
-        return f"Column({preview(self)})"
+        return f"Column({preview(self[:6])})"
 
     def __eq__(self, value: object) -> Any:
         return list(self) == (list(value) if isinstance(value, Column) else value)

@@ -108,8 +108,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+_Error = TypeVar("_Error", bound="DatasetsError")
 
 
 class DatasetsError(Exception):
@@ -128,7 +132,8 @@ class DatasetsError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What it was raised with may be a whole dataset; the message and the attributes are small.
-        return _restored, (type(self), self.args, self.__dict__)
+        kind = type(self)
+        return _restored, (kind.__mro__[1] if issubclass(kind, ArrowTwin) else kind, self.args, self.__dict__)
 
 
 def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> DatasetsError:
@@ -137,6 +142,37 @@ def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes:
     error.args = arguments
     error.__dict__.update(attributes)
     return error
+
+
+class ArrowTwin:
+    """Marks the classes that `also_of_arrow` makes."""
+
+
+def also_of_arrow(*names: str) -> Callable[[type[_Error]], type[_Error]]:
+    """Errors that in Hugging Face `datasets` are pyarrow's: `except pyarrow.ArrowInvalid` catches them here too.
+
+    What is raised is of a subclass that is also pyarrow's, made at that time: this module must not import pyarrow.
+    """
+
+    @cache
+    def twin(kind: Any, arrow: Any) -> Any:
+        kinds = (kind, ArrowTwin, *(getattr(arrow, name) for name in names))
+        return type(kind.__name__, kinds, {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+    def made(cls: Any, *facts: Any, **named: Any) -> Any:
+        arrow = sys.modules.get("pyarrow.lib")
+        kind: Any
+        maker: Any
+        kind = maker = twin(cls, arrow) if arrow and not issubclass(cls, ArrowTwin) else cls
+        while maker.__module__ != "builtins":
+            maker = maker.__base__
+        return maker.__new__(kind)
+
+    def known(kind: type[_Error]) -> type[_Error]:
+        kind.__new__ = staticmethod(made)  # type: ignore[method-assign]
+        return kind
+
+    return known
 
 
 def _closest(asked: object, available: Iterable[object]) -> str:
@@ -173,6 +209,7 @@ class ColumnNamesError(DatasetsError, ValueError):
         return f"Column names {_listed(self.names)}: {reason}. Existing columns: {_listed(self.available)}."
 
 
+@also_of_arrow("ArrowInvalid")
 class ColumnLengthError(DatasetsError, ValueError):
     """Columns of one dataset differ in length."""
 
@@ -208,6 +245,7 @@ class FrameIndexError(RowIndexError):
         return f"{frame} does not exist: the film has {length}."
 
 
+@also_of_arrow("ArrowInvalid", "ArrowTypeError")
 class MixedTypesError(DatasetsError, ValueError, TypeError):
     """One column holds values that share no Arrow type."""
 
@@ -260,6 +298,7 @@ class DefunctDatasetError(DatasetsError):
         return f"{dataset} cannot be loaded any more: {reason}"
 
 
+@also_of_arrow("ArrowInvalid", "ArrowTypeError", "ArrowNotImplementedError")
 class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, OverflowError):
     """A value cannot be stored as the type its column was given."""
 
@@ -270,6 +309,7 @@ class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, Overf
         return f"{place}{where}: {value} cannot be stored as {wanted}: {reason}"
 
 
+@also_of_arrow("ArrowInvalid", "ArrowTypeError", "ArrowNotImplementedError")
 class CastError(DatasetsError, ValueError, TypeError, NotImplementedError):
     """A column cannot become the type it was asked to become."""
 
@@ -580,7 +620,7 @@ class WorkerError(DatasetsError, RuntimeError):
 
 
 class ClusterError(DatasetsError, RuntimeError):
-    """A cluster cannot be reached, or has no room for a task."""
+    """A cluster cannot be reached, has no room for a task, or lacks this library."""
 
     def message(self, reason: str) -> str:
         self.reason = reason
@@ -1082,6 +1122,14 @@ class LockMismatchError(DatasetsError, ValueError):
             f"{dataset} is not as it was locked in {file}: {told}. Pass revision='latest' to go past the lock, "
             f"or renew it: crucible lock --update {dataset} --file {file}"
         )
+
+
+class DatabaseError(DatasetsError, ConnectionError):
+    """A database cannot be reached, or refuses what it is asked."""
+
+    def message(self, place: str, reason: str) -> str:
+        self.place, self.reason = without_secrets(place), " ".join(reason.split())
+        return f"Cannot use the database {self.place}: {self.reason}"
 
 
 class PinNotFoundError(DatasetNotFoundError):

@@ -15,9 +15,14 @@ from crucible_datasets.records import dataclass
 if TYPE_CHECKING:
     from crucible_datasets.info import DatasetInfo
     from crucible_datasets.splits import NamedSplit
+    from crucible_datasets.streams.examples import Examples
     from crucible_datasets.streams.stream import Stream
     from crucible_datasets.tables.table import Table
     from crucible_datasets.tables.view import View
+
+
+# What a dataset keeps of its own; other attributes are what a user, or a class of theirs, has set.
+_OWN = frozenset({"_view", "_indexes", "_reader", "info", "errors"})
 
 
 class InnerNamesOfRows:
@@ -30,9 +35,14 @@ class InnerNamesOfRows:
         def info(self) -> DatasetInfo: ...
         def _set_view(self, view: View) -> None: ...
 
+        @property
+        def data(self) -> Table: ...
+        def select(self, indices: Any) -> Any: ...
+        def __getitem__(self, key: Any) -> Any: ...
+
     @property
     def _data(self) -> Table:
-        return self._view.table
+        return self.data
 
     @property
     def _info(self) -> DatasetInfo:
@@ -66,6 +76,24 @@ class InnerNamesOfRows:
     @property
     def _output_all_columns(self) -> bool:
         return self._view.format.output_all_columns
+
+    def _getitem(self, key: Any) -> Any:
+        found = self[key]
+        return found[:] if isinstance(key, str) else found
+
+    def _estimate_nbytes(self) -> int:
+        from crucible_datasets.ops.blocks import nbytes
+
+        return nbytes(self._view)
+
+    def _select_contiguous(self, start: int, length: int, new_fingerprint: str | None = None) -> Any:
+        return self.select(range(start, start + length))
+
+    def _select_with_indices_mapping(self, indices: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.select(indices)
+
+    def _set_by_users(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
     def _get_cache_file_path(self, fingerprint: str) -> str:
         from crucible_datasets.ops.mapping.named import usual_place
@@ -104,6 +132,12 @@ class InnerNamesOfStreams:
     @property
     def _epoch(self) -> int:
         return self.epoch
+
+    @property
+    def _ex_iterable(self) -> Examples:
+        from crucible_datasets.streams.examples import examples_of
+
+        return examples_of(self._stream)
 
     @property
     def _formatting(self) -> Formatting | None:

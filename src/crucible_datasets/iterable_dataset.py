@@ -17,6 +17,7 @@ from crucible_datasets.splits import NamedSplit, Split
 from crucible_datasets.streams import export, mixing, operations, output, running, starts
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.epochs import Epoch
+from crucible_datasets.streams.examples import Examples
 from crucible_datasets.streams.pushed import push_streams
 from crucible_datasets.streams.running import Run, State
 from crucible_datasets.streams.stream import Stream
@@ -52,15 +53,19 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
 
     def __init__(
         self,
-        ex_iterable: Stage | Stream,
+        ex_iterable: Stage | Stream | Examples,
         info: DatasetInfo | None = None,
         split: NamedSplit | None = None,
         formatting: Any = None,
         distributed: Any = None,
         token_per_repo_id: dict[str, Any] | None = None,
     ) -> None:
-        self._stream = starts.stream_over(ex_iterable, info, split, formatting, distributed)
+        self._begin(starts.stream_over(ex_iterable, info, split, formatting, distributed))
+
+    def _begin(self, stream: Stream, epoch: int = 0) -> None:
+        self._stream = stream
         self._epochs, self._run, self._loaded = Epoch(), None, []
+        self._epochs.number = epoch
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -71,13 +76,14 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
 
     @classmethod
     def _of(cls, stream: Stream, epoch: int = 0) -> IterableDataset:
-        dataset = cls(stream)
-        dataset._epochs.number = epoch
+        # Classes of users have an `__init__` of their own.
+        dataset = cls.__new__(cls)
+        dataset._begin(stream, epoch)
         return dataset
 
     def _with(self, operation: Callable[..., Stream], *args: Any, **kwargs: Any) -> IterableDataset:
         """The stream that an operation makes of this one."""
-        return self._of(operation(self._stream, *args, **kwargs), self.epoch)
+        return IterableDataset._of(operation(self._stream, *args, **kwargs), self.epoch)
 
     @property
     def _stage(self) -> Stage:

@@ -7,6 +7,7 @@ notebook widgets are imported only inside a notebook.
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,9 @@ class Silent:
     def update(self, n: float | None = 1) -> None:
         """Take note of nothing."""
 
+    def set_postfix_str(self, text: str) -> None:
+        """Show nothing."""
+
     def close(self) -> None:
         """There is nothing to close."""
 
@@ -87,6 +91,27 @@ def bar(**options: Any) -> Any:
     if _disabled or options.get("disable") or not seen:
         return Silent()
     return import_module(__name__).tqdm(**options)
+
+
+class Transfer:
+    """One display for files that come together: bytes, speed, time left, and how many of the files are here."""
+
+    def __init__(self, title: str, size: int, files: int) -> None:
+        self._bar, self._files, self._came = bar(total=size, unit="B", unit_scale=True, desc=title), files, 0
+        self._lock = threading.Lock()
+        self.update, self.close = self._bar.update, self._bar.close
+
+    def __enter__(self) -> Transfer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def file_came(self) -> None:
+        """Count a file."""
+        with self._lock:
+            self._came += 1
+            self._bar.set_postfix_str(f"{self._came} of {self._files} files")
 
 
 def _make_tqdm() -> type[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from support.command import done
 
 from crucible_datasets import Dataset, IterableDataset, config
 from crucible_datasets.benchmarks import Catalog, Sample, load_benchmark, write_miniatures
@@ -140,6 +141,18 @@ def test_an_unknown_split_lists_what_exists(hub):
         load_benchmark("gsm8k", "tset", synthetic=True)
     with pytest.raises(ValueError, match="train, test"):
         load_benchmark("gsm8k", "tset", revision="latest")
+
+
+def test_what_is_pinned_to_no_commit_says_so_when_it_is_loaded(hub, caplog):
+    made = load_benchmark("ultrafeedback")
+    assert "ultrafeedback is pinned to no commit" in caplog.text and "crucible lock ultrafeedback" in caplog.text
+    caplog.clear()
+    for asked in ({"revision": "latest"}, {"revision": made.provenance.revision}, {"synthetic": True}):
+        load_benchmark("ultrafeedback", **asked)
+    assert not caplog.records
+    shown = done("benchmarks", "show", "ultrafeedback")
+    assert "revision" in shown.out and "not pinned" in shown.out
+    assert done("benchmarks", "show", "ultrafeedback", "--json").json["revision"] is None
 
 
 def test_a_pin_is_of_one_repository(tmp_path):

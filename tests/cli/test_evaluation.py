@@ -1,5 +1,6 @@
 """`benchmarks`, `metrics`, `eval`, `compare`, `results`, `report`, `demo`, `completion`."""
 
+import argparse
 import json
 import subprocess
 
@@ -8,7 +9,7 @@ from support.command import crucible, done
 
 from crucible_datasets.benchmarks.catalog.registry import Catalog
 from crucible_datasets.benchmarks.loading.load import load_benchmark
-from crucible_datasets.cli import COMMANDS, exits
+from crucible_datasets.cli import COMMANDS, exits, parser
 from crucible_datasets.evaluation import ResultStore, compare
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.rules import RULES
@@ -255,12 +256,26 @@ def test_the_demo_shows_its_code_and_results(tmp_path):
     assert str(tmp_path / "report.html") in shown and "unparsed" in shown and "adjusted p" in shown
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
-def test_shells_complete_every_command(shell):
+def all_words(of):
+    """What can be typed: commands, actions, and long options."""
+    for action in of._actions:
+        yield from (each for each in action.option_strings if each.startswith("--"))
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                yield name
+                yield from all_words(below)
+
+
+def test_shells_complete_every_command_action_and_option():
     pytest.importorskip("shtab")
-    script = done("completion", shell).out
-    assert all(name in script for name in [*COMMANDS, *Catalog()])
-    assert script.strip() == done("completion", shell, "--json").json["script"].strip()
+    words = set(all_words(parser()))
+    assert {"results", "rescore", "--fail-under", "--json"} <= words
+    for shell in ("bash", "zsh", "fish", "tcsh"):
+        script = done("completion", shell).out
+        # Fish names options without dashes, and tcsh knows two levels of commands and no options below them.
+        known = {word.lstrip("-") for word in words} if shell == "fish" else words if shell != "tcsh" else set(COMMANDS)
+        assert [word for word in [*known, *Catalog()] if word not in script] == [], shell
+        assert script.strip() == done("completion", shell, "--json").json["script"].strip()
 
 
 def test_bash_completes_commands_options_and_benchmarks():

@@ -11,6 +11,7 @@ from support.runs import hostile_run
 
 from crucible_datasets import Dataset, DatasetDict, config
 from crucible_datasets.cache import default_cache
+from crucible_datasets.cli import exits
 from crucible_datasets.evaluation import ResultStore
 
 # A name of a file may have everything but a slash and a zero byte.
@@ -138,5 +139,7 @@ def test_nothing_that_a_terminal_acts_on_comes_out(words, places, monkeypatch):
             ran = crucible(*words, *arguments, *more)
             assert shown_safely(ran.out) and shown_safely(ran.err), (words, arguments)
             assert "Traceback" not in ran.err, ran.err
-            if "--json" in more and ran.code in (0, 1):
+            if "--json" in more and ran.code in (exits.OK, exits.NO):
                 json.loads(ran.out)
+            elif "--json" in more and words != ("run",):
+                assert json.loads(ran.err[ran.err.index("{") :])["error"]["exit_code"] == ran.code != exits.DEFECT

@@ -45,6 +45,19 @@ def test_every_command_has_help_and_answers_programs(words):
     assert told.splitlines()[2 if not words[1:] else 0]
 
 
+def test_a_command_that_is_called_wrongly_tells_people_and_programs():
+    ran = crucible("head", "--rows", "few")
+    assert ran.code == exits.USAGE and ran.out == ""
+    assert ran.err.startswith("usage: crucible head") and "crucible head: error: " in ran.err
+    for words in [(), *every_command()]:
+        if words == ("run",):
+            continue  # what stands behind it belongs to another program
+        ran = crucible(*words, "--no-such-option", "--json")
+        told = json.loads(ran.err)["error"]
+        assert (ran.code, ran.out, told["exit_code"]) == (exits.USAGE, "", exits.USAGE), words
+        assert told["type"] == "UsageError" and told["message"].startswith("crucible"), words
+
+
 def test_help_imports_nothing_heavy():
     script = "import sys; from crucible_datasets.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
     script += "print(sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"

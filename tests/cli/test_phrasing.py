@@ -46,6 +46,11 @@ def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_pa
     assert crucible("split", tmp_path / "a.jsonl", "--folds", 5, "-o", tmp_path / "{split}.csv").err.startswith(
         "--folds 5: "
     )
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n' * 3)
+    wrong = crucible("split", tmp_path / "a.jsonl", "--parts", "train=0.5,test=0.9", "-o", tmp_path / "{split}.csv")
+    assert wrong.err.startswith("--parts {")
+    unheard = crucible("hub", "mirror", "acme/rows", tmp_path, "--endpoint", "http://127.0.0.1:9")
+    assert unheard.code == exits.UNREACHABLE and "http://127.0.0.1:9" in unheard.err
 
 
 def test_what_is_no_argument_of_the_command_stays_as_it_is():

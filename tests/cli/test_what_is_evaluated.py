@@ -214,3 +214,13 @@ def test_runs_under_different_rules_are_told_apart_in_a_sentence(runs):
     assert ran.code == exits.NOT_COMPARABLE and "The rules of 'small' are " in ran.err and ", those of " in ran.err
     ran = crucible("benchmarks", "head", "gsm8k", "--synthetic", "--split", "validation")
     assert "There is no split 'validation' of gsm8k." in ran.err
+
+
+@pytest.mark.parametrize(("policy", "told"), [("wrong", "1 missing, counted as wrong"), ("ignore", "1 sample that")])
+def test_a_comparison_does_not_hide_what_was_missing(tmp_path, policy, told):
+    rows = [{"id": n, "input": f"{n}?", "target": str(n)} for n in range(4)]
+    for name, answers in (("whole", rows), ("part", rows[1:])):
+        evaluate({row["id"]: row["target"] for row in answers}, rows, model=name, missing=policy, store=tmp_path)
+    assert told in done("compare", "whole", "part", "--store", tmp_path).out
+    notes = done("compare", "whole", "part", "--store", tmp_path, "--json").json["notes"]
+    assert [note.partition(":")[0] for note in notes] == ["part"]

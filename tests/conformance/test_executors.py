@@ -180,7 +180,7 @@ def test_arrays_can_be_written_to(executor):
 
 
 def test_large_results_come_back(executor):
-    table = results(executor, lambda *_: pa.table({"a": range(1_000_000)}), 2)[1]
+    table = results(executor, lambda *_: pa.table({"a": np.arange(1_000_000)}), 2)[1]
     assert table.num_rows == 1_000_000
 
 
@@ -188,7 +188,7 @@ def test_a_task_may_run_tasks(executor):
     def work(number, rank, advance):
         return sum(run_all(tasks_of(lambda inner, *_: inner, 3), none))
 
-    assert results(executor, work, 2) == [3, 3]
+    assert results(executor, work, 1) == [3]
 
 
 # Errors

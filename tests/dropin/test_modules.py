@@ -81,6 +81,8 @@ def test_small_functions():
             drawn.append(np.random.rand())
         drawn.append(np.random.rand())
     assert drawn[:2] == drawn[2:]
+    collated = _sharing.shared("utils.tf_utils").minimal_tf_collate_fn_with_renaming([{"a": 1, "label": 2}])
+    assert {name: values.tolist() for name, values in collated.items()} == {"a": [1], "labels": [2]}
     copied = ours.copyfunc(both)
     assert copied is not both and copied("naming") == both("naming")
 

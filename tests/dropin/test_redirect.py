@@ -9,6 +9,7 @@ import pkgutil
 import subprocess
 import sys
 import venv
+from functools import partial
 from pathlib import Path
 
 import datasets as hugging_face
@@ -107,21 +108,23 @@ def test_without_hugging_face(tmp_path):
 
 
 def test_a_whole_environment_is_switched_and_switched_back(tmp_path):
+    # What this shell puts on the path is not of that environment.
+    asked = partial(run, env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"})
     venv.create(tmp_path / "there", with_pip=False, symlinks=True)
     python = str(tmp_path / "there" / "bin" / "python")
     (folder,) = (tmp_path / "there" / "lib").glob("*/site-packages")
     (folder / "others.pth").write_text(f"{SITE}\n{SOURCE}\n")
     ask = "import importlib.metadata as m, importlib.util as u; print(u.find_spec('datasets').origin, m.version('datasets'))"
-    before = run(python, "-c", ask)
+    before = asked(python, "-c", ask)
     assert before.split() == [hugging_face.__file__, hugging_face.__version__]
     switch = (python, "-m", "crucible_datasets.cli", "switch", "--json")
-    assert json.loads(run(*switch, "--on"))["datasets"] == "crucible-datasets"
-    assert of_ours(run(python, "-c", ask).split()[:1])
+    assert json.loads(asked(*switch, "--on"))["datasets"] == "crucible-datasets"
+    assert of_ours(asked(python, "-c", ask).split()[:1])
     (folder / "others.pth").write_text(f"{SITE}\n")  # the library is uninstalled, its sources stay
-    assert run(python, "-c", ask) == before
+    assert asked(python, "-c", ask) == before
     (folder / "others.pth").write_text(f"{SITE}\n{SOURCE}\n")
-    assert json.loads(run(*switch, "--off")) == json.loads(run(*switch, "--status"))
-    assert run(python, "-c", ask) == before
+    assert json.loads(asked(*switch, "--off")) == json.loads(asked(*switch, "--status"))
+    assert asked(python, "-c", ask) == before
     assert [file.name for file in folder.glob("*.pth")] == ["others.pth"]
 
 

@@ -21,6 +21,7 @@ from crucible_datasets.exceptions import (
     FileFormatError,
     MissingPredictionsError,
     PredictionsError,
+    RunExistsError,
     UnknownEntryError,
     UnknownPredictionsError,
 )
@@ -438,6 +439,34 @@ def test_a_stored_run_is_continued(tmp_path, stop):
     found = evaluate(answer, questions(), model="m", cache=False, store=store, run_id=expected.info.run_id, resume=True)
     assert calls == list(range(10 + stop, 18)) and list(found.samples) == whole
     assert found.summary == expected.summary and found.info.num_samples == 8
+
+
+def test_a_finished_run_is_given_back_whoever_finished_it(tmp_path, monkeypatch):
+    """A job that is started again need not know how far it came: also not that it died while it wrote the file."""
+    whole = evaluate(TEXTS, questions(), store=tmp_path / "whole", run_id="job")
+
+    def again(**more):
+        return evaluate(TEXTS, questions(), store=tmp_path / "store", run_id="job", resume=True, **more)
+
+    with monkeypatch.context() as dying:
+        dying.setattr("crucible_datasets.evaluation.results.finishing._write", lambda *given: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            again()
+    for result in (again(), again()):
+        assert list(result.samples) == list(whole.samples) and result.summary == whole.summary
+    assert len(ResultStore(tmp_path / "store")) == 1
+    for other in (
+        {"metrics": ["f1"]},
+        {"extract": "squad@1.1"},
+        {"missing": "wrong"},
+        {"metric_options": {"exact_match": {"tolerance": 0.5}}},
+        {"options": {"temperature": 1}},
+        {"cluster_by": "half"},
+    ):
+        with pytest.raises(ArgumentError, match="it was begun with"):
+            again(**other)
+    with pytest.raises(RunExistsError):
+        evaluate(TEXTS, questions(), store=tmp_path / "store", run_id="job")
 
 
 @pytest.mark.parametrize("stream", [False, True])

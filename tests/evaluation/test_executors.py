@@ -1,5 +1,6 @@
 """Evaluations by workers: the same results, and nothing that was acknowledged is lost."""
 
+import json
 import os
 import signal
 import time
@@ -8,10 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from support.command import done
 
+from crucible_datasets import config
+from crucible_datasets.benchmarks import load_benchmark
 from crucible_datasets.evaluation import evaluate, evaluate_many
 from crucible_datasets.evaluation.results.openrun import samples_in
 from crucible_datasets.evaluation.results.store import ResultStore
+from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.exceptions import MissingPredictionsError
 from crucible_datasets.executors.base import EXECUTORS
 
@@ -140,3 +145,18 @@ def test_what_was_acknowledged_is_not_asked_for_again(executor, folder, tmp_path
     result = evaluate(partial(Failing, str(folder)), SAMPLES, "exact_match", resume=True, executor=executor, **how)
     assert sorted(int(one.id) for one in result.samples) == list(range(60))
     assert set(Counter(noted(folder)[1]) - before) == set(range(60)) - acknowledged
+
+
+def test_the_command_and_the_setting_score_alike(executor, tmp_path, monkeypatch):
+    samples = list(load_benchmark("gsm8k", synthetic=True))
+    answers = [{"id": one.id, "prediction": f"#### {one.target if n % 2 else 0}"} for n, one in enumerate(samples)]
+    (tmp_path / "half.jsonl").write_text("".join(json.dumps(line) + "\n" for line in answers))
+    command = ["eval", "gsm8k", tmp_path / "half.jsonl", "--synthetic", "--store", tmp_path / "store", "--json"]
+    here, judge = [], Judging.outcomes
+    monkeypatch.setattr(Judging, "outcomes", lambda *given: here.append(1) or judge(*given))
+    (asked,) = done(*command, "--executor", executor).json["scores"]
+    monkeypatch.setattr(config, "CRUCIBLE_EXECUTOR", executor)
+    (by_setting,) = done(*command).json["scores"]
+    assert asked["value"] == 0.5
+    assert {**asked, "run": ""} == {**by_setting, "run": ""}
+    assert len(here) == (2 if executor == "serial" else 0)

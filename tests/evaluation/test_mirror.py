@@ -5,9 +5,16 @@ from itertools import product
 import pytest
 from support.postgres import server
 
+from crucible_datasets.cli import exits
 from crucible_datasets.evaluation import EvaluationResult, Outcome, ResultStore, RunInfo, SampleResult, SqlMirror
 from crucible_datasets.evaluation.runs.record import MetricSummary
-from crucible_datasets.exceptions import MissingPackageError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    DatabaseError,
+    FileFormatError,
+    MissingPackageError,
+    StorageError,
+)
 
 MODELS = ["org/small", "Org/Small", "a.b*c", "100%_x", "quote'\"", "größe", "\\d+"]
 
@@ -114,3 +121,29 @@ def test_postgres_needs_its_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(MissingPackageError, match="postgres"):
         SqlMirror("postgresql://nobody@127.0.0.1/none")
+
+
+def test_what_is_wrong_with_a_database_is_told(tmp_path, store):
+    with pytest.raises(ArgumentError, match="mysql://host/db"):
+        SqlMirror("mysql://me:s3cret@host/db")
+    (tmp_path / "text.db").write_text("this is no database, and longer than a header of one would be" * 99)
+    with pytest.raises(FileFormatError, match=r"text\.db.*not a database"):
+        SqlMirror(str(tmp_path / "text.db"))
+    with pytest.raises(DatabaseError, match="unable to open"):
+        SqlMirror(str(tmp_path))
+    with SqlMirror(str(tmp_path / "mirror.db")) as mirror:
+        with pytest.raises(DatabaseError, match="no such table"):
+            mirror.sql("SELECT * FROM absent")
+        mirror.sql("PRAGMA max_page_count = 1")  # as on a disk that is full
+        with pytest.raises(StorageError, match=r"mirror\.db: No space left"):
+            mirror.sync(store, samples=True)
+        kept = len(mirror.list())
+        mirror.sql("PRAGMA max_page_count = 100000")
+        assert mirror.sync(store, samples=True) == (len(MODELS) - kept, 0) and kept < len(MODELS)
+
+
+def test_a_server_that_is_not_there_is_told_without_its_password():
+    pytest.importorskip("psycopg")
+    with pytest.raises(DatabaseError) as told:
+        SqlMirror("postgresql://me:s3cret@127.0.0.1:9/db")
+    assert exits.code_of(told.value) == exits.UNREACHABLE and "s3cret" not in str(told.value)

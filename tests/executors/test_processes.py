@@ -26,10 +26,11 @@ from crucible_datasets.executors.parcels import Parcels
 STARTS = ["fork", "spawn"] if keeper.START == "fork" else ["spawn"]
 
 
-@pytest.fixture(params=STARTS)
-def start(request, monkeypatch):
-    monkeypatch.setattr(keeper, "START", request.param)
-    return request.param
+@pytest.fixture(params=STARTS, scope="module")  # one after the other: a keeper is of use for one way only
+def start(request):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeper, "START", request.param)
+        yield request.param
 
 
 def run(function, count=1, workers=2, advance=lambda rows: None):
@@ -108,11 +109,12 @@ for t in threads: t.join()
 }
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("how", ["script", "-c", "stdin", "-m"])
+# Each way to call them in a script, and each way to run a program with two calls.
+PROGRAMS = [(call, "script") for call in CALLS] + [("twice", how) for how in ("-c", "stdin", "-m")]
+
+
+@pytest.mark.parametrize(("call", "how"), PROGRAMS)
 def test_no_guard_is_needed(call, how, tmp_path):
-    if how != "script" and call not in {"plain", "twice"}:
-        pytest.skip("once is enough")
     code = PROGRAM + CALLS[call]
     (tmp_path / "program.py").write_text(code)
     words = {"script": ["program.py"], "-c": ["-c", code], "stdin": ["-"], "-m": ["-m", "program"]}[how]
@@ -177,7 +179,7 @@ def test_they_draw_different_random_numbers(start):
         time.sleep(0.05)
         return os.getpid(), random.random(), np.random.random()
 
-    drawn = {pid: numbers for pid, *numbers in run(draw, 4, 4) + run(draw, 4, 4)}
+    drawn = {pid: numbers for pid, *numbers in run(draw, 3, 3) + run(draw, 2, 2)}
     assert len({number for numbers in drawn.values() for number in numbers}) == 2 * len(drawn)
 
 
@@ -258,23 +260,22 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_a_death_is_told_with_its_rows(start, end, tmp_path):
-    die, code, words = ENDS[end]
+def test_a_death_is_told_with_its_rows(start, tmp_path):
+    for name, (die, code, words) in ENDS.items():
 
-    def work(number):
-        (tmp_path / str(os.getpid())).touch()
-        if number == 1:
-            die()
-        time.sleep(60)
+        def work(number, die=die):
+            (tmp_path / str(os.getpid())).touch()
+            if number == 1:
+                die()
+            time.sleep(60)
 
-    with pytest.raises(WorkerDiedError) as found:
-        run(work, 3, 3)
-    assert (found.value.rows, found.value.exit_code, found.value.function) == (range(10, 20), code, "f")
-    assert words in str(found.value)
-    assert "rows 10 to 19" in str(found.value)
-    assert not any(is_alive(file.name) for file in tmp_path.iterdir())
-    assert run(lambda number: number, 3) == [0, 1, 2]
+        with pytest.raises(WorkerDiedError) as found:
+            run(work, 2, 2)
+        assert (found.value.rows, found.value.exit_code, found.value.function) == (range(10, 20), code, "f"), name
+        assert words in str(found.value)
+        assert "rows 10 to 19" in str(found.value)
+        assert not any(is_alive(file.name) for file in tmp_path.iterdir()), name
+    assert run(lambda number: number, 2) == [0, 1]
 
 
 def test_a_worker_whose_child_lives_on_is_dead_all_the_same(start, tmp_path):
@@ -331,14 +332,14 @@ def test_calls_from_several_threads_do_not_meet(start):
     found = {}
 
     def call(name):
-        found[name] = run(lambda number: (name, number), 4)
+        found[name] = run(lambda number: (name, number), 3)
 
-    threads = [threading.Thread(target=call, args=(name,)) for name in "abcd"]
+    threads = [threading.Thread(target=call, args=(name,)) for name in "abc"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == {name: [(name, number) for number in range(4)] for name in "abcd"}
+    assert found == {name: [(name, number) for number in range(3)] for name in "abc"}
 
 
 @needs_proc
@@ -346,15 +347,15 @@ def test_no_file_and_no_process_is_left(start):
     def open_files():
         return len(os.listdir("/proc/self/fd"))
 
-    run(lambda number: number, 4)
+    run(lambda number: number, 2)
     gc.collect()  # what earlier tests left open is none of these
     before = open_files()
-    for _ in range(5):
-        pids = run(lambda number: os.getpid(), 4)
+    for _ in range(2):
+        pids = run(lambda number: os.getpid(), 3)
         with pytest.raises(ZeroDivisionError):
-            run(lambda number: 1 // number, 4)
+            run(lambda number: 1 // number, 2)
         with pytest.raises(WorkerDiedError):
-            run(lambda number: os._exit(1), 4)
+            run(lambda number: os._exit(1), 2)
         assert not any(map(is_alive, pids))
     assert open_files() <= before
 

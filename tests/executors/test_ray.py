@@ -15,14 +15,20 @@ from functools import partial
 from pathlib import Path
 
 import cloudpickle
+import numpy as np
 import pytest
 from PIL import Image as Pictures
 from support import rays
+from support.command import CRUCIBLE
 
 from crucible_datasets import Dataset, DatasetDict, Features, Image, Value, config, load_dataset
-from crucible_datasets.exceptions import ClusterError, FileFormatError, WorkerDiedError
+from crucible_datasets.evaluation import evaluate
+from crucible_datasets.evaluation.results.openrun import samples_in
+from crucible_datasets.evaluation.results.store import ResultStore
+from crucible_datasets.exceptions import ClusterError, FileFormatError, WorkerDiedError, WorkerError
 from crucible_datasets.executors.base import Once, Task
 from crucible_datasets.executors.ray import RayExecutor
+from crucible_datasets.executors.rayparcels import RayParcels
 from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import FilterShard
@@ -50,9 +56,21 @@ def counted(batch, indices):
     return {"size": [len(batch["n"])] * len(batch["n"]), "first": [indices[0]] * len(batch["n"])}
 
 
+async def later(row):
+    return {"m": row["t"]}
+
+
+class Held(ValueError):
+    """What cannot be pickled."""
+
+    def __init__(self, *said):
+        super().__init__(*said)
+        self.lock = threading.Lock()
+
+
 def fails_at_77(row):
     if row["n"] == 77:
-        raise ValueError("no 77")
+        raise Held("no 77")
     return {"half": row["n"] / 2}
 
 
@@ -70,6 +88,13 @@ CALLS = {
     "filter batches": lambda ds, **how: ds.filter(
         lambda n: [one % 5 > 1 for one in n], input_columns="n", batched=True, batch_size=64, **how
     ),
+    "late columns": lambda ds, **how: ds.map(
+        lambda row: {"late": row["n"] if row["n"] < 500 else str(row["n"])} if row["n"] > 300 else None, **how
+    ),
+    "last batch": lambda ds, **how: ds.with_format("numpy").map(
+        lambda batch: {"m": batch["n"] * 2}, batched=True, batch_size=33, drop_last_batch=True, **how
+    ),
+    "awaited": lambda ds, **how: ds.map(later, remove_columns=["n", "t"], **how),
     "skip": lambda ds, **how: ds.map(fails_at_77, on_error="skip", **how),
     "collect": lambda ds, **how: ds.map(fails_at_77, on_error="collect", **how),
 }
@@ -122,13 +147,32 @@ def test_every_split_and_the_setting(numbers, monkeypatch):
     assert os.getpid() not in {*away["a"]["pid"], *away["c"]["pid"]}
 
 
+def fails_at_78(row):
+    if row["n"] == 78:
+        raise ValueError("no 78")
+
+
 def test_errors_name_the_row(numbers):
-    with pytest.raises(ValueError, match="no 77") as found:
-        numbers.map(fails_at_77, executor="ray")
-    with pytest.raises(ValueError, match="no 77") as expected:
-        numbers.map(fails_at_77)
+    with pytest.raises(ValueError, match="no 78") as found:
+        numbers.map(fails_at_78, executor="ray")
+    with pytest.raises(ValueError, match="no 78") as expected:
+        numbers.map(fails_at_78)
     assert found.value.__notes__ == expected.value.__notes__
-    assert "77" in found.value.__notes__[0]
+    assert "78" in found.value.__notes__[0]
+    with pytest.raises(WorkerError, match=r"(?s)Held: no 77.*row 77") as told:  # what it held cannot travel
+        numbers.map(fails_at_77, executor="ray")
+    assert told.value.said == "no 77"
+
+
+def test_what_a_function_holds_travels_once(ray_cluster, numbers):
+    much = np.zeros(1 << 22, dtype=np.uint8)
+    call = Call(lambda row: much[row["n"]])
+    once, parcels = Once(call), RayParcels(ray_cluster)
+    runs = [range(start, start + 100) for start in range(0, 1000, 100)]
+    tasks = [AwayShard(FilterShard(numbers._view, rows, call, ""), once) for rows in runs]
+    sent = [parcels.packed(rank, Task(task, range(0))) for rank, task in enumerate(tasks)]
+    assert len({str(shared) for _, shared in sent}) == 1
+    assert max(len(pickle.dumps(ray_cluster.get(parcel))) for parcel, _ in sent) < 20_000
 
 
 # Media
@@ -174,6 +218,7 @@ class Calls:
 
     def __init__(self, folder):
         self.folder = folder
+        folder.mkdir(exist_ok=True)
 
     def note(self, row):
         with open(self.folder / str(os.getpid()), "a") as file:
@@ -192,7 +237,7 @@ def slowly(calls, row):
     return {"next": row["n"] + 1}
 
 
-def wait_until(true, seconds=60):
+def wait_until(true, seconds=300):
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
@@ -209,7 +254,7 @@ def meanwhile(do):
 
 @contextmanager
 def more_nodes(ray, count):
-    """The cluster with other nodes, each with one processor."""
+    """The cluster with other nodes, each with one processor, and the last one with what counts as a GPU."""
     from ray.cluster_utils import Cluster
 
     cluster = Cluster()
@@ -218,32 +263,86 @@ def more_nodes(ray, count):
         cluster.head_node.gcs_address, None, allow_cluster_id_nil=True, fetch_cluster_id_if_nil=False
     )
     cluster.global_state._initialize_global_state(options)
-    nodes = [cluster.add_node(num_cpus=1) for _ in range(count)]
+    nodes = [cluster.add_node(num_cpus=1, num_gpus=int(number == count - 1)) for number in range(count)]
     try:
+        assert len(alive(ray)) == count + 1
         yield cluster, nodes
     finally:
         for node in list(cluster.worker_nodes):
-            cluster.remove_node(node, allow_graceful=False)
+            cluster.remove_node(node)
+        wait_until(lambda: len(alive(ray)) == 1)
+
+
+def alive(ray):
+    return [node for node in ray.nodes() if node["Alive"]]
+
+
+class Model:
+    """Adds one; notes what it was asked."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def __call__(self, sample):
+        self.calls.note(sample.id)
+        time.sleep(0.02)
+        return str(int(sample.id) + 1)
+
+
+def evaluated(calls, store):
+    samples = [{"id": str(n), "input": f"{n} + 1", "target": str(n + 1)} for n in range(120)]
+    how = {"store": store, "run_id": "run", "cache": False, "executor": "ray"}
+    return evaluate(partial(Model, calls), samples, "exact_match", **how)
+
+
+def gpus(row):
+    import ray
+
+    return {"gpus": ray.get_gpu_ids(), "node": ray.get_runtime_context().get_node_id()}
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
-def test_a_dead_worker_and_a_dead_node_cost_their_unfinished_shards(seed, ray_cluster, tmp_path):
-    chance, calls, rows = random.Random(seed), Calls(tmp_path), 480
+def test_dead_workers_and_nodes_cost_what_is_unfinished(seed, ray_cluster, tmp_path):
+    chance, rows = random.Random(seed), 300
+    mapped, asked = Calls(tmp_path / "mapped"), Calls(tmp_path / "asked")
     with more_nodes(ray_cluster, 2) as (cluster, nodes):
-        assert len([node for node in ray_cluster.nodes() if node["Alive"]]) == 3
+        # What takes a GPU is done where one is.
+        placed = Dataset.from_dict({"n": [1, 2]}).map(
+            gpus, executor=RayExecutor(num_gpus=1), load_from_cache_file=False
+        )
+        assert {(tuple(row["gpus"]), row["node"]) for row in placed} == {((0,), nodes[1].node_id)}
+
         shard = rows // (RayExecutor().workers() * 4) + 1
+        chance.shuffle(nodes)
 
         def kill():
-            wait_until(lambda: len(calls.pids()) >= 3)
-            time.sleep(chance.random())
-            os.kill(chance.choice(calls.pids()), signal.SIGKILL)
-            time.sleep(chance.random())
-            cluster.remove_node(chance.choice(nodes), allow_graceful=False)
+            wait_until(lambda: len(mapped.pids()) >= 3)
+            time.sleep(chance.random() / 2)
+            os.kill(chance.choice(mapped.pids()), signal.SIGKILL)
+            time.sleep(chance.random() / 2)
+            cluster.remove_node(nodes[0], allow_graceful=False)
 
         with meanwhile(kill):
-            done = Dataset.from_dict({"n": list(range(rows))}).map(partial(slowly, calls), executor="ray")
-    assert done["next"][:] == list(range(1, rows + 1))
-    assert sum(calls.rows().values()) - rows <= 2 * shard
+            done = Dataset.from_dict({"n": list(range(rows))}).map(partial(slowly, mapped), executor="ray")
+        assert done["next"][:] == list(range(1, rows + 1))
+        assert sum(mapped.rows().values()) - rows <= 2 * shard
+
+        acknowledged, journal = [], tmp_path / "store" / "open" / "run"
+
+        def kill_the_other():
+            wait_until(lambda: journal.exists() and list(samples_in(str(journal))))
+            time.sleep(chance.random() / 4)
+            acknowledged.extend(int(one.id) for one in samples_in(str(journal)))
+            cluster.remove_node(nodes[1], allow_graceful=False)
+
+        with meanwhile(kill_the_other):
+            result = evaluated(asked, tmp_path / "store")
+    assert acknowledged
+    assert {asked.rows()[one] for one in acknowledged} == {1}
+    assert [int(one.id) for one in result.samples] == list(range(120))
+    kept = ResultStore(tmp_path / "store").load("run")
+    assert [one.outcomes for one in kept.samples] == [one.outcomes for one in result.samples]
+    assert kept.value() == 1.0
 
 
 def test_a_task_that_keeps_dying_is_an_error_with_its_rows(numbers, tmp_path):
@@ -263,19 +362,26 @@ def test_a_task_that_keeps_dying_is_an_error_with_its_rows(numbers, tmp_path):
 
 
 PROGRAM = """
-import sys
+import gc, ray, sys
 from pathlib import Path
 sys.path[:0] = [sys.argv[2]]
-from test_ray import Calls, until_400
+from test_ray import Calls, until_300
+from crucible_datasets.executors.base import Task
 from crucible_datasets.executors.ray import RayExecutor
 
-until_400(Calls(Path(sys.argv[3])), RayExecutor(address=sys.argv[1]))
+run = RayExecutor(sys.argv[1]).run([Task(lambda rank, advance: rank, range(0))] * 3, 1, lambda rows: None)
+assert next(run) == 0
+ray.shutdown()
+del run
+gc.collect()
+assert not ray.is_initialized(), "a run that was left has started a cluster when it was forgotten"
+until_300(Calls(Path(sys.argv[3])), RayExecutor(sys.argv[1], num_cpus=float(sys.argv[4])))
 """
 
 
-def until_400(calls, executor):
-    return Dataset.from_dict({"n": list(range(400))}).map(
-        partial(slowly, calls), executor=executor, cache_key="until 400"
+def until_300(calls, executor):
+    return Dataset.from_dict({"n": list(range(300))}).map(
+        partial(slowly, calls), executor=executor, cache_key="until 300"
     )
 
 
@@ -286,20 +392,22 @@ def test_a_killed_program_leaves_its_finished_shards(ray_cluster, tmp_path):
 
     calls, of_others = Calls(tmp_path), set(Path(config.HF_DATASETS_CACHE).rglob("rows-*.part.json"))
     address = ray_cluster.get_runtime_context().gcs_address
-    folders = [str(Path(__file__).parent), str(tmp_path)]
+    # One worker at a time will do, and takes less time to start than several.
+    given = [str(Path(__file__).parent), str(tmp_path), str(ray_cluster.cluster_resources()["CPU"])]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    program = subprocess.Popen([sys.executable, "-c", PROGRAM, address, *folders], env=environment)
-    wait_until(lambda: len(finished()) >= 2)
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, address, *given], env=environment)
+    wait_until(lambda: len(finished()) >= 2 or program.poll() is not None)
+    assert program.poll() is None
     program.kill()
     program.wait()
     kept = sum(part["stop"] - part["start"] for part in finished())
     others = calls.pids()
     wait_until(lambda: not any(map(is_alive, others)))
     before = sum(calls.rows().values())
-    done = until_400(calls, "ray")
-    assert done["next"][:] == list(range(1, 401))
+    done = until_300(calls, "ray")
+    assert done["next"][:] == list(range(1, 301))
     assert kept > 0
-    assert sum(calls.rows().values()) - before == 400 - kept
+    assert sum(calls.rows().values()) - before == 300 - kept
 
 
 def is_alive(pid):
@@ -335,6 +443,13 @@ def test_a_hostile_file_is_the_same_error_there(tmp_path):
     assert raised(lambda: list(RayExecutor().run([task], 1, nothing))) == raised(lambda: work(None, nothing))
 
 
+def test_a_program_has_one_cluster(ray_cluster):
+    address = ray_cluster.get_runtime_context().gcs_address
+    assert RayExecutor(address.replace("127.0.0.1", "localhost")).workers() == RayExecutor().workers()
+    with pytest.raises(ClusterError, match="already, and asks for '127.0.0.1:1'"):
+        RayExecutor("127.0.0.1:1").workers()
+
+
 def test_what_the_cluster_has_no_room_for_is_told():
     with pytest.raises(ClusterError, match="1000 CPU"):
         list(RayExecutor(num_cpus=1000).run([Task(lambda rank, advance: 1, range(0))], 1, lambda rows: None))
@@ -347,19 +462,15 @@ def test_resources_are_asked_for(ray_cluster, numbers):
     assert executor.workers() == 2 * int(ray_cluster.cluster_resources()["CPU"])
 
 
-def test_a_run_that_is_left_starts_no_cluster_when_it_is_forgotten(ray_cluster, tmp_path):
-    program = """
-import gc, sys, ray
-from crucible_datasets.executors.base import Task
-from crucible_datasets.executors.ray import RayExecutor
-run = RayExecutor(sys.argv[1]).run([Task(lambda rank, advance: rank, range(0))] * 9, 2, lambda rows: None)
-assert next(run) == 0
-ray.shutdown()
-del run
-gc.collect()
-assert not ray.is_initialized()
-again = RayExecutor(sys.argv[1]).run([Task(lambda rank, advance: rank, range(0))] * 3, 2, lambda rows: None)
-assert list(again) == [0, 1, 2]
-"""
-    address = ray_cluster.get_runtime_context().gcs_address
-    subprocess.run([sys.executable, "-c", program, address], check=True, timeout=120)
+@pytest.mark.parametrize("executor", ["processes", pytest.param("ray", marks=pytest.mark.slow)])
+def test_a_program_that_knows_nothing_of_it_runs_on_an_executor(executor, ray_cluster, tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import datasets, os, sys\n"
+        f"data = datasets.Dataset.from_dict({{'n': ['{executor}'] * 4}})\n"
+        "rows = data.map(lambda row: {'process': os.getpid()})\n"
+        "print(sys.argv[1:], os.getpid() in rows['process'])\n"
+    )
+    environment = {**os.environ, "RAY_ADDRESS": ray_cluster.get_runtime_context().gcs_address}
+    command = [CRUCIBLE, "run", "--executor", executor, tmp_path / "program.py", "--executor", "mine"]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert "['--executor', 'mine'] False" in ran.stdout, ran.stderr

@@ -1,5 +1,6 @@
 """Keepers that have imported packages: once for all workers, never where copies would be unsafe, and none is left."""
 
+import atexit
 import importlib
 import os
 import signal
@@ -136,6 +137,8 @@ def test_what_an_import_opens_is_closed_by_the_keeper(install, tmp_path):
     folder = tempfile.TemporaryDirectory()
     """
     module, importers = install("opens", code)
+    atexit.unregister(module.end)  # of this process, whose end comes when tmp_path is gone
+    module.folder.cleanup()
 
     def use(_):
         import tempfile

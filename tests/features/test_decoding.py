@@ -116,6 +116,12 @@ def test_options_of_films_that_mean_nothing_are_refused(option):
         film(**{option: "other"})
 
 
+def test_films_are_decoded_by_the_processor_and_other_devices_are_refused():
+    assert [len(film(device=device)) for device in ("cpu", None, "cpu:0")] == [12] * 3
+    with pytest.raises(ArgumentError, match="device='cuda:1': PyAV decodes on the processor"):
+        film(device="cuda:1")
+
+
 def test_a_film_is_a_sequence_of_frames():
     seen = film()
     frames = list(seen)

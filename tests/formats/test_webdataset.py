@@ -307,7 +307,11 @@ def test_nothing_is_written_under_a_name_of_an_archive(tmp_path, monkeypatch):
         special.append((info, b""))
     data = tar_of([*((name, b"1") for name in names), *special])
     (tmp_path / "x.tar").write_bytes(data)
-    for rows in (parse("x.tar"), load_dataset("webdataset", data_files="x.tar", split="train", keep_in_memory=True)):
+    asked = {"data_files": "x.tar", "split": "train"}
+    streamed, loaded = (
+        load_dataset("webdataset", **asked, **how) for how in ({"streaming": True}, {"keep_in_memory": True})
+    )
+    for rows in (parse("x.tar"), streamed, loaded):
         assert {row["__key__"] for row in rows} >= {"../up", "/abs", "A", "a", "x" * 9000}
     assert os.listdir(tmp_path) == ["x.tar"]
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible_datasets.ops.mapping.running import _around, bounds
+from crucible_datasets.ops.mapping.running import _along, _around, bounds, tapered
 
 
 @st.composite
@@ -26,3 +26,15 @@ def test_what_was_finished_stays_whole_and_the_rest_is_covered_once(case):
     assert [row for shard in shards for row in shard] == list(range(num_rows))
     assert set(found) <= set(shards)
     assert all(shard.start % size == 0 for shard in shards)
+
+
+@given(st.integers(1, 3000), st.integers(1, 40), st.integers(1, 30), st.lists(st.integers(0, 3000), max_size=60))
+def test_shards_for_workers_become_smaller_and_begin_at_batches(num_rows, workers, size, ends):
+    shards = tapered(num_rows, workers, size)
+    seams = sorted({0, *(end for end in ends if end < num_rows)})
+    for runs in (shards, _along(shards, seams, size, workers)):
+        assert [row for run in runs for row in run] == list(range(num_rows))
+        assert all(run.start % size == 0 for run in runs)
+    lengths = [len(shard) for shard in shards]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] <= size * -(-num_rows // (size * 4 * workers))

@@ -231,12 +231,6 @@ DIFFERENCES = {
         ["s", "s", "d", "l"],
         ValueError,
     ),
-    "rename to its own name": Difference(
-        "nothing changes, so nothing is wrong; `rename_columns` allows it there too",
-        lambda library, dataset: dataset.rename_column("n", "n").column_names,
-        ValueError,
-        ["n", "s", "d", "l"],
-    ),
     "select a column twice": Difference(
         "a table with two columns of one name cannot be read back",
         lambda library, dataset: dataset.select_columns(["n", "n"]).column_names,

@@ -190,6 +190,8 @@ METADATA = [
     ({"metadata.csv": "file_name,t\n1,1\n", **AB}, {}),
     ({"metadata.csv": "file_name,t\n", **AB}, {}),
     ({"metadata.jsonl": "{bad\n", **AB}, {}),
+    ({"metadata.jsonl": "", **AB}, {"streaming": True}),
+    ({"metadata.csv": "", **AB}, {"streaming": True}),
     ({"metadata.csv": "file_name,image\na.jpg,1\n", **AB}, {}),
     (
         {"metadata.csv": told("./a.jpg", "s/../a.jpg", "s\\a.jpg", "s//a.jpg", " a.jpg", "a::b.jpg", "C:/a.jpg"), **AB},

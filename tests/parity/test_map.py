@@ -64,8 +64,18 @@ ROW_FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("function", sorted(ROW_FUNCTIONS))
-@pytest.mark.parametrize("removed", [None, ["n"], ["s", "x"], "s"], ids=str)
+# These give, change or delete the columns that are removed, each in its own way; to the others they are all one.
+TOUCHING = {"add", "changed", "deleted", "nothing", "override", "row"}
+REMOVALS = [None, ["s", "x"], ["n"], "s"]
+
+
+def often(function, removed):
+    """Marked as slow when it repeats what others show."""
+    repeats = removed in REMOVALS[2:] and function not in TOUCHING
+    return pytest.param(function, removed, marks=[pytest.mark.slow] if repeats else [], id=f"{removed}-{function}")
+
+
+@pytest.mark.parametrize(("function", "removed"), [often(each, gone) for gone in REMOVALS for each in ROW_FUNCTIONS])
 def test_rows(function, removed):
     same(table(), lambda library, dataset: dataset.map(ROW_FUNCTIONS[function], remove_columns=removed))
 
@@ -96,8 +106,18 @@ BATCH_FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("function", sorted(BATCH_FUNCTIONS))
-@pytest.mark.parametrize("batch_size", [1, 3, 7, 100, None, 0])
+# A last batch that is shorter, and one batch of all; what the other sizes cut is shown by a function of each kind:
+# as many rows, fewer rows, a wrong number of rows.
+SIZES, TELLING = [3, None, 1, 7, 100, 0], {"add", "fewer", "wrong length"}
+
+
+def sized(function, size):
+    """Marked as slow when it repeats what others show."""
+    repeats = size in SIZES[2:] and function not in TELLING
+    return pytest.param(function, size, marks=[pytest.mark.slow] if repeats else [], id=f"{size}-{function}")
+
+
+@pytest.mark.parametrize(("function", "batch_size"), [sized(each, size) for size in SIZES for each in BATCH_FUNCTIONS])
 def test_batches(function, batch_size):
     same(
         table(),

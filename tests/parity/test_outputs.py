@@ -245,13 +245,35 @@ def output(request):
     return request.param
 
 
-@pytest.mark.parametrize("dtype", LEAVES)
-def test_values_in_every_shape(output, dtype):
+# One dtype of each kind; the others differ from theirs in width, unit or sign.
+KINDS = ["int64", "float32", "bool", "string", "binary", "null", "timestamp[us, tz=Europe/Paris]", "decimal128(5, 2)"]
+
+
+def failing(output, dtype, shapes):
+    """The shapes in which values do not come as they do there."""
     found = {
-        shape: list(differences(output, lambda lib, make=make: make(lib, lib.Value(dtype), *LEAVES[dtype])))
-        for shape, make in SHAPES.items()
+        shape: list(differences(output, lambda lib, make=SHAPES[shape]: make(lib, lib.Value(dtype), *LEAVES[dtype])))
+        for shape in shapes
     }
-    assert not {shape: lines for shape, lines in found.items() if lines}
+    return {shape: lines for shape, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_every_kind_in_every_shape(output, dtype):
+    assert not failing(output, dtype, SHAPES)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in LEAVES if dtype not in KINDS])
+def test_every_pair_of_dtype_shape_and_output(output, dtype):
+    """Each dtype meets each shape in one output, and each output in several shapes."""
+    first = OUTPUTS.index(output) + list(LEAVES).index(dtype)
+    assert not failing(output, dtype, list(SHAPES)[first % len(OUTPUTS) :: len(OUTPUTS)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", LEAVES)
+def test_every_dtype_in_every_shape(output, dtype):
+    assert not failing(output, dtype, SHAPES)
 
 
 @pytest.mark.parametrize("case", SPECIAL)

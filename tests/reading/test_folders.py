@@ -217,6 +217,8 @@ def test_folders_on_the_hub_and_at_addresses(hub, monkeypatch):
     flow = cd.load_dataset("acme/told", split="train", streaming=True)
     labels = cd.load_dataset("acme/told", split="train", streaming=True, columns=["shade"])
     assert [row["shade"] for row in labels] == list(SHADES.values())
+    later = [flow.select_columns("shade"), flow.shuffle(seed=1, buffer_size=2).remove_columns("image").take(9)]
+    assert [sorted(row["shade"] for row in one) for one in later] == [sorted(SHADES.values())] * 2
     assert not [path for path in fetched if path.endswith(".png")]
     assert shades(flow) == [row["shade"] for row in flow] == list(SHADES.values())
     assert next(iter(flow.cast_column("image", cd.Image(decode=False))))["image"]["path"].startswith("hf://datasets/")

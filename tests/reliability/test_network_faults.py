@@ -26,8 +26,8 @@ from crucible_datasets.sources.web import Web
 
 CONTENT = random.Random(20261116).randbytes(300_000)
 SMALL = b"a,b\n1,2\n" * 300
-PATIENCE, SILENCE = 1.5, 0.4
-DEADLINE = PATIENCE + SILENCE + 1.0  # seconds; a trial that begins within the patience may take the silence and a pause
+PATIENCE, SILENCE = 3.0, 0.4  # seconds; servers ask for a pause of one, and stall for longer than the silence
+BRIEF = 0.7  # the patience where nothing passes: enough for several trials, and for no pause of a second
 FAULTS = ["429 1", "500", "502", "503", "504", "reset", "cut 65536", "stall 1", "shorter", "longer", "whole"]
 FAULTS += ["wrong-range", "html", "gzip", "loop", "flipped 77"]
 # What happens once and passes; the rest is an error or, where nothing is known of the content, is believed.
@@ -44,8 +44,18 @@ def hasty(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
     monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
     client()  # what its import takes is no server's fault
+    be_patient(monkeypatch, PATIENCE)
+
+
+@pytest.fixture
+def hastier(hasty, monkeypatch):
+    """Clients for servers whose faults do not pass."""
+    be_patient(monkeypatch, BRIEF)
+
+
+def be_patient(monkeypatch, seconds):
     for module in (http, asking):
-        monkeypatch.setattr(module, "Web", partial(Web, patience=PATIENCE, silence=SILENCE))
+        monkeypatch.setattr(module, "Web", partial(Web, patience=seconds, silence=SILENCE))
 
 
 @pytest.fixture
@@ -59,14 +69,16 @@ def repos(tmp_path):
         yield server
 
 
-def outcome(attempt):
+def outcome(attempt, patience=PATIENCE):
     """The bytes, or the typed error; anything else fails, and so does what comes after the deadline."""
+    # A trial that begins within the patience may take the silence and a pause.
+    deadline = patience + SILENCE + 1.0
     began = time.monotonic()
     try:
         found = attempt()
     except DatasetsError as error:
         found = error
-    assert time.monotonic() - began < DEADLINE
+    assert time.monotonic() - began < deadline
     return found
 
 
@@ -99,9 +111,11 @@ LASTING_FOR_BOTH = [fault for fault in LASTING if fault not in {"shorter", "long
 
 
 @pytest.mark.parametrize(("fault", "before"), [(f, []) for f in LASTING_FOR_BOTH] + [(f, ["fine"]) for f in LASTING])
-def test_a_fault_that_does_not_pass_ends_in_time(fault, before):
+def test_a_fault_that_does_not_pass_ends_in_time(fault, before, monkeypatch):
+    patience = 2 * BRIEF if fault.startswith("429") else BRIEF
+    be_patient(monkeypatch, patience)
     with faulty(CONTENT, *before, *[fault] * ALWAYS) as server:
-        found = outcome(lambda: by_http(server))
+        found = outcome(lambda: by_http(server), patience)
     # A line that is cut every 64 KiB delivers in the end; a HEAD that is cut says all there is to say.
     assert found == CONTENT if fault.startswith("cut") else isinstance(found, DatasetsError)
 
@@ -235,6 +249,7 @@ def test_a_redirect_to_another_place_loses_the_token(repos, part, host):
 
 
 @pytest.mark.parametrize("fault", ["404", "403", "503", "html", "gzip", "loop", "flipped 3", "reset"])
+@pytest.mark.usefixtures("hastier")
 def test_the_token_is_said_nowhere_else(repos, fault, tmp_path, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(config, "HF_ENDPOINT", repos.endpoint)
@@ -261,6 +276,7 @@ def leaks(folder):
 
 
 @pytest.mark.parametrize("fault", ["fine", "404", "503", "gzip", "shorter"])
+@pytest.mark.usefixtures("hastier")
 def test_what_opens_a_web_page_is_said_nowhere_else(fault, tmp_path, caplog):
     caplog.set_level(logging.DEBUG, logger="crucible_datasets")
     told = []

@@ -1,6 +1,6 @@
 """Runs a scenario again and again, each time in a process that meets another fault; prints what went wrong as JSON.
 
-    LD_PRELOAD=faults.so python trials.py SCENARIO kill|once|sticky SEED TRIALS
+    LD_PRELOAD=faults.so python trials.py SCENARIO kill|once|sticky|either SEED TRIALS
 
 Faults come at the 1st, 2nd, 3rd … call until a run meets none. With fewer trials than calls,
 the seed chooses the calls.
@@ -114,7 +114,7 @@ def main(name, mode, seed, trials):
     failures, outcomes = [], {}
     for k in points:
         code = KILL if mode == "kill" else rng.choice([errno.ENOSPC, errno.EIO, errno.EDQUOT])
-        wrong, exit_code = trial(scenario, mode, k, code)
+        wrong, exit_code = trial(scenario, rng.choice(["once", "sticky"]) if mode == "either" else mode, k, code)
         outcomes[exit_code] = outcomes.get(exit_code, 0) + 1
         failures += [f"call {k} of {calls}, code {code}: {each}" for each in wrong]
     json.dump({"calls": calls, "trials": len(points), "outcomes": outcomes, "failures": failures}, sys.stdout)

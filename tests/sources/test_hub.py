@@ -93,6 +93,17 @@ def test_a_branch_costs_one_request(server, requests):
     assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
 
 
+def test_notes_that_a_power_failure_left_in_shreds_are_asked_for_again(server, tmp_path):
+    for shreds in (b"", b"\0" * 40, b"[[", b"\xff"):
+        contents(repo(server))
+        kept = [tmp_path / "cache" / "datasets--acme--plain" / "refs", tmp_path / "datasets" / "hub"]
+        notes = {path for folder in kept for path in folder.rglob("*") if path.is_file()}
+        assert {path.parent.name for path in notes} >= {"refs", "acme--plain", "verified"}
+        for path in notes:
+            path.write_bytes(shreds)
+    assert contents(repo(server)) == [NUMBERS, LARGE]
+
+
 def test_offline_what_is_cached_is_there_and_what_is_not_is_named(server, requests, monkeypatch):
     contents(repo(server), ["numbers.csv"])
     requests.clear()

@@ -2,19 +2,37 @@
 
 import json
 import os
+import pickle
 
+import cloudpickle
 import pytest
+from PIL import Image as Pictures
 
-from crucible_datasets import IterableDatasetDict, load_dataset
+from crucible_datasets import (
+    Dataset,
+    Features,
+    Image,
+    IterableDataset,
+    IterableDatasetDict,
+    Value,
+    config,
+    load_dataset,
+)
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.executors.base import Once
+from crucible_datasets.executors.ray import RayExecutor
+from crucible_datasets.streams.source import Source
+from crucible_datasets.streams.spread import _Read
 
 SIZES = [7, 0, 1, 12, 5]
 
 
 @pytest.fixture(params=["processes", "ray"])
 def executor(request):
+    """Processes, which find the files of this machine; a cluster that is told that it does not."""
     if request.param == "ray":
         request.getfixturevalue("ray_cluster")
+        return RayExecutor(shared_disk=False)
     return request.param
 
 
@@ -53,15 +71,15 @@ def test_batches_end_where_shards_end(executor, stream):
     assert [row["size"] for row in away] == [size for size in sizes for _ in range(size)]
 
 
-def test_workers_do_it_and_a_reader_resumes_from_every_row(stream):
-    away = stream.map(tagged, executor="processes")
+def test_workers_do_it_and_a_reader_resumes_from_every_row(executor, stream):
+    away = stream.map(tagged, executor=executor)
     rows, states = [], [away.state_dict()]
     for row in away:
         rows.append(row)
         states.append(json.loads(json.dumps(away.state_dict())))
     assert [row["n"] for row in rows] == list(range(sum(SIZES)))
     assert os.getpid() not in {row["process"] for row in rows}
-    for number in range(0, len(states), 4):
+    for number in range(0, len(states), 8):
         away.load_state_dict(states[number])
         assert [row["n"] for row in away] == list(range(number, sum(SIZES)))
 
@@ -97,3 +115,30 @@ def test_what_needs_the_rows_of_other_shards_is_refused(stream):
     ):
         with pytest.raises(ArgumentError):
             made()
+
+
+def test_rows_go_along_where_files_do_not(tmp_path):
+    Pictures.new("RGB", (3, 2)).save(tmp_path / "a.png")
+    rows = {"n": [0, 1, 2], "image": [str(tmp_path / "a.png")] * 3}
+    stream = Dataset.from_dict(rows, Features({"n": Value("int64"), "image": Image()})).to_iterable_dataset(3)
+    read = _Read(Once(Source(())), stream._stream.stage.shard(3, 1), None, goes_along=True)
+    sent = cloudpickle.dumps(read)
+    (tmp_path / "a.png").unlink()
+    items, error = pickle.loads(sent)(None, lambda rows: None)
+    assert error is None
+    assert [(row["n"], row["image"].size) for _, batch in items for row in batch.rows()] == [(1, (3, 2))]
+
+
+def test_the_setting_reaches_streams_of_files_whose_rows_it_does_not_change(stream, monkeypatch):
+    monkeypatch.setattr(config, "CRUCIBLE_EXECUTOR", "processes")
+    here = os.getpid()
+    away = stream.map(tagged).filter(lambda row: row["process"] != here)
+    assert [row["n"] for row in away] == list(range(sum(SIZES)))
+    for not_spread in (
+        stream.map(tagged, with_indices=False, batched=False, executor="serial"),
+        stream.take(30).map(tagged),
+        stream.shuffle(1).map(tagged),
+        stream.map(lambda batch: {"process": [os.getpid()] * len(batch["n"])}, batched=True),
+        IterableDataset.from_generator(lambda: iter([{"n": 1}])).map(tagged),
+    ):
+        assert {row["process"] for row in not_spread} == {here}

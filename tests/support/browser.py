@@ -1,7 +1,7 @@
 """A real browser, where the machine has one."""
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -19,3 +19,24 @@ def browser():
         opened = started.chromium.launch(executable_path=CHROMIUM, args=_FLAGS.split())
         yield opened
         opened.close()
+
+
+class Shared:
+    """One browser for all tests that follow each other and need one."""
+
+    def __init__(self):
+        self._open = ExitStack()
+        self._browser = None
+
+    def __call__(self):
+        if self._browser is None:
+            self._browser = self._open.enter_context(browser())
+        return self._browser
+
+    def close(self):
+        """End it: while it runs, nothing else in this process can run an event loop of its own."""
+        self._browser = None
+        self._open.close()
+
+
+shared = Shared()

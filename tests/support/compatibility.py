@@ -56,7 +56,18 @@ def _modules() -> list[str]:
         lacking, all_names = absent(name), defined(name)
         if lacking is not None:
             lines.append(f"| `{name}` | {len(all_names)} | {'all' if not lacking else len(all_names) - len(lacking)} |")
-    lines += ["", "What is not here is the inside of Hugging Face's library:", ""]
+    lines += [
+        "",
+        "What programs import was counted in November 2026 in a hundred packages of PyPI that use `datasets`:",
+        "training (TRL, axolotl, LLaMA-Factory, ms-swift, unsloth, verl, OpenRLHF, torchtune, torchtitan …), evaluation (lm-eval,",
+        "lighteval, inspect_ai, OpenCompass, HELM, MTEB …), data (distilabel, datatrove, Data-Juicer, Argilla …). All names are here that",
+        "they import and version 5.2.0 has, but for those of three: modelscope and biosets replace parts of the loader by their own,",
+        "and take its inner classes for that (`datasets.load`, `datasets.data_files`, `datasets.streaming`); unsloth catches the",
+        "error and goes on, except where its Studio lists the configurations of a mirrored dataset.",
+        "",
+        "What is not here is the inside of Hugging Face's library:",
+        "",
+    ]
     return [*lines, *_insides()]
 
 

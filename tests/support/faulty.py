@@ -140,7 +140,7 @@ def _html(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
 
 
 def _gzip(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
-    body = gzip.compress(facts.content)
+    body = gzip.compress(facts.content, compresslevel=0)
     _send(handler, facts, body, len(body), Content_Encoding="gzip")
 
 

@@ -6,15 +6,18 @@ xdist hands the first tests to one worker, so there is one cluster however many 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from crucible_datasets.executors.ray import connected
+from crucible_datasets.executors.raycluster import connected
 
 _FIXTURE = "ray_cluster"
+# How often a cluster looks whether its nodes live: tests need not wait for half a minute to see one die.
+_QUICK = {"RAY_health_check_initial_delay_ms": "0", "RAY_health_check_period_ms": "400"}
 listeners_before: set[tuple[str, int]] = set()
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
@@ -27,6 +30,7 @@ def ray_cluster() -> Any:
     if "ray" not in sys.modules or not sys.modules["ray"].is_initialized():
         global listeners_before
         listeners_before = listeners()
+        os.environ.update(_QUICK)
     return connected("local")
 
 

@@ -41,14 +41,14 @@ DIFFERENT = {
     "tqdm": "the bar of the `tqdm` package, of which both libraries make a subclass",
 }
 
-# Why a module lacks names, or is not here at all. They are no public interface, and programs rarely import them.
+# Why a module lacks names, or is not here at all. They are no public interface; `compatibility.py` says who imports them.
 INSIDES = {
     "arrow_dataset": "functions behind methods of `Dataset`",
     "arrow_reader": "the reader of prepared Arrow files; `load_dataset` and `Dataset.from_file` read them here",
-    "arrow_writer": "how Hugging Face types values while it writes; here types are settled over all rows",
+    "arrow_writer": "the sizes of batches that Hugging Face writes with; here blocks have a size that fits",
     "commands": "the program `datasets-cli`; here it is `crucible`",
     "config": "addresses of servers that are gone, and settings of threads and pickles that are not used here",
-    "data_files": "how patterns are matched and files are told apart; here a part of `reading`",
+    "data_files": "the patterns that Hugging Face looks for one after the other; here a part of `reading`",
     "dataset_dict": "functions behind methods",
     "download": "tables of how files are compressed",
     "features": "encoders behind the feature types, and extension types for pandas",
@@ -56,10 +56,10 @@ INSIDES = {
     "fingerprint": "decorators of Hugging Face's own methods; fingerprints are worked out on demand here",
     "formatting": "extractors behind the formats; here a format is one file in `outputs`",
     "info": "a type for checksums",
-    "io": "classes behind `from_csv`, `to_json` and their like: use these methods",
+    "io": "the class behind `from_spark`: use the method",
     "iterable_dataset": "the stages of a stream; here they are in `streams`, and work on batches",
     "load": "factories of builders; `load_dataset_builder` gives what they make",
-    "packaged_modules": "builders of the formats; here a format is one file in `formats`, read by `load_dataset`",
+    "packaged_modules": "builders of the rarer formats, and classes of their options; here a format is one file in `formats`, read by `load_dataset`",
     "parallel": "an experiment with joblib; `num_proc` and executors are the way here",
     "streaming": "patches that let loading scripts stream; no such script is run here",
     "table": "blocks of which Hugging Face makes concatenated tables",

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 from support import viewing
-from support.browser import browser, needs_browser
+from support.browser import needs_browser
 
 from crucible_datasets import Dataset, DatasetDict, view
 
@@ -36,16 +36,17 @@ def viewer(folder):
 
 
 @pytest.fixture(scope="module")
-def context(viewer):
-    with browser() as opened:
-        made = opened.new_context(viewport={"width": 1300, "height": 900}, base_url=viewer.url.partition("/?")[0])
-        made.grant_permissions(["clipboard-read", "clipboard-write"])
-        first = made.new_page()
-        first.goto(viewer.url)
-        first.wait_for_selector(".home")
-        assert first.locator(".home li a").count() == 5
-        first.close()
-        yield made
+def context(viewer, chromium):
+    made = chromium.new_context(viewport={"width": 1200, "height": 760}, base_url=viewer.url.partition("/?")[0])
+    made.grant_permissions(["clipboard-read", "clipboard-write"])
+    first = made.new_page()
+    first.goto(viewer.url)
+    first.wait_for_selector(".home")
+    assert first.locator(".home li a").count() == 5
+    assert "train: 300 rows, test: 3 rows" in first.inner_text(".home")
+    first.close()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_a_million_rows_are_scrolled_by_pixels_by_shares_and_by_number(page):
     page.wait_for_function("() => !document.querySelector('tr.waiting')")
     middle = rows_in_sight(page)[0]
     assert 490_000 < middle < 510_000
-    page.wait_for_timeout(300)  # the bar has taken the share of this place
+    page.wait_for_function("() => history.state?.at > 0")  # the bar has taken the share of this place
     assert rows_in_sight(page)[0] == middle
     page.mouse.wheel(0, -460)
     seen(page, middle - 10)
@@ -370,7 +371,7 @@ def test_no_script_of_the_data_runs(page):
             page.wait_for_function("() => document.querySelectorAll('.bubble').length > 300")
             page.wait_for_selector(".bubble .markdown")
             page.wait_for_function("() => document.querySelectorAll('.bubble .hljs-tag').length > 10")
-        page.wait_for_timeout(200)
+        page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 50)))")
         assert page.evaluate(ACTIVE) == {"hacked": 0, "active": []}
         assert not set("\u202e\x1b\x9b") & set(page.inner_text("body"))
     page.goto(f"/data/{HOSTILE}")

@@ -2,13 +2,10 @@
 
 import json
 import re
-import signal
-import subprocess
 from urllib.parse import quote, urlencode, urljoin
 from urllib.request import Request, urlopen
 
 import pytest
-from support.command import CRUCIBLE
 from support.runs import run_of
 from support.viewers import PIXEL, served
 
@@ -136,18 +133,3 @@ def test_everything_that_can_be_seen_has_a_view(tmp_path):
             assert viewer.token in viewer.url and viewer.token in viewer._repr_html_()
     with pytest.raises(ArgumentError, match="expected a name"):
         view(7, browser=False)
-
-
-def test_the_command_serves_until_it_is_interrupted(tmp_path):
-    Dataset.from_dict({"n": [1, 2, 3]}).to_parquet(tmp_path / "train.parquet")
-    command = [CRUCIBLE, "view", str(tmp_path / "train.parquet"), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        try:
-            url = re.search(r"http://\S+", running.stdout.readline())[0]
-            base, token = url.split("?token=")
-            with urlopen(Request(f"{base}data/0/rows.json", headers={"X-Crucible-Token": token}), timeout=30) as answer:
-                assert [row["cells"] for row in json.load(answer)["rows"]] == [[1], [2], [3]]
-        finally:
-            running.send_signal(signal.SIGINT)
-            running.wait(20)
-        assert (running.returncode, running.stderr.read()) == (130, "interrupted\n")

@@ -26,11 +26,11 @@ def _raise(error: OSError) -> None:
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[str]:
+def written_whole(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterator[str]:
     """Yield a path beside `path` to write to; on leaving, the file there takes the place of `path`.
 
     When the block raises, the new file is removed and what was at `path` stays. A pipe or a
-    device is written to as it is.
+    device is written to as it is. What is not `is_lasting` may be gone or in shreds after a power failure.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -44,6 +44,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[str]:
     try:
         with storage_errors(target):
             yield beside
+            if not is_lasting:
+                os.replace(beside, target)
+                return
             make_durable(beside)
             is_new = not os.path.lexists(target)
             os.replace(beside, target)

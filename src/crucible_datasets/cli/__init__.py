@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -42,7 +42,7 @@ from crucible_datasets.cli import (
     showing,
     viewing,
 )
-from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.command import Command, Parser, UsageError
 from crucible_datasets.cli.inert import inert, inert_json, inert_streams
 from crucible_datasets.cli.phrasing import phrased
 from crucible_datasets.cli.pieces import Piece, Pieces, json_text
@@ -72,20 +72,28 @@ COMMANDS: dict[str, Command] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
     with inert_streams():
-        options = _options(sys.argv[1:] if arguments is None else arguments)
-        called, as_json, words = options.pop("called"), options.pop("json"), options.pop("phrases")
-        # A command with a default action also knows the options of that one.
-        taken = {name: options[name] for name in signature(called).parameters if name in options}
         try:
-            return _shown(called(**taken), as_json)
-        except BrokenPipeError:
-            # The reader has gone, as in `crucible head data.csv | head`: nothing is left to say, also not at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return exits.OK
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - also a defect is told without control characters
-            _tell(error, as_json, words)
-            return exits.code_of(error)
+            options = _options(given)
+        except UsageError as error:
+            _tell(error, "--json" in given, {})
+            return exits.USAGE
+        return _ran(**options)
+
+
+def _ran(called: Callable[..., Pieces], json: bool, phrases: Mapping[str, str], **options: Any) -> int:
+    # A command with a default action also knows the options of that one.
+    taken = {name: options[name] for name in signature(called).parameters if name in options}
+    try:
+        return _shown(called(**taken), json)
+    except BrokenPipeError:
+        # The reader has gone, as in `crucible head data.csv | head`: nothing is left to say, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.OK
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - also a defect is told without control characters
+        _tell(error, json, phrases)
+        return exits.code_of(error)
 
 
 def _options(arguments: Sequence[str]) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def _options(arguments: Sequence[str]) -> dict[str, Any]:
 
 def parser() -> argparse.ArgumentParser:
     """What the command line may say."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="crucible",
         description="Datasets for language models: load, look, convert, evaluate, compare.",
         epilog="`crucible COMMAND --help` tells more about a command.",
@@ -141,4 +149,4 @@ def _tell(error: BaseException, as_json: bool, words: Mapping[str, str]) -> None
     if as_json:
         print(inert_json(json_text(exits.facts_of(error, message)), sys.stderr.encoding), file=sys.stderr)
     elif exits.is_known(error):
-        print(message, file=sys.stderr)
+        print(f"{getattr(error, 'usage', '')}{message}", file=sys.stderr)

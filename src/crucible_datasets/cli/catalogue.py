@@ -44,8 +44,13 @@ def show(name: str) -> Pieces:
     from crucible_datasets.benchmarks.catalog.registry import get_benchmark
 
     entry = get_benchmark(name)
-    facts = {**entry.to_dict(), "splits": entry.splits, "url": entry.url}
-    yield Facts(facts, {field: _pairs(value) for field, value in facts.items() if isinstance(value, dict)})
+    facts = {**entry.to_dict(), "splits": entry.splits, "url": entry.url, "revision": entry.revision or None}
+    shown = {field: _pairs(value) for field, value in facts.items() if isinstance(value, dict)}
+    if not entry.revision:
+        shown["revision"] = (
+            f"not pinned: the newest commit is loaded; `crucible lock {entry.name}` pins it for a project"
+        )
+    yield Facts(facts, shown)
     return None
 
 

@@ -5,12 +5,27 @@ from __future__ import annotations
 from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from crucible_datasets.cli.completing import benchmark_argument, file_argument
 from crucible_datasets.cli.phrasing import words_for
 from crucible_datasets.cli.pieces import Pieces
 from crucible_datasets.exceptions import ArgumentError
+
+
+class UsageError(ArgumentError):
+    """The words of a command line make no command."""
+
+    def message(self, usage: str, command: str, reason: str) -> str:  # type: ignore[override]
+        self.usage = usage
+        return f"{command}: error: {reason}"
+
+
+class Parser(ArgumentParser):
+    """Raises what argparse would print, so that programs can be told as JSON."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self.format_usage(), self.prog, message)
 
 
 def _nothing(parser: ArgumentParser) -> None:
@@ -54,7 +69,7 @@ class Command:
             action.add_to(below, False if self.default is None else SUPPRESS)
         if self.default is not None:
             default = self.actions[self.default]
-            default.arguments(alone := ArgumentParser())
+            default.arguments(alone := Parser())
             parser.add_argument("--json", action="store_true", help="answer with one JSON document")
             parser.set_defaults(called=default.run, phrases=words_for(alone), **vars(alone.parse_args([])))
 

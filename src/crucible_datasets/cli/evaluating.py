@@ -20,7 +20,7 @@ from crucible_datasets.cli.command import (
 from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.opening import open_store, run_named
 from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
-from crucible_datasets.cli.scores import comparison_table, score_rows, score_table, scored
+from crucible_datasets.cli.scores import comparison_table, remarked, score_rows, score_table, scored
 from crucible_datasets.cli.writing import require_absent
 from crucible_datasets.exceptions import ArgumentError
 
@@ -98,8 +98,9 @@ def compare(
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
     place = open_store(store)
+    results = [place.load(run_named(place, run)) for run in runs]
     table = compared(
-        *(place.load(run_named(place, run)) for run in runs),
+        *results,
         metric=metric,
         baseline=baseline,
         level=level,
@@ -107,7 +108,8 @@ def compare(
         cluster_by=cluster_by,
         by=by,
     )
-    yield Several({"scores": score_table(score_rows(table.scores)), "comparisons": comparison_table(table)})
+    scores = {"scores": score_table(score_rows(table.scores)), **remarked(results)}
+    yield Several({**scores, "comparisons": comparison_table(table)})
     return None
 
 

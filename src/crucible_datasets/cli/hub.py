@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from crucible_datasets import config
+from crucible_datasets.cli import exits
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.pieces import Pieces, Said
+from crucible_datasets.exceptions import ArgumentError, DatasetsError, DownloadError
 
 
 def serve(folder: str, host: str, port: int) -> Pieces:
     """Answer clients whose HF_ENDPOINT points here, until interrupted."""
-    from crucible_datasets.exceptions import ArgumentError
     from crucible_datasets.localhub.server import HubServer
 
     if not os.path.isdir(folder):
@@ -37,11 +41,23 @@ def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Pieces
     from crucible_datasets.localhub.mirror import mirror as copies
 
     said = []
-    for line in copies(folder, names, endpoint):
-        said.append(line)
-        yield line
+    with _naming(endpoint or config.HF_ENDPOINT):
+        for line in copies(folder, names, endpoint):
+            said.append(line)
+            yield line
     yield Said("", {"folder": folder, "copied": said})
     return None
+
+
+@contextmanager
+def _naming(endpoint: str) -> Iterator[None]:
+    """An error of the network with the address of the hub: what the system says of it does not name any."""
+    try:
+        yield
+    except Exception as error:
+        if exits.code_of(error) != exits.UNREACHABLE or isinstance(error, DatasetsError):
+            raise
+        raise DownloadError(endpoint, str(error)) from error
 
 
 def _serve_arguments(parser: ArgumentParser) -> None:

@@ -7,9 +7,15 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 
 # Arguments of functions that have another name as options.
-_OTHER_NAMES = {"column": ("prediction_column",), "rows": ("n", "size"), "folds": ("k",), "stratify_by": ("by",)}
+_OTHER_NAMES = {
+    "column": ("prediction_column",),
+    "rows": ("n", "size"),
+    "folds": ("k",),
+    "parts": ("sizes",),
+    "stratify_by": ("by",),
+}
 _GIVEN = re.compile(
-    r"""(?<![\w.-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|None|True|False|-?\d+(?:\.\d+)?|(?=[\s,.)]|$))(?P<colon>:?)"""
+    r"""(?<![\w.-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|\{[^{}]*\}|None|True|False|-?\d+(?:\.\d+)?|(?=[\s,.)]|$))(?P<colon>:?)"""
 )
 _HERE = re.compile(r"(?<=--allow-code-execution) in this call")
 

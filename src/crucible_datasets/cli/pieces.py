@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from crucible_datasets.cli.layout import GAP, aligned, below_each_other, cell, fitted, terminal_width, width_of
+from crucible_datasets.records import dataclass
 
 
 class Piece(Protocol):

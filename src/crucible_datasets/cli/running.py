@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from argparse import REMAINDER, ArgumentParser
 
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.pieces import Facts, Pieces
 
 
-def run(program: list[str]) -> Pieces:
+def run(program: list[str], executor: str | None = None) -> Pieces:
     """Run a script, `-m MODULE` or any program with this library as `datasets`."""
     from crucible_datasets import shim
+    from crucible_datasets.executors.base import executor_of
 
+    if program[:1] == ["--executor"]:  # What takes all that remains takes this too.
+        executor, program = next(iter(program[1:]), ""), program[2:]
+    if executor is not None:
+        os.environ["CRUCIBLE_EXECUTOR"] = executor_of(executor).name
     yield from ()
     return shim.run(program)
 
@@ -27,6 +33,8 @@ def switch(on: bool = False, off: bool = False) -> Pieces:
 
 
 def _run_arguments(parser: ArgumentParser) -> None:
+    who = "who runs its map and filter: serial, processes or ray; what CRUCIBLE_EXECUTOR names by default"
+    parser.add_argument("--executor", metavar="NAME", help=who)
     what = "a script, -m and a module, or a program, followed by its arguments"
     parser.add_argument("program", nargs=REMAINDER, metavar="PROGRAM", help=what)
 

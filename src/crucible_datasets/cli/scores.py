@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli.pieces import Column, Piece, Said, Several, Table, amount
+from crucible_datasets.cli.pieces import Column, Piece, Said, Several, Table, amount, counted
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.comparing.compared import ComparedScore, ComparisonTable
@@ -33,12 +33,18 @@ def score_rows(scores: Sequence[ComparedScore]) -> list[dict[str, Any]]:
 
 
 def scored(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Piece]:
-    """The scores of runs, and what must not be overlooked: samples that were missing or failed."""
+    """The scores of runs, and what must not be overlooked."""
+    return {"scores": score_table([row for result in results for row in result_rows(result)])} | remarked(
+        results, notes
+    )
+
+
+def remarked(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Piece]:
+    """What must not be overlooked, if there is something: samples that were missing or failed."""
     from crucible_datasets.evaluation.runs.shown import remarks
 
-    parts: dict[str, Piece] = {"scores": score_table([row for result in results for row in result_rows(result)])}
     said = [*notes, *(f"{result.info.model}: {note}" for result in results for note in remarks(result))]
-    return parts | ({"notes": Said("\n".join(said), said)} if said else {})
+    return {"notes": Said("\n".join(said), said)} if said else {}
 
 
 def score_table(rows: Sequence[dict[str, Any]]) -> Table:
@@ -69,6 +75,8 @@ def comparison_table(table: ComparisonTable) -> Piece:
     notes = [what, f"{100 * table.level:g} % intervals", *about["test"]]
     over = f" ({table.correction}, {len(table)} comparisons)" if len(table) > 1 and table.correction != "none" else ""
     notes.append(f"* adjusted p ≤ {1 - table.level:.4g}{over}")
+    if left_out := sum(row.left_out for row in table):
+        notes.append(f"{counted(left_out, 'sample')} that do not count in both runs left out")
     note = Said("; ".join(filter(None, notes)), {"level": table.level, "correction": table.correction})
     return Several({"rows": rows, "note": note})
 

@@ -12,9 +12,6 @@ def view(
     things: list[str], host: str, port: int, allow_remote: bool, no_browser: bool, stream: bool, revision: str | None
 ) -> Pieces:
     """Show datasets, benchmarks and result stores in the browser, until it is interrupted."""
-    from crucible_datasets.registry import need
-
-    need("starlette", "viewer")
     from crucible_datasets.viewer.opening import opened
     from crucible_datasets.viewer.server import Viewer
 

@@ -18,6 +18,7 @@ import numpy as np
 from crucible_datasets.decoders.base import Content, Decoder
 from crucible_datasets.decoders.film import Film, Pixels, VideoMetadata
 from crucible_datasets.decoders.recording import AudioMetadata, Recording, Sound
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.registry import need
 
 _CONTAINERS = (
@@ -76,6 +77,10 @@ class _Track:
 
 
 def _film(content: Content, feature: Any) -> Film:
+    device = "cpu" if feature.device is None else str(feature.device)
+    if device.partition(":")[0] != "cpu":
+        reason = "PyAV decodes on the processor: pass 'cpu', or have another decoder by CRUCIBLE_MEDIA_DECODERS."
+        raise ArgumentError("device", device, reason)
     return Film(_Reel(content, feature), feature)
 
 

@@ -6,7 +6,7 @@
     unparsed   the rule found no answer in the text (value 0)
     empty      there was no text, where some was expected (value 0)
     truncated  the text ends in the midst of the answer or of the thinking (value 0)
-    error      the metric itself failed (value None; the reason is in `detail`)
+    error      the metric itself failed (value None), or the rule did (value 0); the reason is in `detail`
     timeout    judging took longer than allowed
     missing    there was no prediction (value None)
 

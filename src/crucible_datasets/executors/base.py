@@ -73,7 +73,10 @@ class Executor(Protocol):
     def aliases(self) -> tuple[str, ...]: ...
     @property
     def shares_disk(self) -> bool:
-        """Whether its workers see the files of this machine."""
+        """Whether its workers read and write the files of this machine."""
+
+    def sees_files(self) -> bool:
+        """Whether its workers find the files of this machine under their names."""
 
     def run(self, tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[Any]: ...
     def workers(self) -> int:
@@ -88,6 +91,9 @@ class LocalExecutor:
     run: Runner
     aliases: tuple[str, ...] = ()
     shares_disk = True
+
+    def sees_files(self) -> bool:
+        return True
 
     def workers(self) -> int:
         return os.process_cpu_count() if hasattr(os, "process_cpu_count") else len(os.sched_getaffinity(0))
@@ -106,6 +112,6 @@ def executor_of(asked: str | Executor) -> Executor:
     """The executor of a name, or the one that was given."""
     if isinstance(asked, str):
         return EXECUTORS[asked]
-    if not all(hasattr(asked, name) for name in ("run", "shares_disk", "workers")):
+    if not all(hasattr(asked, name) for name in ("run", "shares_disk", "sees_files", "workers")):
         raise ArgumentError("executor", asked, f"expected one of {', '.join(EXECUTORS.names())}, or an executor.")
     return asked

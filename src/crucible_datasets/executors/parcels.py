@@ -10,7 +10,7 @@ import io
 import mmap
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import IO, Any
@@ -35,11 +35,12 @@ class Parcels:
         self.modules: set[str] = set()  # where others look for what tasks refer to
         self._held: list[Any] = []  # While a buffer is alive, no other has its address.
         self._once: dict[int, tuple[bytes, list[Place]]] = {}
+        self._unfinished = unfinished_modules()
 
     def packed(self, rank: int, task: Task[Any]) -> bytes:
         """A task as bytes."""
         try:
-            with unfinished_modules_by_value():
+            with by_value(self._unfinished):
                 content, places = self._pickled((rank, task.run))
         except Exception as error:
             raise NotPicklableError(task.title, "cannot be sent to another process", error) from error
@@ -165,22 +166,26 @@ def _buffers(places: list[Place], shared: int | None) -> list[Any]:
     ]
 
 
-@contextmanager
-def unfinished_modules_by_value() -> Iterator[None]:
-    """A worker that imported such a module would run the very import that waits for it."""
-    unfinished = [
+def unfinished_modules() -> list[ModuleType]:
+    """Modules whose import goes on. A worker that imported one would run the very import that waits for it."""
+    return [
         module
-        for name, module in list(sys.modules.items())
-        if isinstance(module, ModuleType)
-        and getattr(getattr(module, "__spec__", None), "_initializing", False)
-        and name not in cloudpickle.list_registry_pickle_by_value()
+        for module in list(sys.modules.values())
+        if isinstance(module, ModuleType) and getattr(getattr(module, "__spec__", None), "_initializing", False)
     ]
-    for module in unfinished:
+
+
+@contextmanager
+def by_value(modules: Sequence[ModuleType]) -> Iterator[None]:
+    """While it is entered, functions of these modules are pickled as what they are, not as their names."""
+    known = cloudpickle.list_registry_pickle_by_value() if modules else ()
+    added = [module for module in modules if module.__name__ not in known]
+    for module in added:
         cloudpickle.register_pickle_by_value(module)
     try:
         yield
     finally:
-        for module in unfinished:
+        for module in added:
             cloudpickle.unregister_pickle_by_value(module)
 
 

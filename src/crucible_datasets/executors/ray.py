@@ -6,28 +6,27 @@ whose worker or node dies is begun again elsewhere; the others go on.
 
 from __future__ import annotations
 
-import os
-import sys
+import pickle
+import platform
 import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar
 
+from crucible_datasets import __version__
 from crucible_datasets.exceptions import ClusterError, NotPicklableError, WorkerDiedError
 from crucible_datasets.executors import rayworker
 from crucible_datasets.executors.base import Advance, Task
 from crucible_datasets.executors.failures import opened_error
-from crucible_datasets.executors.rayparcels import Packed, RayParcels, opened
+from crucible_datasets.executors.raycluster import connected
+from crucible_datasets.executors.rayfitness import fit_worker
+from crucible_datasets.executors.rayparcels import Packed, RayParcels, opened, session_of
 from crucible_datasets.executors.surroundings import Surroundings
 from crucible_datasets.registry import need
 
-_SECONDS_TO_DIE = 5.0
-# Read when Ray is imported, by us and by the processes it starts. It then listens on 127.0.0.1 alone, and workers are
-# started by this Python: under `uv run` each of them would be a `uv run` of a copy of the project, which never came up.
-_AS_WE_START_IT = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+_SECONDS_TO_HEED, _SECONDS_TO_DIE = 1.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class RayExecutor:
     Without an address that is the cluster this process is connected to, else the one that RAY_ADDRESS or `ray start`
     on this machine tell of, else a new one with the processors of this machine, without a dashboard and on loopback.
     A task takes `num_cpus`, `num_gpus` and `resources` as Ray counts them, and is begun again `retries` times if its
-    worker dies.
+    worker dies. With a `shared_disk`, all nodes find the files of this machine under their names; by default that is
+    taken for granted if they are this machine.
     """
 
     address: str | None = None
@@ -45,6 +45,7 @@ class RayExecutor:
     num_gpus: float = 0
     resources: Mapping[str, float] = field(default_factory=dict)
     retries: int = 3
+    shared_disk: bool | None = None
     name: ClassVar[str] = "ray"
     aliases: ClassVar[tuple[str, ...]] = ()
     shares_disk: ClassVar[bool] = False
@@ -57,6 +58,13 @@ class RayExecutor:
         if not all(room):
             raise ClusterError(f"a task takes {_counted(asked)}, and the whole cluster has {_counted(has)}")
         return min(room, default=1)
+
+    def sees_files(self) -> bool:
+        """Whether all nodes find the files of this machine under their names."""
+        if self.shared_disk is not None:
+            return self.shared_disk
+        names = {node["NodeManagerHostname"] for node in connected(self.address).nodes() if node["Alive"]}
+        return names <= {platform.node()}
 
     def run(self, tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[Any]:
         """The results of the tasks, in their order, worked out by as many workers at once."""
@@ -88,9 +96,10 @@ class _Calls:
         self.executor, self.ray, self.tasks, self.room, self.advance = executor, ray, tasks, room, advance
         self.run = uuid.uuid4().hex
         self.parcels = RayParcels(ray)
-        self.surroundings = ray.put(Surroundings.here())
-        self.work = ray.remote(rayworker.work).options(**executor.options())
-        self.ears = _ears(ray)
+        self.surroundings = ray.put(pickle.dumps(_surroundings()))
+        self.work = _work(session_of(ray)).options(**executor.options())
+        self.ears: Any = _ears(ray)
+        self.ears_lost = 0
         self.waiting = deque(range(len(tasks)))
         self.packed: dict[int, Any] = {}
         self.deaths = dict.fromkeys(range(len(tasks)), 0)
@@ -116,9 +125,10 @@ class _Calls:
 
     def _hear(self) -> None:
         """Take in what is told next: progress, or the end of a task."""
-        if self.news is None:
+        if self.news is None and self.ears_lost <= self.executor.retries:
             self.news = self.ears.next.remote(self.run)
-        ready, _ = self.ray.wait([self.news, *self.under_way], num_returns=1)
+        awaited = [*self.under_way] if self.news is None else [self.news, *self.under_way]
+        ready, _ = self.ray.wait(awaited, num_returns=1)
         for ref in ready:
             if ref == self.news:
                 self._take_news()
@@ -130,6 +140,7 @@ class _Calls:
         try:
             told = self.ray.get(news)
         except self.ray.exceptions.RayError:  # the actor's node is gone, and progress with it
+            self.ears_lost += 1
             self.ears = _ears(self.ray, anew=True)
             return
         for number, rows in told.items():
@@ -150,6 +161,8 @@ class _Calls:
         except self.ray.exceptions.RayError as error:
             self._begin_again(number, error)
             return
+        if kind == "unfit":
+            raise ClusterError(content)
         self._advance(number, rows)
         if kind == "error":
             raise opened_error(content)
@@ -167,11 +180,23 @@ class _Calls:
         """Have none of the tasks under way any more."""
         if not self.ray.is_initialized():  # They have ended, and a question to Ray would start another cluster.
             return
-        for ref in self.under_way:
-            self.ray.cancel(ref, force=True)
-        if self.under_way:
-            self.ray.wait(list(self.under_way), num_returns=len(self.under_way), timeout=_SECONDS_TO_DIE)
+        left = list(self.under_way)
+        # A worker that only lets go of its task keeps what it has loaded.
+        for force, seconds in ((False, _SECONDS_TO_HEED), (True, _SECONDS_TO_DIE)):
+            for ref in left:
+                self.ray.cancel(ref, force=force)
+            if left:
+                _, left = self.ray.wait(left, num_returns=len(left), timeout=seconds)
         self.ears.forget.remote(self.run)
+
+
+def _surroundings() -> Surroundings:
+    from crucible_datasets.sources.hub.surroundings import token
+
+    here, known = Surroundings.here(), token()
+    if known is not None:  # It may stand in a file of this machine.
+        here.environment.setdefault("HF_TOKEN", known)
+    return here
 
 
 def _opened(title: str, result: Packed) -> Any:
@@ -179,6 +204,12 @@ def _opened(title: str, result: Packed) -> Any:
         return opened(result)
     except Exception as error:
         raise NotPicklableError(title, "gave a result that cannot be read here", error) from error
+
+
+@cache
+def _work(session: str) -> Any:
+    """What does tasks: one function for all runs of this program, or each worker would open it for every run."""
+    return need("ray", "ray").remote(fit_worker(__version__))
 
 
 @cache
@@ -194,33 +225,7 @@ def _ears(ray: Any, anew: bool = False) -> Any:
     """Who hears the progress of tasks: one actor for all runs of this program."""
     global _lost_ears
     _lost_ears += anew
-    here = ray.get_runtime_context()
-    return _made_ears(f"{here.gcs_address} {here.get_job_id()}", _lost_ears)
-
-
-def connected(address: str | None = None) -> Any:
-    """The module `ray`, connected to a cluster."""
-    if "ray" in sys.modules and sys.modules["ray"].is_initialized():
-        return sys.modules["ray"]
-    address = address or os.environ.get("RAY_ADDRESS")
-    if address and address != "local":
-        return _init(address)
-    if address is None:
-        with suppress(ClusterError):
-            return _init("auto")
-    os.environ.update(_AS_WE_START_IT)
-    constants = need("ray", "ray")._private.ray_constants  # it may have been imported before
-    constants.ENABLE_RAY_CLUSTER = constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = False
-    return _init("local", include_dashboard=False)
-
-
-def _init(address: str, **more: Any) -> Any:
-    ray = need("ray", "ray")
-    try:
-        ray.init(address, logging_level="ERROR", configure_logging=False, **more)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise ClusterError(f"no Ray cluster at {address!r}: {error}") from error
-    return ray
+    return _made_ears(session_of(ray), _lost_ears)
 
 
 def _counted(amounts: Mapping[str, float]) -> str:

@@ -1,6 +1,6 @@
 """Tasks as objects in Ray's store: what is small as bytes, what is large as buffers that workers map.
 
-A `Once` is put there once for all tasks of a run.
+A `Once` is put there once for all tasks that hold it.
 """
 
 from __future__ import annotations
@@ -8,41 +8,52 @@ from __future__ import annotations
 import io
 import pickle
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from crucible_datasets.exceptions import NotPicklableError
 from crucible_datasets.executors.base import Once, Task
-from crucible_datasets.executors.parcels import SharingPickler, SharingUnpickler, unfinished_modules_by_value
+from crucible_datasets.executors.parcels import SharingPickler, SharingUnpickler, by_value, unfinished_modules
 
 Packed = tuple[bytes, list[tuple[Any, bool]]]  # the bytes; the buffers, and whether they must not be written to
+
+
+# What is in the store, by session, as long as somebody here may send it again: runs that follow each other share it.
+_stored: WeakKeyDictionary[Once[Any], tuple[str, Any]] = WeakKeyDictionary()
 
 
 class RayParcels:
     """Packs the tasks of one run."""
 
     def __init__(self, ray: Any) -> None:
-        self._ray = ray
-        self._once: dict[int, Any] = {}
-        self._held: list[Once[Any]] = []  # While one is alive, no other has its number.
+        self._ray, self._session = ray, session_of(ray)
+        self._unfinished = unfinished_modules()
 
     def packed(self, rank: int, task: Task[Any]) -> tuple[Any, dict[int, Any]]:
         """A task as an object in the store, and the objects that it shares with others."""
-        wanted: set[int] = set()
+        wanted: dict[int, Any] = {}
 
         def number_of(once: Once[Any]) -> int:
-            if id(once) not in self._once:
-                self._once[id(once)] = self._ray.put(packed(once.value))
-                self._held.append(once)
-            wanted.add(id(once))
+            session, ref = _stored.get(once, ("", None))
+            if session != self._session:
+                ref = self._ray.put(packed(once.value))
+                _stored[once] = self._session, ref
+            wanted[id(once)] = ref
             return id(once)
 
         try:
-            with unfinished_modules_by_value():
+            with by_value(self._unfinished):
                 parcel = self._ray.put((task.title, rank, packed(task.run, number_of)))
         except NotPicklableError:
             raise
         except Exception as error:
             raise NotPicklableError(task.title, "cannot be sent to another machine", error) from error
-        return parcel, {number: self._once[number] for number in wanted}
+        return parcel, wanted
+
+
+def session_of(ray: Any) -> str:
+    """What tells this connection to a cluster from others, before and after it."""
+    here = ray.get_runtime_context()
+    return f"{here.gcs_address} {here.get_job_id()}"
 
 
 def packed(value: Any, number_of: Any = None) -> Packed:

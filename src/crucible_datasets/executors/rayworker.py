@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import time
 import warnings
 from collections import OrderedDict, defaultdict
@@ -14,10 +15,10 @@ from crucible_datasets.executors.rayparcels import Packed, opened, packed
 from crucible_datasets.registry import need
 
 _SECONDS_BETWEEN_REPORTS = 0.1
-_SHARED_VALUES_KEPT = 4  # They may hold models.
+_SHARED_VALUES_KEPT = 4  # They may hold models; where these are on a GPU, no second one may have room.
 _shared: OrderedDict[str, Any] = OrderedDict()
 
-End = tuple[str, int, Any]  # result or error, rows done, and which
+End = tuple[str, int, Any]  # result, error or unfit; rows done; and which
 
 
 class Ears:
@@ -55,11 +56,11 @@ class _Progress:
             self.ears.hear.remote(self.run, self.number, self.rows)
 
 
-def work(parcel: Any, once: dict[int, Any], surroundings: Any, ears: Any, place: tuple[str, int]) -> End:
+def work(parcel: Any, once: dict[int, Any], surroundings: bytes, ears: Any, place: tuple[str, int]) -> End:
     """Do one task; what it gave, or raised."""
     progress = _Progress(ears, *place)
     try:
-        surroundings.take_over_elsewhere()
+        pickle.loads(surroundings).take_over_elsewhere()  # noqa: S301  (from the program)
         title, rank, content = parcel
         result = _task(title, content, once)(rank, progress.advance)
         return "result", progress.rows, _sent(title, result)
@@ -77,11 +78,12 @@ def _task(title: str, content: Packed, once: dict[int, Any]) -> Any:
 
 
 def _shared_value(ref: Any) -> Any:
-    key = ref.hex()
+    ray, key = need("ray", "ray"), ref.hex()
     if key not in _shared:
-        _shared[key] = opened(need("ray", "ray").get(ref))
-        if len(_shared) > _SHARED_VALUES_KEPT:
+        most = 1 if ray.get_gpu_ids() else _SHARED_VALUES_KEPT
+        while len(_shared) >= most:
             _shared.popitem(last=False)
+        _shared[key] = opened(ray.get(ref))
     _shared.move_to_end(key)
     return _shared[key]
 

@@ -18,6 +18,12 @@ from crucible_datasets import config, progress
 from crucible_datasets.logging import get_logger
 
 _SETTING = (str, int, float, Path, type(None))
+# By which the Hub and stores know who asks, each as a whole: a worker reads what the program may read.
+_CREDENTIALS = (
+    ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"),
+    tuple(f"AWS_{each}" for each in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "ENDPOINT_URL", "REGION")),
+    tuple(f"AZURE_STORAGE_{each}" for each in ("CONNECTION_STRING", "ACCOUNT_NAME", "ACCOUNT_KEY", "SAS_TOKEN")),
+)
 
 
 @dataclass
@@ -71,6 +77,9 @@ class Surroundings:
         importlib.invalidate_caches()
         vars(config).update({name: value for name, value in self.settings.items() if not _is_place(value)})
         vars(config).update(HF_DATASETS_DISABLE_PROGRESS_BARS=True)
+        for names in _CREDENTIALS:
+            if not any(name in os.environ for name in names):  # a machine may have its own
+                os.environ.update({name: self.environment[name] for name in names if name in self.environment})
         progress.disable_progress_bars()
         for name, level in self.levels.items():
             logging.getLogger(name).setLevel(level)
@@ -91,7 +100,7 @@ class Surroundings:
 
 def _is_place(value: Any) -> bool:
     """Whether a setting names a folder, which another machine may not have."""
-    return isinstance(value, Path) or (isinstance(value, str) and os.sep in value)
+    return isinstance(value, Path) or (isinstance(value, str) and os.sep in value and "://" not in value)
 
 
 def _folder() -> str | None:

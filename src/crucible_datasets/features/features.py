@@ -97,7 +97,7 @@ class Features(dict[str, Any]):
         return {name: _tagged(value) for name, value in self.items()}
 
     def _to_yaml_list(self) -> list[dict[str, Any]]:
-        return to_yaml(self.to_dict())
+        return to_yaml(json.loads(json.dumps(self.to_dict())))  # as files keep it: YAML has lists and no tuples
 
     @classmethod
     def _from_yaml_list(cls, yaml_data: list[dict[str, Any]]) -> Features:
@@ -175,7 +175,7 @@ def _tagged(feature: Any) -> Any:
     if isinstance(feature, dict):
         return {name: _tagged(value) for name, value in feature.items()}
     if isinstance(feature, (list, tuple)):
-        return [_tagged(value) for value in feature]
+        return type(feature)(map(_tagged, feature))
     if not is_dataclass(feature) or isinstance(feature, type):
         return feature
     tagged = {}

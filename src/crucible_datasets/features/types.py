@@ -331,7 +331,7 @@ class TranslationVariableLanguages:
         return self.pa_type
 
     def encode_example(self, translation_dict: dict[str, Any]) -> dict[str, Any]:
-        """`{"en": ["a", "b"], "fr": "c"}` becomes two parallel lists, sorted by language."""
+        """`{"en": ["a", "b"], "fr": "c"}` becomes two parallel tuples, sorted by language."""
         if set(translation_dict) == {"language", "translation"}:
             return translation_dict
         unknown = set(translation_dict) - set(self.languages or translation_dict)
@@ -343,7 +343,7 @@ class TranslationVariableLanguages:
             for text in ([texts] if isinstance(texts, str) else texts)
         ]
         languages, texts = zip(*sorted(pairs), strict=True) if pairs else ((), ())
-        return {"language": list(languages), "translation": list(texts)}
+        return {"language": languages, "translation": texts}
 
     def flatten(self) -> dict[str, List]:
         return {"language": List(Value("string")), "translation": List(Value("string"))}

@@ -146,7 +146,9 @@ class _Cells:
     def _floats(self, array: pa.Array) -> pa.Array:
         if self.float_format is not None:
             values = array.to_pylist()
-            cells = pa.array([None if value is None else self.float_format % value for value in values], LARGE)
+            cells = pa.array(
+                [None if value is None or value != value else self.float_format % value for value in values], LARGE
+            )
         else:
             # What is a float here should still be one when it is read again.
             cells = with_point(pc.if_else(pc.is_nan(array), pa.nulls(1, array.type)[0], array).cast(LARGE))

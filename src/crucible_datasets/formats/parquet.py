@@ -57,8 +57,12 @@ def read(
     batch_size: int | None = None,
     fragment_scan_options: Any = None,
     on_bad_files: str = "error",
+    download: bool = True,
 ) -> Iterator[pa.Table]:
-    """Yield the rows that match, with the columns asked for and those that the filters look at."""
+    """Yield the rows that match, with the columns asked for and those that the filters look at.
+
+    `download` is for those who find the files.
+    """
     require_choice(on_bad_files)
     try:
         yield from _tables(stream, columns, expression_of(filters), batch_size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -41,17 +42,23 @@ def card_data(hub: HubFolder, commit: Commit) -> Any:
     if readme is None:
         return None
     from huggingface_hub import DatasetCard
+    from yaml import YAMLError
 
     with hub.open(readme) as file:
         try:
             card: Any = DatasetCard(file.read().decode("utf-8"), ignore_metadata_errors=True)
             return card.data.to_dict()
-        except ValueError:
+        except (ValueError, YAMLError):
             return None
 
 
-def tree(commit: Commit, folder: str, recursive: bool) -> Iterator[dict[str, Any]]:
-    """The files and folders in a folder, or in all below it."""
+@lru_cache(maxsize=4)
+def tree(commit: Commit, folder: str, recursive: bool) -> list[dict[str, Any]]:
+    """The files and folders in a folder, or in all below it; whoever asks for a page will ask for the next."""
+    return list(_tree(commit, folder, recursive))
+
+
+def _tree(commit: Commit, folder: str, recursive: bool) -> Iterator[dict[str, Any]]:
     start = f"{folder}/" if folder else ""
     seen: set[str] = set()
     for path, file in commit.files.items():

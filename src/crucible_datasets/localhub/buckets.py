@@ -1,7 +1,4 @@
-"""Buckets of a hub folder: plain folders `buckets/<org>/<name>`, served as they are at the moment.
-
-They are read only: clients write to buckets by a protocol (Xet) that only the public Hub speaks.
-"""
+"""Buckets of a hub folder: plain folders `buckets/<org>/<name>`, served as they are at the moment."""
 
 from __future__ import annotations
 
@@ -13,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from crucible_datasets.localhub.repos import HubError, plain_files, require_name
+from crucible_datasets.localhub.bucketwrites import folder_of
+from crucible_datasets.localhub.repos import HubError, plain_files
 from crucible_datasets.localhub.routes import Answer, Request, paged, route
 from crucible_datasets.sources.fetching import xet_hash
 
@@ -57,11 +55,9 @@ def _moment(nanoseconds: int) -> str:
 def _held(request: Request) -> dict[str, Held]:
     """The files of the bucket of a request."""
     _ = request.user  # a token that nobody knows is refused, here too
-    id = unquote(request.parts["id"])
-    require_name(id)
-    folder = os.path.join(request.hub.root, "buckets", *id.split("/"))
+    folder = folder_of(request)
     if not os.path.isdir(folder):
-        raise HubError(404, "RepoNotFound", f"Bucket not found: {id}")
+        raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
     return {name: Held(name, *where) for name, where in plain_files(folder)}
 
 

@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -49,9 +49,9 @@ class StoredFile:
     where: tuple[str, int, int] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Commit:
-    """One state of a repository."""
+    """One state of a repository. It never changes, so what was read once is kept."""
 
     id: str
     parent: str | None
@@ -106,13 +106,7 @@ class Repo:
         raise HubError(404, "RevisionNotFound", f"{self.id} has no revision {revision!r}.")
 
     def load(self, id: str) -> Commit:
-        with open(self._commit_path(id), encoding="utf-8") as file:
-            stated = json.load(file)
-        files = {
-            path: StoredFile(**{**facts, "where": tuple(facts["where"]) if facts["where"] else None})
-            for path, facts in stated.pop("files").items()
-        }
-        return Commit(id=id, files=files, **stated)
+        return _loaded(self._commit_path(id), id)
 
     def commit(
         self,
@@ -181,6 +175,17 @@ class Repo:
 
     def _commit_path(self, id: str) -> str:
         return os.path.join(self.folder, "commits", f"{id}.json")
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: str, id: str) -> Commit:
+    with open(path, encoding="utf-8") as file:
+        stated = json.load(file)
+    files = {
+        path: StoredFile(**{**facts, "where": tuple(facts["where"]) if facts["where"] else None})
+        for path, facts in stated.pop("files").items()
+    }
+    return Commit(id=id, files=files, **stated)
 
 
 @dataclass(eq=False)

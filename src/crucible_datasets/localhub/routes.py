@@ -176,7 +176,7 @@ def delete(request: Request) -> Answer:
 @route("GET", f"/api/datasets/{_ID}/tree/{_REVISION}(?:/{_PATH})?")
 def tree(request: Request) -> Answer:
     commit, folder = request.commit, unquote(request.parts["path"]).strip("/")
-    entries = list(answers.tree(commit, folder, request.flag("recursive")))
+    entries = answers.tree(commit, folder, request.flag("recursive"))
     if folder and not entries:
         raise HubError(404, "EntryNotFound", f"{folder} does not exist on {request.revision!r}.")
     return paged(request, entries, {"X-Repo-Commit": commit.id})

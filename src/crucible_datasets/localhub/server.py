@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import sys
 import threading
 from collections.abc import Iterator
@@ -23,25 +24,35 @@ class HubServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, root: str, host: str = "127.0.0.1", port: int = 0, access: Access | None = None) -> None:
-        self.hub, self.access = HubFolder(root), access or Access.of(root)
+    def __init__(
+        self,
+        root: str,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        access: Access | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self.hub, self.access, self.scheme = HubFolder(root), access or Access.of(root), "https" if context else "http"
         super().__init__((host, port), Handler)
+        if context is not None:
+            # Hands are shaken in the thread of a connection: who does not answer keeps nobody waiting.
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that is gone is nothing to report."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
+        if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)
 
     @property
     def endpoint(self) -> str:
         """What `HF_ENDPOINT` must be for clients on this machine."""
-        return f"http://127.0.0.1:{self.server_port}"
+        return f"{self.scheme}://127.0.0.1:{self.server_port}"
 
 
 @contextmanager
-def serving(root: str, access: Access | None = None) -> Iterator[HubServer]:
+def serving(root: str, access: Access | None = None, context: ssl.SSLContext | None = None) -> Iterator[HubServer]:
     """A server in a thread of this process, as long as the block runs."""
-    server = HubServer(root, access=access)
+    server = HubServer(root, access=access, context=context)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -59,6 +70,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "crucible-hub"
     timeout = 60
+    disable_nagle_algorithm = True  # a body after its head waited 40 ms for the client to confirm the head
 
     def handle_request(self) -> None:
         path, _, query = self.path.partition("?")
@@ -87,9 +99,11 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_request  # noqa: N815 - the names that http.server calls
 
     def _origin(self, elsewhere: bool = False) -> str:
-        host, _, port = (self.headers.get("Host") or f"127.0.0.1:{self.server.server_port}").rpartition(":")
+        host = self.headers.get("Host") or f"127.0.0.1:{self.server.server_port}"
+        name, mark, port = host.partition(":")
         other = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
-        return f"http://{other.get(host, host) if elsewhere else host}:{port}"
+        scheme = self.headers.get("X-Forwarded-Proto") or self.server.scheme  # of a server before this one
+        return f"{scheme}://{other.get(name, name) if elsewhere else name}{mark}{port}"
 
     def _send(self, answered: Answer) -> None:
         if answered.file is not None:

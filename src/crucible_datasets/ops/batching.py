@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def batch(
     if by_column is not None:
         bounds_of_lists = _runs(view, [by_column] if isinstance(by_column, str) else list(by_column))
     else:
+        batch_size = None if batch_size is None else index(batch_size)
         bounds_of_lists = _sizes(len(view), batch_size, drop_last_batch, workers_for(num_proc, len(view)) or 1)
     facts = {"size": batch_size, "by": by_column, "drop": drop_last_batch, "num_proc": num_proc}
     after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("batch", **facts)

@@ -65,7 +65,7 @@ def from_table(
         raise FeaturesMismatchError(wanted, found)
     if any(wanted[name] != found[name] for name in wanted):
         _same_storage(table, wanted, found)
-    return view_of(table.select(list(wanted)), wanted, info, split, files, fingerprint)
+    return view_of(table, Features({name: wanted[name] for name in found}), info, split, files, fingerprint)
 
 
 def _same_storage(table: pa.Table, wanted: Features, found: Features) -> None:
@@ -91,7 +91,7 @@ def from_columns(
         raise FeaturesMismatchError(wanted, mapping)
     columns: dict[str, pa.ChunkedArray] = {}
     found: dict[str, Any] = {}
-    for name in wanted if wanted is not None else mapping:
+    for name in mapping:
         if wanted is None:
             columns[name], found[name] = infer_column(mapping[name], name, on_mixed_types)
         else:
@@ -118,7 +118,9 @@ def from_rows(
 ) -> View:
     """Rows as mappings; the first one (or `features`) names the columns."""
     wanted = agreed_features(features, info)
-    names: Iterable[str] = wanted if wanted is not None else items[0] if items else ()
+    names: Iterable[str] = items[0] if items else ()
+    if wanted is not None and set(names) != set(wanted):
+        names = wanted
     columns = {name: values_of(items, name) for name in names}
     return from_columns(columns, features, info, split, on_mixed_types)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.executors.ray import connected
+from crucible_datasets.executors.raycluster import connected
 from crucible_datasets.ops.blocks import blocks
 from crucible_datasets.ops.build import from_frame
 from crucible_datasets.registry import need

@@ -34,7 +34,7 @@ from crucible_datasets.tables.view import View
 def require(view: View, names: Iterable[str]) -> None:
     """Every name is a column, or the first that is not is an error."""
     for name in names:
-        if name not in view.features:
+        if not isinstance(name, str) or name not in view.features:
             raise ColumnNotFoundError(name, view.column_names)
 
 
@@ -85,6 +85,13 @@ def rename(view: View, names: Mapping[str, str], fingerprint: str | None = None)
         format=view.format.renamed(names),
         fingerprint=_derived(view, fingerprint, "rename_columns", names=dict(names)),
     )
+
+
+def rename_one(view: View, before: str, after: str, fingerprint: str | None = None) -> View:
+    """The same column under a name that no column has."""
+    if after in view.features:
+        raise ColumnNamesError([after], view.column_names, "it is already there")
+    return rename(view, {before: after}, fingerprint)
 
 
 def add(view: View, name: str, column: Any, feature: Any = None, fingerprint: str | None = None) -> View:

@@ -165,7 +165,7 @@ class Job:
         if num_rows and not all(run.is_silent for run in runs):
             shape = settled(view, runs, self.merge, folder)
             result |= {"columns": shape.columns, "shared": shape.shared}
-            result["files"] = completed(view, runs, shape, folder)
+            result["files"] = completed(view, runs, shape, self.merge, folder)
         if (kept := rows_kept(runs, len(view))) is not None:
             result["kept"] = KEPT
             np.save(os.path.join(folder, KEPT), kept)

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import (
     ArgumentError,
-    ArgumentTypeError,
     BadMediaError,
     ColumnNotFoundError,
     RowIndexError,
@@ -29,7 +28,7 @@ from crucible_datasets.features.decoding import Located
 from crucible_datasets.outputs.base import OUTPUTS, PYTHON, Formatter, Output
 from crucible_datasets.outputs.python import PythonFormatter, collector_paused
 from crucible_datasets.records import dataclass
-from crucible_datasets.tables.rows import Rows, compose, tightest
+from crucible_datasets.tables.rows import RowNumbersError, Rows, compose, tightest
 from crucible_datasets.tables.view import View
 
 # The first rows come from small blocks, so that looking at one row stays cheap. Later blocks
@@ -142,6 +141,14 @@ class Reader:
                 yield from self._rows_of(table)
             start += table.num_rows
 
+    def several(self, chosen: Rows) -> list[Any]:
+        """Some rows, each by itself, all made of one batch: they have one type, and a transform is called once."""
+        if not (self.output.mapping or self.output.name == "pandas") or self._row_decoders is not None:
+            return list(self.rows(chosen))
+        batch = dict(self.batch(chosen).items())
+        length = len(next(iter(batch.values()), ()))
+        return [{name: column[row] for name, column in batch.items()} for row in range(length)]
+
     def all_rows(self) -> list[Any]:
         """Every row, when all of them are wanted at once."""
         with nullcontext() if self._row_decoders != {} else collector_paused():
@@ -248,7 +255,7 @@ def rows_of(key: Any, num_rows: int) -> Rows:
     if indices.size == 0:
         return range(0)
     if indices.dtype.kind not in "iu" or indices.ndim != 1:
-        raise ArgumentTypeError("key", key, "rows are named by integers.")
+        raise RowNumbersError(str(indices.dtype), indices.ndim)
     indices = indices.astype(np.int64)
     outside = indices[(indices < -num_rows) | (indices >= num_rows)]
     if len(outside):

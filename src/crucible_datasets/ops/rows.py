@@ -13,6 +13,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.tables.rows import as_array, chosen, is_whole, tightest
+from crucible_datasets.tables.table import ArrowTable, Table
 from crucible_datasets.tables.view import View
 
 _NULL_PLACEMENTS = {"at_start": "at_start", "first": "at_start", "at_end": "at_end", "last": "at_end"}
@@ -125,7 +126,14 @@ def write_indices(view: View, path: str | None, batch_size: int | None, keep_in_
 
 
 def indices_table(view: View) -> pa.Table | None:
-    """The rows as the one-column table in which other libraries keep them; None when they are all in place."""
-    if is_whole(view.rows, view.table.num_rows):
+    """The rows as the one-column table in which other libraries keep them; None when they lie side by side."""
+    if isinstance(view.rows, range):
         return None
-    return pa.table({"indices": pa.array(as_array(view.rows), pa.uint64())})
+    return pa.table({"indices": pa.array(view.rows, pa.uint64())})
+
+
+def data_under(view: View) -> Table:
+    """The table that `indices_table` counts the rows of: a part of the whole, where they lie side by side."""
+    if not isinstance(view.rows, range) or is_whole(view.rows, view.table.num_rows):
+        return view.table
+    return ArrowTable(view.table.read(view.rows), view.table.files)

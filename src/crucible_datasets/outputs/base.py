@@ -70,7 +70,10 @@ class Format:
         available: list[str],
     ) -> Format:
         """The format that a user asked for, by any alias, of columns that exist."""
-        name = None if type is None else OUTPUTS[type].name
+        output = OUTPUTS["python" if type is None else type]
+        if kwargs:
+            output.make(**kwargs)  # an option that it does not have is an error now, not when rows are read
+        name = output.name
         shown = None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         chosen = cls(None if name == "python" else name, dict(kwargs), shown, output_all_columns)
         return chosen.checked(available)

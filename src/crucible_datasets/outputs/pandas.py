@@ -20,8 +20,9 @@ from crucible_datasets.registry import need
 class PandasFormatter:
     """Types are those `pyarrow` chooses; decoded values are objects, matrices are numpy arrays."""
 
-    def __init__(self) -> None:
+    def __init__(self, integer_object_nulls: bool = False) -> None:
         self.pandas = need("pandas", extra="pandas")
+        self.options = {"integer_object_nulls": True} if integer_object_nulls else {}
 
     def row(self, table: pa.Table, features: Features) -> Any:
         return self.batch(table, features)
@@ -36,13 +37,13 @@ class PandasFormatter:
         if isinstance(feature, MATRICES):
             rows = arrays.matrices(arrays.whole(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
-        return column.to_pandas()
+        return column.to_pandas(**self.options)
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         special = {name for name, feature in features.items() if decoder(feature) or isinstance(feature, MATRICES)}
         if not special:
-            return table.to_pandas()
-        plain = table.drop_columns(list(special)).to_pandas()
+            return table.to_pandas(**self.options)
+        plain = table.drop_columns(list(special)).to_pandas(**self.options)
         columns = {
             name: self.column(column, features[name]) if name in special else plain[name]
             for name, column in zip(features, table.columns, strict=True)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from crucible_datasets import progress
+from crucible_datasets.exceptions import StorageError
 from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
 
@@ -44,7 +45,7 @@ class Arrivals:
         self._left = dict.fromkeys(paths)  # in their order, and each is found at once
         self._here = {path: threading.Event() for path in paths}
         self._unsettled = len(self._here)
-        self._bar = progress.bar(total=size, unit="B", unit_scale=True, desc=title)
+        self._shown = progress.Transfer(title, size, len(self._here))
         self._lock, self._first_came, self._began = threading.Lock(), threading.Event(), False
 
     def file(self, path: str) -> Arrival:
@@ -66,7 +67,7 @@ class Arrivals:
         if os.getpid() != self._process:  # a copy of the process that fetches: nobody works here
             self._bring(path, _unseen)
         elif self._taken(path):
-            self._fetch(path, self._bar.update)
+            self._fetch(path, self._shown.update)
         elif not self._here[path].is_set():
             self._here[path].wait()
         if not os.path.exists(path):
@@ -99,24 +100,39 @@ class Arrivals:
                 self._fetch(path, self._advance)
         except _AbandonedError:
             pass
+        except StorageError as error:
+            logger.warning("The files that are still missing are fetched when they are read: %s", error)
+            self._leave_the_rest()
         except Exception as error:  # noqa: BLE001 - whatever it was, who needs the file meets it again
             logger.warning("%s did not come, and is fetched again when it is read: %s", path, error)
+
+    def _leave_the_rest(self) -> None:
+        """A full disk stays full: who needs one of the others meets the error, and nobody reads it twenty times."""
+        with self._lock:
+            left, self._left = list(self._left), {}
+            self._unsettled -= len(left)
+            is_last = not self._unsettled
+        for path in left:
+            self._here[path].set()
+        if is_last:
+            self._shown.close()
 
     def _advance(self, number: int) -> None:
         if _has_failed():
             raise _AbandonedError
-        self._bar.update(number)
+        self._shown.update(number)
 
     def _fetch(self, path: str, advance: Advance) -> None:
         try:
             self._bring(path, advance)
+            self._shown.file_came()
         finally:
             self._here[path].set()
             with self._lock:
                 self._unsettled -= 1
                 is_last = not self._unsettled
             if is_last:
-                self._bar.close()
+                self._shown.close()
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.reading.braces import expanded
@@ -33,6 +34,16 @@ def patterns_of(data_files: Any) -> Patterns:
     return found
 
 
+def of_repository(patterns: Patterns, id: str, revision: str) -> Patterns:
+    """The same patterns, those that are addresses of the repository itself as paths in it."""
+    home = f"hf://datasets/{id}"
+    at_revision = f"{home}@{quote(revision, safe='')}/"
+    return {
+        split: [one.removeprefix(f"{home}/").removeprefix(at_revision) for one in several]
+        for split, several in patterns.items()
+    }
+
+
 def _split(name: object) -> str:
     if str(name) == "all":
         raise ArgumentError("data_files", "all", "'all' means all splits together; use another name.")
@@ -48,7 +59,7 @@ def _split_and_path(item: Any) -> tuple[Any, Any]:
 def _paths(given: Any) -> Iterator[str]:
     if isinstance(given, (str, bytes, os.PathLike)):
         path = os.fsdecode(given)
-        yield from [path] if os.path.exists(path) else expanded(path)
+        yield from [path] if os.path.exists(path) else expanded(path) if path else []
     elif isinstance(given, (list, tuple)):
         for item in given:
             yield from _paths(item)

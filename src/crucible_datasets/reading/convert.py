@@ -55,6 +55,11 @@ class Request:
             raise ArgumentError("on_bad_files", self.on_bad_files, f"expected one of {', '.join(_ON_BAD_FILES)}.")
 
     @property
+    def is_brought(self) -> bool:
+        """Whether files that are elsewhere come to this disk to be read."""
+        return bool(self.options.get("download", True))
+
+    @property
     def final(self) -> Features | None:
         """The features that the result must have, if they are known beforehand."""
         stated = self.features or self.described

@@ -50,6 +50,10 @@ class FileShard(Shard):
     def __getstate__(self) -> dict[str, Any]:
         return {"file": self.file, "request": self.request}
 
+    def expecting(self, features: Features | None) -> FileShard:
+        """The same shard, which may make use of what the rows of the stream are expected to be."""
+        return self
+
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
         try:

@@ -60,7 +60,7 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
     facts = (
         CONVERSION,
         request.format.name,
-        sorted(request.options.items()),
+        sorted((name, value) for name, value in request.options.items() if name != "download"),
         sorted(request.implied.items()),
         [file.identity for file in files],
         request.features,
@@ -78,9 +78,12 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
 def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
     extensions = request.format.extensions
     return request.format.in_place and all(
-        file.inner is None and (file.elsewhere is None or file.arrival is not None) and file.path.endswith(extensions)
-        for file in files
+        file.inner is None and _is_read_there(file, request) and file.path.endswith(extensions) for file in files
     )
+
+
+def _is_read_there(file: DataFile, request: Request) -> bool:
+    return file.elsewhere is None or file.arrival is not None or not request.is_brought
 
 
 def _converted(
@@ -123,7 +126,7 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
     from crucible_datasets.tables.parquet import ParquetTable
 
     paths = tuple(file.path for file in files)
-    late = {file.path: partial(_part_to_come, file) for file in files if file.arrival is not None}
+    late = {file.path: partial(_part_elsewhere, file) for file in files if file.elsewhere is not None}
     table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
     for file in files:
         if file.arrival is not None:
@@ -132,11 +135,12 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
     return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
 
 
-def _part_to_come(file: DataFile) -> ParquetPart:
-    from crucible_datasets.tables.footers import part_to_come
+def _part_elsewhere(file: DataFile) -> ParquetPart:
+    from crucible_datasets.tables.footers import part_elsewhere, part_to_come
 
     assert file.elsewhere is not None
-    assert file.arrival is not None
+    if file.arrival is None:
+        return part_elsewhere(file.elsewhere.open, file.name, file.identity)
     return part_to_come(file.path, file.identity, file.elsewhere.open, file.arrival.wait)
 
 

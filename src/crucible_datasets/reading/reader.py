@@ -93,9 +93,9 @@ class SplitReader:
     def _files(self, name: str) -> list[DataFile]:
         """The files of a split. Of Parquet elsewhere only the columns and row groups that are wanted are fetched."""
         request, found = self.request, self.resolved
-        if found.format.name == "parquet" and (request.columns is not None or request.filters is not None):
+        if not request.is_brought:
             return found.flowing(name)
-        if found.format.name == "webdataset" and not request.options.get("download", True):
+        if found.format.name == "parquet" and (request.columns is not None or request.filters is not None):
             return found.flowing(name)
         return found.brought(name)
 

@@ -20,7 +20,7 @@ from crucible_datasets.formats.base import Format
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.access import Access
-from crucible_datasets.reading.asked import Patterns, patterns_of
+from crucible_datasets.reading.asked import Patterns, of_repository, patterns_of
 from crucible_datasets.reading.card import card_of
 from crucible_datasets.reading.choice import extensions, format_of, named, of_format
 from crucible_datasets.reading.configs import chosen as chosen_config
@@ -83,6 +83,8 @@ def _of_remote(
     asked: str, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
 ) -> Resolved:
     place = access.place(asked)
+    if patterns and not scheme_of(asked):
+        patterns = of_repository(patterns, asked, access.revision or config.HUB_DEFAULT_VERSION)
     if not scheme_of(asked) and place.has(f"{asked.rpartition('/')[2]}.py"):
         exported = of_export(asked, access.token)
         if exported is None:

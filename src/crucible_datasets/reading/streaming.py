@@ -55,6 +55,7 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
     stated = request.final
     features = stated if stated is not None else _found(shards, request)
     roots = folders_of(files)
+    shards = tuple(shard.expecting(features) for shard in shards)
     source = Source(shards, features, is_stated=stated is not None, media_roots=roots)
     shown = None if features is None else within(features, roots)
     return replace(Stream.of(source, shown, replace(info, features=features), split), media_roots=roots)

@@ -69,7 +69,7 @@ def _stated(found: Features, request: Request) -> Features:
 
 def _archive(file: DataFile, identity: Identity, index: Index) -> Archive:
     if file.elsewhere is not None:
-        return RemoteArchive(file.elsewhere.open, file.name)
+        return RemoteArchive(file.elsewhere.open, file.name, file.elsewhere.require_same)
     return LocalArchive(file.path, identity, file.name, index.end)
 
 
@@ -131,4 +131,7 @@ def _made(file: DataFile, on_bad_files: str) -> Index:
 
 def _looked_at(file: DataFile) -> tuple[Index, FileFormatError | None]:
     with opened(file, compression=None) as stream:
-        return tarindex.index_of(stream, file.name)
+        found = tarindex.index_of(stream, file.name)
+    if file.elsewhere is not None:
+        file.elsewhere.require_same()
+    return found

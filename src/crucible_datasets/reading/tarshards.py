@@ -6,22 +6,29 @@ compressed one, what comes before is decompressed and dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
 
+import pyarrow as pa
+
 from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.features import Features
 from crucible_datasets.formats.base import expression_of, narrowed
-from crucible_datasets.formats.webdataset.members import entries
-from crucible_datasets.formats.webdataset.rows import blocks, looked_ahead, table_of, wanted_of
-from crucible_datasets.formats.webdataset.samples import grouped
+from crucible_datasets.formats.webdataset.members import Wanted, entries
+from crucible_datasets.formats.webdataset.ready import rows_at_once
+from crucible_datasets.formats.webdataset.rows import blocks, looked_ahead, size_of, table_of, wanted_of
+from crucible_datasets.formats.webdataset.samples import RawSample, grouped
+from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.ready import ReadyRows
 from crucible_datasets.streams.starts import of_arrow
 
 
@@ -30,9 +37,26 @@ class TarShard(FileShard):
     """The samples of an archive."""
 
     hands_tables = False
+    expected: Features | None = None  # what the first rows of the stream turned out to be
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "expected": self.expected}
+
+    def expecting(self, features: Features | None) -> TarShard:
+        return replace(self, expected=features)
+
+    def only(self, names: Sequence[str]) -> TarShard | None:
+        if self.expected is None or self._is_gathered:
+            return None
+        expected = Features({name: self.expected[name] for name in names})
+        return replace(self, request=replace(self.request, columns=list(names)), expected=expected)
+
+    @property
+    def _is_gathered(self) -> bool:
+        return bool(self.request.options.get("scattered", "error") != "error")
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        if self.request.options.get("scattered", "error") != "error":
+        if self._is_gathered:
             yield from super().batches(at)
             return
         try:
@@ -42,15 +66,36 @@ class TarShard(FileShard):
 
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
         request, name = self.request, self.file.name
-        mixed = request.options.get("on_mixed_types", "use_json")
-        wanted, filters = wanted_of(request.columns, request.filters, request.features), expression_of(request.filters)
+        wanted = wanted_of(request.columns, request.filters, request.features)
         with opened(self.file) as stream:
             is_single, samples = looked_ahead(grouped(entries(stream, name, start, wanted), name))
             for block in blocks(samples):
-                table = table_of(block, name, wanted, is_single and not start, mixed)
-                table = narrowed(table, request.columns, filters)
-                if table.num_rows:
-                    yield block[0].begin, of_arrow(table)
+                batch = self._batch(block, wanted, is_single and not start)
+                if len(batch):
+                    yield block[0].begin, batch
+
+    def _batch(self, block: list[RawSample], wanted: Wanted | None, is_single: bool) -> Batch:
+        request, name = self.request, self.file.name
+        mixed, filters = request.options.get("on_mixed_types", "use_json"), expression_of(request.filters)
+
+        def in_arrow() -> Batch:
+            table = table_of(block, name, wanted, is_single, mixed)
+            return of_arrow(narrowed(table, self._columns_of(table), filters))
+
+        if self.expected is None or filters is not None:
+            return in_arrow()
+        with collector_paused():
+            rows = rows_at_once(block, name, self.expected, wanted, request.columns is not None)
+        if rows is None:
+            return in_arrow()
+        # Where all files are read, their places in the archive tell the size, for a tenth of adding it up.
+        nbytes = size_of(block) if wanted else block[-1].begin - block[0].begin + size_of(block[-1:])
+        return ReadyRows(rows, self.expected, nbytes, lambda: in_arrow().typed(self.expected).table)
+
+    def _columns_of(self, table: pa.Table) -> list[str] | None:
+        """The columns that are asked for; those that only other samples have are null here."""
+        names, expected = self.request.columns, self.expected or ()
+        return names and [name for name in names if name in table.column_names or name not in expected]
 
 
 def shard_files(paths: Any) -> list[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:

@@ -36,9 +36,13 @@ class Listing(Protocol):
     def __call__(self, url: str, options: Options) -> list[SourceFile]: ...
 
 
+def stays_as_it_is(file: SourceFile, options: Options) -> None:
+    """Nothing to check: every answer tells its version, or an address means one content for ever."""
+
+
 @dataclass(frozen=True)
 class Source:
-    """One kind of place."""
+    """One kind of place. `require_same` raises if a file is not the one any more that was listed."""
 
     name: str
     schemes: tuple[str, ...]
@@ -46,6 +50,7 @@ class Source:
     opened: Callable[[SourceFile, Options], BinaryIO]
     fetched: Callable[[Sequence[SourceFile], Options], list[str]]
     aliases: tuple[str, ...] = ()
+    require_same: Callable[[SourceFile, Options], None] = stays_as_it_is
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,10 @@ class Elsewhere:
     def open(self) -> BinaryIO:
         """Its bytes, fetched where they are read."""
         return source_of(self.file.url).opened(self.file, self.options)
+
+    def require_same(self) -> None:
+        """Raise if it is another file by now."""
+        source_of(self.file.url).require_same(self.file, self.options)
 
 
 SOURCES: Registry[Source] = Registry("source", "crucible_datasets.sources", "SOURCE")

@@ -47,7 +47,7 @@ def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
             size = file.size if file.size is not None else system.size(path)
         yield from _pieces(system, path, file.url, options, start, size)
         if start or size > _PIECE:
-            _require_same(file, options)
+            require_same(file, options)
 
     return on_this_disk(files, body)
 
@@ -59,8 +59,8 @@ def _pieces(system: Any, path: str, url: str, options: Options, start: int, stop
         yield piece
 
 
-def _require_same(file: SourceFile, options: Options) -> None:
-    """Raise if a file that came by several requests is not the one any more that was listed."""
+def require_same(file: SourceFile, options: Options) -> None:
+    """Raise if a file that comes by several requests is not the one any more that was listed."""
     now = listed(file.url, options)[0].identity
     if now != file.identity:
         raise ContentMismatchError(file.url, f"the version {file.identity[1]}", f"a version {now[1]}")
@@ -100,4 +100,5 @@ def _chained(url: str, name: str) -> str:
     return f"{scheme_of(outer)}://{name.lstrip('/')}::{rest}"
 
 
-SOURCE = Source("cloud", ("memory", "s3", "gs", "gcs", "az", "abfs", "zip", "tar"), listed, opened, fetched)
+SCHEMES = ("memory", "s3", "gs", "gcs", "az", "abfs", "zip", "tar")
+SOURCE = Source("cloud", SCHEMES, listed, opened, fetched, require_same=require_same)

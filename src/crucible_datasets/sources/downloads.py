@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import xxhash
 
 from crucible_datasets import config, progress
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.atomic.owners import unfinished_name
 from crucible_datasets.cache.manifest import identity_of
@@ -50,10 +50,11 @@ def on_this_disk(
         remove_abandoned(_work())
         total = sum(file.size or 0 for file, _ in missing)
         with (
-            progress.tqdm(total=total, unit="B", unit_scale=True, desc=desc) as bar,
+            progress.Transfer(desc, total, len(missing)) as shown,
             ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
         ):
-            list(pool.map(lambda pair: _fetch(pair[0], pair[1], body, expected(pair[0]), bar.update), missing))
+            for _ in pool.map(lambda pair: _fetch(pair[0], pair[1], body, expected(pair[0]), shown.update), missing):
+                shown.file_came()
     return paths
 
 
@@ -68,15 +69,15 @@ def here_already(files: Sequence[SourceFile]) -> list[str]:
 
 
 def _fetch(file: SourceFile, path: str, body: Body, expected: Expected, advance: Advance) -> None:
-    work = _work()
-    os.makedirs(work, exist_ok=True)
-    name = os.path.basename(os.path.dirname(path))
-    with found_or_turn(work, name, lambda: path if _is_there(file, path) else None) as (found, _):
-        if found:
-            advance(file.size or 0)
-        else:
-            fetch(lambda start: body(file, start), path, without_secrets(file.url), expected, advance)
-            _note(path, _digest(path))
+    work, name = _work(), os.path.basename(os.path.dirname(path))
+    with storage_errors(path):
+        os.makedirs(work, exist_ok=True)
+        with found_or_turn(work, name, lambda: path if _is_there(file, path) else None) as (found, _):
+            if found:
+                advance(file.size or 0)
+            else:
+                fetch(lambda start: body(file, start), path, without_secrets(file.url), expected, advance)
+                _note(path, _digest(path))
 
 
 def _work() -> str:
@@ -109,7 +110,7 @@ def _is_there(file: SourceFile, path: str) -> bool:
 def _note(path: str, digest: str) -> None:
     note = _note_of(path)
     os.makedirs(os.path.dirname(note), exist_ok=True)
-    with written_whole(note) as beside, open(beside, "w", encoding="utf-8") as file:
+    with written_whole(note, is_lasting=False) as beside, open(beside, "w", encoding="utf-8") as file:
         json.dump([identity_of(path), digest], file)
 
 

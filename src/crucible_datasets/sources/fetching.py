@@ -13,8 +13,8 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
+from io import FileIO
 from typing import Any
 
 from crucible_datasets.atomic import storage_errors
@@ -22,9 +22,11 @@ from crucible_datasets.atomic.files import make_durable, remove_abandoned
 from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
 from crucible_datasets.cache.manifest import boot
 from crucible_datasets.exceptions import ContentMismatchError
+from crucible_datasets.records import dataclass
 
 Advance = Callable[[int], None]
 Body = Callable[[int], Iterator[bytes]]  # the bytes from a position on
+Hashes = list[tuple[str, "hashlib._Hash", str]]  # what a hash is called, its digest, what that must come to
 _BLOCK = 4 << 20
 _PARTIAL = ".partial"
 
@@ -38,17 +40,24 @@ class Expected:
     git_sha1: str | None = None
     xet_hash: str | None = None
 
-    def require(self, path: str, name: str) -> None:
-        """Raise unless the file at `path` is the expected one."""
+    def hashes(self) -> Hashes:
+        """What each known hash is called, a digest to feed with the bytes, and what it must come to."""
+        found: Hashes = []
+        if self.sha256:
+            found.append(("sha256", hashlib.sha256(), self.sha256))
+        if self.git_sha1 and self.size is not None:
+            start = hashlib.sha1(b"blob %d\0" % self.size, usedforsecurity=False)
+            found.append(("git sha1", start, self.git_sha1))
+        return found
+
+    def require(self, path: str, name: str, fed: Hashes | None = None) -> None:
+        """Raise unless the file at `path` is the expected one; `fed` has seen its bytes already."""
         size = os.path.getsize(path)
         if self.size is not None and size != self.size:
             raise ContentMismatchError(name, f"{self.size} bytes", f"{size} bytes")
-        if self.sha256 and (found := _digest(path, hashlib.sha256())) != self.sha256:
-            raise ContentMismatchError(name, f"sha256 {self.sha256}", found)
-        if self.git_sha1:
-            start = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-            if (found := _digest(path, start)) != self.git_sha1:
-                raise ContentMismatchError(name, f"git sha1 {self.git_sha1}", found)
+        for kind, digest, stated in _fed(self.hashes(), path) if fed is None else fed:
+            if (found := digest.hexdigest()) != stated:
+                raise ContentMismatchError(name, f"{kind} {stated}", found)
         if self.xet_hash and (known := xet_hash(path)) is not None and known != self.xet_hash:
             raise ContentMismatchError(name, f"xet hash {self.xet_hash}", known)
 
@@ -69,8 +78,8 @@ def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advan
     with storage_errors(target):
         partial, resumed = _taken_over(folder, os.path.basename(target), expected)
         try:
-            _append(body, partial, advance, expected.size)
-            expected.require(partial, name)
+            fed = _append(body, partial, advance, expected)
+            expected.require(partial, name, fed)
         except ContentMismatchError:
             os.unlink(partial)
             if not resumed:
@@ -85,14 +94,26 @@ def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advan
     return target
 
 
-def _append(body: Body, partial: str, advance: Advance, size: int | None) -> None:
+def _append(body: Body, partial: str, advance: Advance, expected: Expected) -> Hashes:
+    """Write what is missing, and hash everything: bytes that come are not read a second time."""
     with open(partial, "ab", buffering=0) as file:
-        advance(file.tell())
-        if size is not None and file.tell() >= size:
-            return  # an earlier download was killed after its last byte; servers refuse a range behind it
-        for piece in body(file.tell()):
-            file.write(piece)
+        start = file.tell()
+        advance(start)
+        hashes = _fed(expected.hashes(), partial) if start else expected.hashes()
+        if expected.size is not None and start >= expected.size:
+            return hashes  # an earlier download was killed after its last byte; servers refuse a range behind it
+        for piece in body(start):
+            _write(file, piece)
+            for _, digest, _ in hashes:
+                digest.update(piece)
             advance(len(piece))
+    return hashes
+
+
+def _write(file: FileIO, piece: bytes) -> None:
+    left = memoryview(piece)
+    while left:  # a disk that is nearly full takes a part
+        left = left[file.write(left) :]
 
 
 def _taken_over(folder: str, name: str, expected: Expected) -> tuple[str, bool]:
@@ -109,8 +130,9 @@ def _taken_over(folder: str, name: str, expected: Expected) -> tuple[str, bool]:
     return mine, False
 
 
-def _digest(path: str, digest: hashlib._Hash) -> str:
+def _fed(hashes: Hashes, path: str) -> Hashes:
     with open(path, "rb", buffering=0) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        while hashes and (block := file.read(_BLOCK)):
+            for _, digest, _ in hashes:
+                digest.update(block)
+    return hashes

@@ -11,7 +11,13 @@ from functools import partial
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from crucible_datasets.exceptions import ArgumentError, DataFilesNotFoundError, DownloadError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ContentMismatchError,
+    DataFilesNotFoundError,
+    DownloadError,
+    without_secrets,
+)
 from crucible_datasets.sources.base import Options, Source, SourceFile
 from crucible_datasets.sources.downloads import on_this_disk
 from crucible_datasets.sources.ranged import ranged
@@ -62,10 +68,20 @@ def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
     return on_this_disk(files, body)
 
 
+def require_same(file: SourceFile, options: Options) -> None:
+    """Raise if a file was changed since it was listed; where the server states versions, each answer was compared."""
+    if file.known:
+        return
+    headers = _web(file.url, options).head(file.url).headers
+    stated, size = headers.get("Last-Modified", ""), headers.get("Content-Length")
+    if not str(file.identity[1]).startswith(stated) or (size is not None and int(size) != file.size):
+        raise ContentMismatchError(without_secrets(file.url), f"{file.size} bytes of {file.identity[1]}", stated)
+
+
 def _web(url: str, options: Options) -> Web:
     """Headers of the user go to the host that the user named, and to no other."""
     stated, host = dict(options.get("headers") or {}), urlsplit(url).netloc
     return Web(lambda asked: stated if urlsplit(asked).netloc == host else {})
 
 
-SOURCE = Source("http", ("http", "https"), listed, opened, fetched)
+SOURCE = Source("http", ("http", "https"), listed, opened, fetched, require_same=require_same)

@@ -63,7 +63,7 @@ def _keep(url: str, options: Options, files: Sequence[SourceFile]) -> None:
     path = _note_of(url, options)
     with suppress(OSError):  # a cache that only others may write to
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as note:
+        with written_whole(path, is_lasting=False) as beside, open(beside, "w", encoding="utf-8") as note:
             json.dump(facts, note)
 
 

@@ -6,6 +6,9 @@ import io
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
+from crucible_datasets.exceptions import ContentMismatchError
+from crucible_datasets.sources.fetching import Expected
+
 Ranges = Callable[[int, int], Iterator[bytes]]  # the bytes from one position to another, in pieces
 _LONG = 1 << 20
 _MOST_AHEAD = 8 << 20
@@ -64,3 +67,31 @@ class RangedFile(io.RawIOBase):
 def ranged(ranges: Ranges, size: int, name: str) -> BinaryIO:
     """A buffered file over ranges."""
     return cast(BinaryIO, io.BufferedReader(RangedFile(ranges, size, name), 1 << 16))
+
+
+class Checked:
+    """Ranges of a file of known hashes: who reads it from its start to its end does not get the end of a wrong one.
+
+    What is read elsewhere in the file, as of a Parquet file, says nothing of the whole.
+    """
+
+    def __init__(self, ranges: Ranges, expected: Expected, name: str) -> None:
+        self._ranges, self._size, self._name = ranges, expected.size, name
+        self._hashes, self._hashed = expected.hashes(), 0
+
+    def __call__(self, start: int, stop: int) -> Iterator[bytes]:
+        for piece in self._ranges(start, stop):
+            self._take(start, piece)
+            start += len(piece)
+            yield piece
+
+    def _take(self, start: int, piece: bytes) -> None:
+        """Hash what goes on where the hashed bytes end: a reader may look at the first ones twice."""
+        if not start <= self._hashed < start + len(piece):
+            return
+        new = memoryview(piece)[self._hashed - start :]
+        self._hashed += len(new)
+        for kind, digest, stated in self._hashes:
+            digest.update(new)
+            if self._hashed == self._size and digest.hexdigest() != stated:
+                raise ContentMismatchError(self._name, f"{kind} {stated}", digest.hexdigest())

@@ -21,6 +21,7 @@ _ADDRESS = re.compile(r"\w+://[^;@]*$")
 _SHORTEST_SECRET = 6
 _LONGEST_REASON = 300  # some stores answer with a page of XML
 _DENIED = {"401", "403"}
+_DENIED_IN_WORDS = re.compile(r"client error \((401|403) ")  # hf_xet raises a ConnectionError that says no more
 _KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
 _KEYS = {
     "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
@@ -63,7 +64,8 @@ def _is_denied(error: BaseException) -> bool:
     """Whether a store knows who asks and refuses, or does not know."""
     stated = (getattr(error, name, None) for name in ("status_code", "status", "code"))
     answered = getattr(getattr(error, "response", None), "status_code", None)
-    return isinstance(error, PermissionError) or any(str(code) in _DENIED for code in (*stated, answered))
+    is_said = isinstance(error, ConnectionError) and bool(_DENIED_IN_WORDS.search(str(error)))
+    return isinstance(error, PermissionError) or is_said or any(str(code) in _DENIED for code in (*stated, answered))
 
 
 def _reason(error: Exception, options: Options) -> str:

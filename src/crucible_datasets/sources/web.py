@@ -8,10 +8,10 @@ from the byte where it ended.
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from importlib import import_module
 from typing import Any, cast
@@ -25,6 +25,7 @@ from crucible_datasets.exceptions import (
     OfflineError,
     without_secrets,
 )
+from crucible_datasets.records import dataclass
 from crucible_datasets.sources import quick
 from crucible_datasets.sources.client import client as made_client
 from crucible_datasets.sources.client import is_client_loaded
@@ -36,6 +37,10 @@ _MOST_REDIRECTS = 10
 _FIRST_PAUSE = 0.05  # a line that is cut every few kilobytes still delivers
 _PATIENCE_WITH_NOBODY = 15.0
 _LONGEST_PAUSE = 30.0
+_UNTRUSTED = re.compile(r"certificate verify failed: ([^(]*)")
+_WHOM_TO_TRUST = (
+    "its certificate is not trusted: {}. If an authority of your own has signed it, set SSL_CERT_FILE to its file."
+)
 
 
 def no_headers(url: str) -> Mapping[str, str]:
@@ -154,6 +159,8 @@ class Web:
         try:
             return client.send(request, stream=stream, follow_redirects=False)
         except _accidents() as error:
+            if untrusted := _UNTRUSTED.search(str(error)):
+                raise DownloadError(url, _WHOM_TO_TRUST.format(untrusted[1].strip())) from error
             raise _PassingError(f"{type(error).__name__}: {error}") from error
 
     def _sent_quickly(self, method: str, url: str, headers: Mapping[str, str], stream: bool) -> Response | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from crucible_datasets.streams.batch import Batch
 
@@ -68,6 +68,12 @@ class Stage:
     def resharded(self) -> Stage:
         """The stage over as many shards as its files can be cut into."""
         return self.over([stage.resharded() for stage in self.below()])
+
+    looks_at_columns: ClassVar[bool] = True  # or hands rows on whatever is in them
+
+    def only(self, names: Sequence[str]) -> Stage:
+        """The same rows, of which no more than these columns need to be read; others may be there all the same."""
+        return self if self.looks_at_columns else self.over([stage.only(names) for stage in self.below()])
 
     @property
     def rows_each(self) -> int | None:

@@ -59,7 +59,7 @@ class Batch:
 
     def rows_in(self, num_bytes: int, most: int) -> int:
         """How many of the rows take about so many bytes: one at least, `most` at most."""
-        size = 0 if self.table is None else self.table.nbytes
+        size = self.nbytes
         return most if size * most <= num_bytes * len(self) else max(num_bytes * len(self) // size, 1)
 
     @cached_property

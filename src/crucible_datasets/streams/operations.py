@@ -21,7 +21,7 @@ from crucible_datasets.streams.inputs import Shown
 from crucible_datasets.streams.mapped import Mapped, MappedBatches
 from crucible_datasets.streams.rebatched import Grouped, Runs
 from crucible_datasets.streams.repeated import Repeated
-from crucible_datasets.streams.spread import below_spread, spread
+from crucible_datasets.streams.spread import below_spread, chosen, spread
 from crucible_datasets.streams.stream import Stream
 from crucible_datasets.streams.taken import Skipped, Taken
 
@@ -54,6 +54,7 @@ def map_rows(
     """The rows that a function makes of the rows; their features are unknown unless given."""
     call = Call.of(_nothing if function is None else function, with_indices, input_columns, fn_kwargs)
     shown, removed = Shown(stream.format), _listed(remove_columns or ())
+    executor = chosen(executor, stream.stage, call, batched)
     stage: Stage = Mapped(_opened(stream, executor), call, shown, removed)
     if batched:
         stage = MappedBatches(_opened(stream, executor), call, shown, removed, batch_size, drop_last_batch)
@@ -77,6 +78,7 @@ def filter_rows(
 ) -> Stream:
     """The rows that a function says yes to."""
     call = Call.of(function, with_indices, input_columns, fn_kwargs)
+    executor = chosen(executor, stream.stage, call, batched)
     stage = Filtered(_opened(stream, executor), call, Shown(stream.format), batched, batch_size)
     return replace(stream, stage=spread(stage, executor))
 
@@ -124,14 +126,14 @@ def select_columns(stream: Stream, names: Names) -> Stream:
         raise ColumnNamesError(kept, stream.column_names or (), "a column can be selected only once")
     features = stream.features
     chosen = None if features is None else Features({name: features[name] for name in kept})
-    return replace(stream, stage=Selected(stream.stage, kept), features=chosen)
+    return replace(stream, stage=Selected(stream.stage.only(kept), kept), features=chosen)
 
 
 def remove_columns(stream: Stream, names: Names) -> Stream:
     """All columns but these; names that are no column change nothing."""
     gone, features = _listed(names), stream.features
     left = None if features is None else Features({name: kind for name, kind in features.items() if name not in gone})
-    return replace(stream, stage=Removed(_opened(stream), gone), features=left)
+    return replace(stream, stage=Removed(_opened(stream).only(list(left or ())), gone), features=left)
 
 
 def rename_columns(stream: Stream, names: Mapping[str, str]) -> Stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
@@ -78,7 +79,7 @@ def batches(
 def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], Any]:
     formatter = shown.formatter
     if shown.is_python:
-        return Batch.in_turn
+        return methodcaller("in_turn")
     if shown.is_frame:
         return lambda batch: _typed(batch, features, formatter.rows)
 

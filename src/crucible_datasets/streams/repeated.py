@@ -13,6 +13,7 @@ from crucible_datasets.streams.batch import Batch
 class Repeated(Step):
     """The rows `times` times, or for ever. A position is `[rounds done, position below]`."""
 
+    looks_at_columns = False
     times: int | None
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:

@@ -33,6 +33,7 @@ class Shuffled(Step):
     A position is `[[place below, rows used], state of the generator, rows before, fillings since]`.
     """
 
+    looks_at_columns = False
     generator: np.random.Generator
     buffer_size: int
     max_inputs: int

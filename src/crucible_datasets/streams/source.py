@@ -33,6 +33,10 @@ class Shard:
         """The position `num_rows` further on; asked only where `rows_left` tells of more."""
         raise NotImplementedError
 
+    def only(self, names: Sequence[str]) -> Shard | None:
+        """The same rows with these columns, for which nothing else is read; None where all is read anyway."""
+        return None
+
     def parts(self) -> Sequence[Shard]:
         """The smallest shards that it can be cut into by itself: row groups of a file."""
         return [self]
@@ -65,7 +69,8 @@ class Source(Stage):
         made = self._as_features(batch, shard)
         if self.media_roots is None or made.features is None:
             return made
-        return replace(made, features=within(made.features, self.media_roots))
+        bounded = within(made.features, self.media_roots)
+        return made if bounded is made.features else replace(made, features=bounded)
 
     def _as_features(self, batch: Batch, shard: Shard) -> Batch:
         if self.features is None or same_features(batch.features, self.features):
@@ -99,6 +104,14 @@ class Source(Stage):
         order = list(range(len(self.shards)))
         deepcopy(generator).shuffle(order)
         return replace(self, shards=tuple(self.shards[place] for place in order))
+
+    def only(self, names: Sequence[str]) -> Stage:
+        if self.features is None or not names or not self.features.keys() >= set(names):
+            return self
+        shards = [narrow for shard in self.shards if (narrow := shard.only(names)) is not None]
+        if len(shards) < len(self.shards):
+            return self
+        return replace(self, shards=tuple(shards), features=Features({name: self.features[name] for name in names}))
 
     def resharded(self) -> Stage:
         return replace(self, shards=tuple(part for shard in self.shards for part in shard.parts()))

@@ -1,25 +1,30 @@
 """Shards of a stream that workers read and work on, some ahead of the reader; their rows come in order.
 
-A worker opens the files of a shard itself. What comes back are its batches with their positions, so a reader resumes
-from every row, and an error comes in its place.
+A worker opens the files of a shard itself where it finds them; else its rows are read here and go along. What comes
+back are batches with their positions, so a reader resumes from every row, and an error comes in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
+from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.executors.base import Advance, Executor, Task, executor_of
+from crucible_datasets.executors.base import Advance, Executor, Once, Task, executor_of
 from crucible_datasets.executors.failures import opened_error, packed_error
+from crucible_datasets.ops.mapping.away import with_files
 from crucible_datasets.streams.base import EachBatch, Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.decoded import Decoded
 from crucible_datasets.streams.failures import until_error
 from crucible_datasets.streams.filtered import Filtered
+from crucible_datasets.streams.generated import GeneratedShard
 from crucible_datasets.streams.mapped import Mapped, MappedBatches
 from crucible_datasets.streams.prefetched import Prefetched
-from crucible_datasets.streams.source import Source
+from crucible_datasets.streams.source import Shard, Source
 
 # Shards for each worker that are handed out before the first of them is used up.
 _SHARDS_EACH = 4
@@ -35,19 +40,24 @@ class Spread(Step):
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         first, place = at or (0, None)
         shards, executor = range(first, self.source.num_shards), executor_of(self.executor)
-        workers = executor.workers()
+        workers, goes_along = executor.workers(), not executor.sees_files()
+        # One for all windows, so that a worker makes one object of a class and not one for each.
+        steps = Once(_over(self.source, Source(())))
         for start in range(0, len(shards), workers * _SHARDS_EACH):
             window = shards[start : start + workers * _SHARDS_EACH]
-            results = executor.run(self._tasks(window, first, place), workers, _nothing)
+            reads = [
+                _Read(steps, self._source(index), place if index == first else None, goes_along) for index in window
+            ]
+            tasks = [Task(read, range(0), f"shard {index}") for index, read in zip(window, reads, strict=True)]
+            results = executor.run(tasks, workers, _nothing)
             for index, (items, error) in zip(window, results, strict=True):
                 yield from (([index, position], batch) for position, batch in items)
                 if error is not None:
                     raise self._told(opened_error(error), index)
 
-    def _tasks(self, window: range, first: int, place: Position) -> list[Task[tuple[Items, bytes | None]]]:
-        count = self.source.num_shards
-        reads = [_Read(self.source.shard(count, index), place if index == first else None) for index in window]
-        return [Task(read, range(0), f"shard {index}") for index, read in zip(window, reads, strict=True)]
+    def _source(self, index: int) -> Source:
+        """A shard on its own, below all steps."""
+        return _source_of(self.source.shard(self.source.num_shards, index))
 
     def _told(self, error: BaseException, index: int) -> BaseException:
         error.add_note(f"Rows are counted from the beginning of shard {index} of {self.source.num_shards}.")
@@ -58,16 +68,76 @@ class Spread(Step):
 class _Read:
     """All batches of a shard from a position on, and the error that came instead of the rest."""
 
-    stage: Stage
+    steps: Once[Stage]
+    source: Source
     at: Position
+    goes_along: bool
+
+    def __getstate__(self) -> dict[str, Any]:
+        source = self.source
+        if self.goes_along:
+            source = replace(source, shards=tuple(map(_carried, source.shards)))
+        return {**vars(self), "source": source}
 
     def __call__(self, rank: int | None, advance: Advance) -> tuple[Items, bytes | None]:
-        items, error = until_error(self.stage.batches(self.at))
+        items, error = until_error(_over(self.steps.value, self.source).batches(self.at))
         return items, None if error is None else packed_error(error)
+
+
+@dataclass(frozen=True)
+class _Carried(Shard):
+    """The batches of a shard that others cannot read, and the error that came instead of the rest."""
+
+    items: Items
+    error: bytes | None
+
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        places = [position for position, _ in self.items]
+        yield from self.items[places.index(at) if at in places else 0 :]
+        if self.error is not None:
+            raise opened_error(self.error)
+
+
+def _carried(shard: Shard) -> Shard:
+    """The shard as any machine reads it."""
+    file = getattr(shard, "file", None)
+    if isinstance(shard, GeneratedShard) or (file is not None and file.elsewhere is not None):
+        return shard
+    items, error = until_error(shard.batches())
+    return _Carried([(place, _whole(batch)) for place, batch in items], None if error is None else packed_error(error))
+
+
+def _whole(batch: Batch) -> Batch:
+    """The batch with the files that its media name."""
+    if batch.table is None or batch.features is None:
+        return batch
+    return replace(batch, table=with_files(batch.table, batch.features))
+
+
+def _source_of(stage: Stage) -> Source:
+    while not isinstance(stage, Source):
+        (stage,) = stage.below()
+    return stage
+
+
+def _over(stage: Stage, source: Source) -> Stage:
+    """The same steps over another source."""
+    return source if isinstance(stage, Source) else stage.over([_over(below, source) for below in stage.below()])
 
 
 def _nothing(rows: int) -> None:
     """A stream shows no progress."""
+
+
+def chosen(asked: str | Executor | None, stage: Stage, call: Call, batched: bool) -> str | Executor | None:
+    """Who runs a step: who was asked for; else whom the settings name, for files where the result is the same."""
+    named = config.CRUCIBLE_EXECUTOR
+    if asked or not named or batched or call.with_indices:
+        return asked
+    below = below_spread(stage, named)
+    if _refusal(below, named) is not None or below.num_shards < 2:
+        return None
+    return named if all(shard.reads_files for shard in _source_of(below).shards) else None
 
 
 def below_spread(stage: Stage, executor: str | Executor | None) -> Stage:
@@ -79,16 +149,17 @@ def spread(stage: Stage, executor: str | Executor | None) -> Stage:
     """The stage as workers run it, if any are asked for."""
     if executor is None or executor_of(executor).name == "serial":
         return stage
-    _refuse_across_shards([stage], executor)
+    if (refusal := _refusal(stage, executor)) is not None:
+        raise refusal
     return Spread(stage, executor)
 
 
-def _refuse_across_shards(stages: Sequence[Stage], executor: str | Executor) -> None:
-    """An error where shards, each worked on for itself, would not make up the whole."""
-    for stage in stages:
-        if getattr(getattr(stage, "call", None), "with_indices", False):
-            raise ArgumentError("with_indices", True, "workers have shards, and do not know how many rows come before.")
-        if not isinstance(stage, (Source, EachBatch, Mapped, MappedBatches, Filtered, Decoded, Prefetched)):
-            reason = f"{type(stage).__name__.lower()} comes before it and sees rows of several shards: put it behind."
-            raise ArgumentError("executor", executor, reason)
-        _refuse_across_shards(stage.below(), executor)
+def _refusal(stage: Stage, executor: str | Executor) -> ArgumentError | None:
+    """Why shards, each worked on for itself, would not make up the whole, if they would not."""
+    if getattr(getattr(stage, "call", None), "with_indices", False):
+        reason = "workers have shards, and do not know how many rows come before."
+        return ArgumentError("with_indices", True, reason)
+    if not isinstance(stage, (Source, EachBatch, Mapped, MappedBatches, Filtered, Decoded, Prefetched)):
+        reason = f"{type(stage).__name__.lower()} comes before it and sees rows of several shards: put it behind."
+        return ArgumentError("executor", executor, reason)
+    return next((found for below in stage.below() if (found := _refusal(below, executor)) is not None), None)

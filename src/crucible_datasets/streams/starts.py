@@ -12,29 +12,31 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import build
-from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.outputs.base import Format
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams import generated, viewed
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.columns import Cast
+from crucible_datasets.streams.examples import Examples, stage_of
 from crucible_datasets.streams.source import Shard, Source
 from crucible_datasets.streams.stream import Stream
 from crucible_datasets.tables.view import View
 
 
 def stream_over(
-    made: Stage | Stream,
+    made: Stage | Stream | Examples,
     info: DatasetInfo | None = None,
     split: NamedSplit | None = None,
-    format: Format | None = None,
+    format: Any = None,
     node: Any = None,
 ) -> Stream:
-    """A stream, or a stage with what is known of its rows."""
+    """A stream, or what it begins with and what is known of its rows."""
     if isinstance(made, Stream):
         return made
     features = info.features if info is not None else None
-    return replace(Stream.of(made, features, info, split), format=format or PYTHON, node=node)
+    shown = format if isinstance(format, Format) else Format(getattr(format, "format_type", None))
+    return replace(Stream.of(stage_of(made, features), features, info, split), format=shown, node=node)
 
 
 def of_view(view: View, num_shards: int | None = 1) -> Stream:

@@ -18,6 +18,7 @@ class Counted(Step):
     Counted after the rows were split by machine, they are those of one machine, and each counts them all.
     """
 
+    looks_at_columns = False
     num_rows: int
     is_shared: bool = True
 

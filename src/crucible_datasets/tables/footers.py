@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -70,6 +71,13 @@ class LatePart(ParquetPart):
     """A Parquet file on its way to its path, whose footer was read where it comes from."""
 
     arrive: Callable[[], None]
+    open: Callable[[], BinaryIO]
+
+    @property
+    def at_source(self) -> RemotePart | None:
+        if "here" in vars(self) or os.path.exists(self.path):
+            return None
+        return RemotePart(self.path, self.identity, self.metadata, self.features, self.open)
 
     @cached_property
     def here(self) -> ParquetPart:
@@ -92,13 +100,13 @@ class LatePart(ParquetPart):
 def part_to_come(path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None]) -> LatePart:
     """A file that will be at `path`, and can be read elsewhere until then."""
     with open() as stream:
-        return LatePart(path, identity, *_footer(stream, path), arrive)
+        return LatePart(path, identity, *_footer(stream, path), arrive, open)
 
 
-def part_elsewhere(open: Callable[[], BinaryIO], name: str) -> RemotePart:
+def part_elsewhere(open: Callable[[], BinaryIO], name: str, identity: Identity = (0, 0, 0)) -> RemotePart:
     """A file that is read where it is."""
     with open() as stream:
-        return RemotePart(name, (0, 0, 0), *_footer(stream, name), open)
+        return RemotePart(name, identity, *_footer(stream, name), open)
 
 
 def _footer(source: Any, name: str) -> tuple[Any, Features]:

@@ -28,17 +28,19 @@ from crucible_datasets.tables import statistics
 from crucible_datasets.tables.budget import BUDGET
 from crucible_datasets.tables.footers import parts_of, stated, united
 from crucible_datasets.tables.gather import Indices, gather
-from crucible_datasets.tables.rowgroups import Identity, Names, ParquetPart, RowGroup
+from crucible_datasets.tables.rowgroups import Identity, Names, ParquetPart, RemotePart, RowGroup
 from crucible_datasets.tables.rows import Rows, as_arrow, tightest, true_rows
 from crucible_datasets.tables.stack import scattered
 from crucible_datasets.tables.table import ArrowTable, AsArrow
 
+_ALL = slice(None)
+
 
 class ParquetSource:
-    """The row groups of some files, shared by all tables over them."""
+    """The row groups of some files, or a run of them, shared by all tables over them."""
 
-    def __init__(self, parts: Sequence[ParquetPart], features: Features) -> None:
-        self.parts, self.features = parts, features
+    def __init__(self, parts: Sequence[ParquetPart], features: Features, run: slice = _ALL) -> None:
+        self.parts, self.features, self.run = parts, features, run
         self.schema = pa.schema([(name, storage_type(feature)) for name, feature in features.items()])
         row_bytes: dict[str, float] = {}
         self.groups = [
@@ -46,7 +48,7 @@ class ParquetSource:
             for part in parts
             for index in range(part.metadata.num_row_groups)
             if (num_rows := part.metadata.row_group(index).num_rows)
-        ]
+        ][run]
         self.starts = [0, *accumulate(group.num_rows for group in self.groups)]
         self._next_row = 0
         self._ahead: threading.Thread | None = None
@@ -132,12 +134,12 @@ def _decoded_quietly(group: RowGroup, names: Names) -> None:
 _sources: WeakValueDictionary[Any, ParquetSource] = WeakValueDictionary()
 
 
-def _source(parts: Sequence[ParquetPart], features: Features) -> ParquetSource:
+def _source(parts: Sequence[ParquetPart], features: Features, run: slice = _ALL) -> ParquetSource:
     """The source over these files, the same one for all that ask with the same features."""
-    key = tuple((part.path, part.identity) for part in parts), str(features), tuple(features)
+    key = tuple((part.path, part.identity) for part in parts), str(features), tuple(features), run.start, run.stop
     source = _sources.get(key)
     if source is None:
-        source = _sources[key] = ParquetSource(parts, features)
+        source = _sources[key] = ParquetSource(parts, features, run)
     return source
 
 
@@ -197,7 +199,7 @@ class ParquetTable(AsArrow):
 
     @property
     def files(self) -> tuple[str, ...]:
-        return tuple(part.path for part in self.source.parts)
+        return tuple(part.path for part in self.source.parts if not isinstance(part, RemotePart))
 
     @property
     def identity(self) -> tuple[Any, ...]:
@@ -253,7 +255,25 @@ class ParquetTable(AsArrow):
     def renamed(self, columns: Sequence[str]) -> ParquetTable:
         return ParquetTable(self.source, self.names, tuple(columns))
 
+    def at_source(self, rows: Rows) -> tuple[ParquetTable, Rows] | None:
+        """The row groups that hold these rows, which ascend, and the rows in them; None if some are on this disk."""
+        first, last = self.source.home(int(rows[0])), self.source.home(int(rows[-1]))
+        groups = self.source.groups[first : last + 1]
+        parts = [part.at_source for part in dict.fromkeys(group.part for group in groups)]
+        found = [part for part in parts if part is not None]
+        if len(found) < len(parts):
+            return None
+        before = sum(group.part is groups[0].part for group in self.source.groups[:first])
+        if groups[0].part is self.source.parts[0]:
+            before += self.source.run.start or 0
+        source = _source(found, self.source.features, slice(before, before + len(groups)))
+        moved = self.source.starts[first]
+        shown = range(rows.start - moved, rows.stop - moved) if isinstance(rows, range) else rows - moved
+        return ParquetTable(source, self.names, self.shown), shown
+
     def __reduce__(self) -> tuple[Any, ...]:
+        if any(isinstance(part, RemotePart) for part in self.source.parts):
+            return _of_parts, (self.source.parts, self.source.features, self.source.run, self.names, self.shown)
         identities = tuple((part.path, part.here.identity) for part in self.source.parts)
         return _reopened, (identities, self.source.features, self.names, self.shown)
 
@@ -350,11 +370,16 @@ def _met(table: pa.Table, wanted: Clauses | pc.Expression) -> Indices:
         return numbered.filter(wanted).column("").to_numpy()
 
 
+def _of_parts(parts: Sequence[ParquetPart], features: Features, run: slice, names: Names, shown: Names) -> ParquetTable:
+    """A table of files that are elsewhere, whose footers have travelled with it."""
+    return ParquetTable(_source(parts, features, run), names, shown)
+
+
 def _reopened(
     identities: Sequence[tuple[str, Identity]], features: Features, names: Names, shown: Names
 ) -> ParquetTable:
     """A table in another process than the one that opened it."""
-    key = tuple(identities), str(features), tuple(features)
+    key = tuple(identities), str(features), tuple(features), None, None
     source = _sources.get(key)
     if source is None:
         parts = parts_of([path for path, _ in identities])

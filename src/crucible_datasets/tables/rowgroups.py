@@ -72,6 +72,11 @@ class ParquetPart:
         """The file, once it is at its path."""
         return self
 
+    @property
+    def at_source(self) -> RemotePart | None:
+        """The file as other machines read it too; None when it is on this disk."""
+        return None
+
     @contextmanager
     def opened(self) -> Iterator[Any]:
         """What Arrow reads the file from: its path."""
@@ -99,6 +104,10 @@ class RemotePart(ParquetPart):
     """A Parquet file that is elsewhere, and read there."""
 
     open: Callable[[], BinaryIO]
+
+    @property
+    def at_source(self) -> RemotePart:
+        return self
 
     @contextmanager
     def opened(self) -> Iterator[Any]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import RowIndexError
+from crucible_datasets.exceptions import DatasetsError, RowIndexError
 
 Rows = range | npt.NDArray[np.int64]
 
@@ -81,16 +81,26 @@ def chosen(indices: Iterable[Any], num_rows: int) -> Rows:
 def _integers(indices: Iterable[Any]) -> npt.NDArray[np.int64]:
     if isinstance(indices, range):
         return np.arange(indices.start, indices.stop, indices.step, dtype=np.int64)
-    if hasattr(indices, "to_numpy"):
-        indices = indices.to_numpy(zero_copy_only=False) if hasattr(indices, "null_count") else indices.to_numpy()
+    if isinstance(indices, (pa.Array, pa.ChunkedArray)):
+        indices = indices.to_numpy(zero_copy_only=False)
+    elif hasattr(indices, "to_numpy"):
+        indices = indices.to_numpy()
     elif not hasattr(indices, "__array__") and not isinstance(indices, list):
         indices = list(indices)
     array = np.asarray(indices)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 1:
-        raise TypeError(f"Row indices must be integers, not {array.dtype} with {array.ndim} dimensions.")
+        raise RowNumbersError(str(array.dtype), array.ndim)
     return array.astype(np.int64, copy=False)
+
+
+class RowNumbersError(DatasetsError, TypeError, ValueError, IndexError):
+    """Rows were named by something else than integers, or by integers that no row can have."""
+
+    def message(self, dtype: str, dimensions: int) -> str:
+        self.dtype, self.dimensions = dtype, dimensions
+        return f"Rows are named by a flat sequence of integers, not by {dtype} in {dimensions} dimensions."
 
 
 def _check(index: int, num_rows: int) -> None:

@@ -69,6 +69,12 @@ class AsArrow:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             return getattr(self.table, name)
 
+        def __getitem__(self, key: Any) -> Any:
+            return self.table[key]
+
+        def __len__(self) -> int:
+            return self.num_rows
+
 
 @dataclass(frozen=True, eq=False)
 class ArrowTable(AsArrow):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError, FileFormatError
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.memory import copied
 from crucible_datasets.tables.rowgroups import Identity, identity_of
@@ -84,7 +84,7 @@ class LocalArchive:
         return found
 
     def changed(self) -> FileFormatError:
-        return FileFormatError(self.name, "it was changed or removed after the dataset was loaded; load it again.")
+        return _changed(self.name)
 
 
 class _Mapped:
@@ -130,6 +130,7 @@ class RemoteArchive:
 
     open: Callable[[], BinaryIO]
     name: str
+    require_same: Callable[[], None]  # raises if it is not the archive any more that was indexed
 
     @property
     def path(self) -> str | None:
@@ -146,6 +147,7 @@ class RemoteArchive:
             shares = [runs[start::_AT_A_TIME] for start in range(min(_AT_A_TIME, len(runs)))]
             with ThreadPoolExecutor(len(shares)) as pool:
                 found = {start: data for part in pool.map(self._fetched, shares) for start, data in part.items()}
+        self._require_same()  # after the bytes came: those before a change are good
         begins = np.array(sorted(found))
         homes = np.searchsorted(begins, offsets, side="right") - 1
         places = zip(begins[homes].tolist(), offsets.tolist(), sizes.tolist(), strict=True)
@@ -155,12 +157,21 @@ class RemoteArchive:
     def let_go(self, start: int, stop: int) -> None:
         """Nothing is held."""
 
+    def _require_same(self) -> None:
+        try:
+            self.require_same()
+        except (ContentMismatchError, DataFilesNotFoundError) as error:
+            raise _changed(self.name) from error
+
     def _fetched(self, runs: Sequence[tuple[int, int]]) -> dict[int, bytes]:
         found = {}
-        with self.open() as stream:
-            for start, stop in runs:
-                stream.seek(start)
-                found[start] = _exactly(stream, stop - start, self.name)
+        try:
+            with self.open() as stream:
+                for start, stop in runs:
+                    stream.seek(start)
+                    found[start] = _exactly(stream, stop - start, self.name)
+        except ContentMismatchError as error:
+            raise _changed(self.name) from error
         return found
 
 
@@ -170,8 +181,12 @@ def _exactly(stream: Any, size: int, name: str) -> bytes:
         parts.append(data)
         size -= len(data)
     if size:
-        raise FileFormatError(name, "it is shorter than it was when the dataset was loaded; load it again.")
+        raise _changed(name)
     return b"".join(parts)
+
+
+def _changed(name: str) -> FileFormatError:
+    return FileFormatError(name, "it was changed or removed after the dataset was loaded; load it again.")
 
 
 def _runs(offsets: Longs, sizes: Longs) -> Iterator[tuple[int, int]]:

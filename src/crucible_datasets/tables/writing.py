@@ -144,7 +144,8 @@ def _empty(path: str, features: Features) -> Segment:
 
 
 def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: str | None) -> None:
-    if segment.features == final:
+    # Features are equal in any order of columns and fields; their types are not.
+    if segment.features == final and segment.features.type == final.type:
         os.rename(segment.path, target)
         return
     with pa.ipc.new_stream(target, final.arrow_schema) as writer:

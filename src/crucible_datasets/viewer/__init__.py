@@ -1,10 +1,12 @@
 """Data and runs in a browser of this machine.
 
 opening alone       what is looked at
-server guard        the addresses; who may ask
-answers             a page as JSON, or as HTML that asks for it; errors
+server serving      a viewer that runs; how it speaks HTTP
+guard addresses     who may ask; what for
+answers frontend    a page as JSON, or as HTML that asks for it; errors (`errors` has those of the viewer alone)
 pages asked rows    pages of data: the question of an address, the rows it means
-kinds cells searching summaries media downloads   how values are told, found, summed up and sent
+kinds cells searching summaries media sending downloads   how values are told, found, summed up and sent
+blocks arrays       a few of them at a time; numbers without pandas
 results/            pages of runs
 assets/             what the browser gets; vendor/ holds scripts of others, with their licences
 """
@@ -12,8 +14,6 @@ assets/             what the browser gets; vendor/ holds scripts of others, with
 from __future__ import annotations
 
 from typing import Any
-
-from crucible_datasets.registry import need
 
 
 def view(
@@ -30,7 +30,6 @@ def view(
     The server runs in this program until it ends or the viewer is closed. It listens on `host`, which others must not
     be able to reach unless `remote` says so; without the token in its address nobody gets an answer.
     """
-    need("starlette", "viewer")
     from crucible_datasets.viewer.opening import opened
     from crucible_datasets.viewer.server import Viewer
 

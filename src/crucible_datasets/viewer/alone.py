@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from crucible_datasets.evaluation import EvaluationResult
-from crucible_datasets.viewer.answers import NotFoundHereError
+from crucible_datasets.viewer.errors import NotFoundHereError
 
 
 @dataclass(frozen=True)

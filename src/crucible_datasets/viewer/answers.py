@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import msgspec
@@ -17,6 +15,8 @@ from starlette.responses import HTMLResponse, Response
 
 from crucible_datasets.exceptions import DatasetsError, MissingPackageError, RunNotFoundError
 from crucible_datasets.logging import get_logger
+from crucible_datasets.viewer.errors import NotFoundHereError
+from crucible_datasets.viewer.frontend import shell
 
 Facts = dict[str, Any]
 Page = Callable[[Request], Facts]
@@ -24,14 +24,16 @@ Page = Callable[[Request], Facts]
 logger = get_logger(__name__)
 _ENDING = ".json"
 _STATUSES = {404: "NotFound", 405: "ReadOnly"}
-_OF_QUESTIONS = (DatasetsError, ValueError, TypeError, LookupError, OSError, OverflowError, RecursionError)
-
-
-class NotFoundHereError(DatasetsError, LookupError):
-    """A page that is not there."""
-
-    def message(self, what: str) -> str:
-        return what
+_OF_QUESTIONS = (
+    DatasetsError,
+    ValueError,
+    TypeError,
+    LookupError,
+    OSError,
+    ArithmeticError,
+    NotImplementedError,
+    RecursionError,
+)
 
 
 class _Anything(Convertor[str]):
@@ -49,12 +51,12 @@ class _Anything(Convertor[str]):
 register_url_convertor("anything", _Anything())
 
 
-def answer(page: Page, title: str) -> Callable[[Request], Any]:
+def answer(page: Page, title: str, script: str | None = None) -> Callable[[Request], Any]:
     """How a page function answers: with JSON where the address ends so, else with the page that asks for it."""
 
     async def answered(request: Request) -> Response:
         if not request.url.path.endswith(_ENDING):
-            return HTMLResponse(shell(title))
+            return HTMLResponse(shell(title, script))
         try:
             # Work on data would hold up everybody else if it were done here.
             return as_json(await run_in_threadpool(page, request))
@@ -89,15 +91,16 @@ def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None =
     return HTMLResponse(text, status)
 
 
+def bad_request(message: str) -> bytes:
+    """What those get whose request is none."""
+    return msgspec.json.encode(_shape("BadRequest", message, None))
+
+
+def missing(request: Request, error: HTTPException) -> Response:
+    """An address that leads nowhere: a page that says so to a browser, JSON to others."""
+    is_page = "text/html" in request.headers.get("accept", "") and not request.url.path.endswith(_ENDING)
+    return HTMLResponse(shell("Not found"), error.status_code) if is_page else failure(error)
+
+
 def _shape(kind: str, message: str, hint: str | None) -> Facts:
     return {"error": {"type": kind, "message": message, "hint": hint}}
-
-
-@cache
-def _frame() -> str:
-    return (files("crucible_datasets.viewer") / "assets" / "shell.html").read_text(encoding="utf-8")
-
-
-def shell(title: str) -> str:
-    """The page that every address gives to a browser; its script asks for the rest."""
-    return _frame().replace("@TITLE@", escape(title))

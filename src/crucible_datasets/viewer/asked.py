@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 from urllib.parse import unquote
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.records import dataclass
 
 MOST_ROWS = 200  # in one answer
 _LONGEST = 20_000
@@ -41,15 +42,25 @@ class Asked:
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it asks for all rows in their own order."""
+        return not (self.where or self.sql or self.q or self.order) and self.seed is None
+
+    @property
     def order(self) -> list[tuple[str, bool]]:
         """The columns to sort by, and whether from the largest down."""
         named = [name for name in (self.sort or "").split(",") if name]
-        return [(unquote(name.removeprefix("-")), name.startswith("-")) for name in named]
+        return [(_spelled(name.removeprefix("-")), name.startswith("-")) for name in named]
 
     @property
     def shown(self) -> list[str] | None:
         """The columns that are wanted; None for all."""
-        return None if self.columns is None else [unquote(name) for name in self.columns.split(",")]
+        return None if self.columns is None else [_spelled(name) for name in self.columns.split(",")]
+
+
+def _spelled(name: str) -> str:
+    """A name in a list of names; a lone percent sign stands for the empty one."""
+    return "" if name == "%" else unquote(name)
 
 
 def stretch(query: Mapping[str, str]) -> range:

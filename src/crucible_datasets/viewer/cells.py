@@ -21,6 +21,8 @@ Cell = Any
 def cell(value: Any, feature: Any, place: str, whole: bool = False) -> Cell:
     """A value of a column; `place` is where its media can be asked for. A whole one is not cut."""
     kind = kind_of(feature)
+    if isinstance(value, Exception):
+        return {"t": "error", "v": f"{type(value).__name__}: {value}"[:LONGEST_TEXT]}
     if value is None or kind == "bool":
         return value
     if kind == "label":

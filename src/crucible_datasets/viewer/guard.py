@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -17,14 +16,17 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 
+from crucible_datasets.logging import get_logger
+from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.answers import refusal
 
+logger = get_logger(__name__)
 HEADER = "x-crucible-token"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
     "connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -49,13 +51,20 @@ class Guard:
     token: str
     hosts: frozenset[str]  # without a port, which a tunnel may change
     cookie: str
+    beginning: str = "/"  # the page that the address with the token leads to
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # no web sockets; the server starts and stops without asking
             await self.app(scope, receive, send) if scope["type"] == "lifespan" else None
             return
         answer = self._objection(scope) or self.app
-        await answer(scope, receive, _with_headers(send, _may_be_kept(scope["path"])))
+        answering = _Answering(send)
+        try:
+            await answer(scope, receive, answering)
+        except Exception as error:
+            # What went wrong before an answer began has been told in it.
+            if not answering.is_over:
+                logger.error("An answer broke off.", exc_info=error)
 
     def _objection(self, scope: Any) -> Response | None:
         """What is said instead of an answer."""
@@ -68,7 +77,7 @@ class Guard:
             return refusal(405, "ReadOnly", "This server only shows things.", scope)
         asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
         if "token" in asked and self._is_known(asked.pop("token")):
-            return self._with_cookie(scope["path"], asked)
+            return self._with_cookie(self.beginning if scope["path"] == "/" else scope["path"], asked)
         if self._is_known(headers.get(HEADER, "")) or self._is_known(self._cookie(headers)):
             return None
         hint = "Open the address that was printed when the viewer started: it holds the token."
@@ -97,17 +106,18 @@ class Guard:
         return response
 
 
-def _may_be_kept(path: str) -> bool:
-    return path.startswith("/assets/")
+class _Answering:
+    """An answer on its way, with the headers that all have."""
 
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.is_over = False
 
-def _with_headers(send: Send, kept: bool) -> Send:
-    async def sent(message: Any) -> None:
+    async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in HEADERS.items():
                 headers[name] = value
-            headers.setdefault("Cache-Control", "no-cache" if kept else "no-store")
-        await send(message)
-
-    return sent
+            headers.setdefault("Cache-Control", "no-store")
+        self.is_over = message["type"] == "http.response.body" and not message.get("more_body")
+        await self._send(message)

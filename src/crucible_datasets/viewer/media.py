@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features.media import Media, read_file
-from crucible_datasets.viewer.answers import NotFoundHereError
+from crucible_datasets.viewer.errors import NotFoundHereError
 
 # By the bytes, not by a name: whoever wrote the data chose the name. SVG can hold scripts, so it is not here.
 _BEGINNINGS = (
@@ -29,6 +29,13 @@ _BEGINNINGS = (
 OTHER = "application/octet-stream"
 
 
+class Content(NamedTuple):
+    """Bytes, and whether they are those of the data itself, which stay the same, or of a file beside it."""
+
+    content: bytes
+    is_held: bool
+
+
 def media_type(content: bytes) -> str:
     """What a browser may take bytes for."""
     for beginning, place, kind in _BEGINNINGS:
@@ -37,7 +44,7 @@ def media_type(content: bytes) -> str:
     return OTHER
 
 
-def content_at(rows: Any, number: int, path: Sequence[str], opens_files: bool = True) -> bytes:
+def content_at(rows: Any, number: int, path: Sequence[str], opens_files: bool = True) -> Content:
     """The bytes of what lies at a path below a row, as `image` or `images/0`."""
     if not 0 <= number < len(rows):
         raise NotFoundHereError(f"There is no row {number}; there are {len(rows):,}.")
@@ -52,7 +59,9 @@ def content_at(rows: Any, number: int, path: Sequence[str], opens_files: bool = 
     content = value["bytes"]
     if content is None and not opens_files:
         raise NotFoundHereError(f"The media at {'/'.join(path)} lie in a file, and a query may have made up its path.")
-    return bytes(content) if content is not None else read_file(feature.locate(value["path"]))
+    if content is not None:
+        return Content(bytes(content), True)
+    return Content(read_file(feature.locate(value["path"])), False)
 
 
 def _below(value: Any, feature: Any, step: str) -> tuple[Any, Any]:

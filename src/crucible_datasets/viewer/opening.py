@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.viewer.answers import NotFoundHereError
+from crucible_datasets.records import dataclass
+from crucible_datasets.viewer.errors import NotFoundHereError
 
 _RUNS = (
     ("crucible_datasets.evaluation.results.store", "ResultStore"),
@@ -28,6 +29,12 @@ class Data(Protocol):
     def splits(self, config: str | None) -> Mapping[str, Any]:
         """The splits of a configuration: datasets, or streams."""
 
+    def known(self) -> Mapping[str, Any]:
+        """The splits that need not be loaded to be named."""
+
+    def forget(self) -> None:
+        """What has been loaded is loaded again, where that can be done."""
+
 
 @dataclass(frozen=True)
 class Held:
@@ -41,6 +48,12 @@ class Held:
 
     def splits(self, config: str | None) -> Mapping[str, Any]:
         return self.held
+
+    def known(self) -> Mapping[str, Any]:
+        return self.held
+
+    def forget(self) -> None:
+        return None
 
 
 @dataclass
@@ -72,14 +85,27 @@ class Named:
                 self._loaded[config] = self._load(config)
             return self._loaded[config]
 
-    def _load(self, config: str | None) -> Mapping[str, Any]:
-        from crucible_datasets import load_benchmark, load_dataset, load_from_disk
+    def known(self) -> Mapping[str, Any]:
+        return next(iter(self._loaded.values()), {})
 
+    def forget(self) -> None:
+        """Load everything anew when it is next asked for, as files that have changed since."""
+        with self._lock:
+            self._loaded.clear()
+
+    def _load(self, config: str | None) -> Mapping[str, Any]:
+        # Each is imported for itself: benchmarks bring along what files need not wait for.
         if self._is_benchmark:
+            from crucible_datasets import load_benchmark
+
             made = load_benchmark(self.name, config=config, streaming=self.streaming, revision=self.revision)
             return {str(made.split or "train"): made.dataset}
         if _is_saved(self.name):
+            from crucible_datasets import load_from_disk
+
             return as_splits(load_from_disk(self.name))
+        from crucible_datasets import load_dataset
+
         known = self.configs()
         wanted = config or ("default" if "default" in known else next(iter(known), None))
         return as_splits(load_dataset(self.name, wanted, streaming=self.streaming, revision=self.revision))
@@ -98,6 +124,13 @@ class Opened:
 
     data: Mapping[str, Data] = field(default_factory=dict)
     stores: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def beginning(self) -> str:
+        """The page to begin with: that of the only thing there is, else a list of all."""
+        if len(self.data) + len(self.stores) != 1:
+            return "/"
+        return f"/data/{next(iter(self.data))}" if self.data else f"/results/{next(iter(self.stores))}"
 
     def data_of(self, key: str) -> Data:
         if key not in self.data:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from crucible_datasets.features.typetext import type_text
-from crucible_datasets.viewer.answers import Facts, NotFoundHereError, failure
+from crucible_datasets.viewer.answers import Facts
 from crucible_datasets.viewer.asked import Asked, stretch, whole_number
 from crucible_datasets.viewer.downloads import TYPES, pieces
+from crucible_datasets.viewer.errors import NotFoundHereError
 from crucible_datasets.viewer.kinds import kind_of
-from crucible_datasets.viewer.media import OTHER, content_at, media_type
+from crucible_datasets.viewer.media import Content, content_at
 from crucible_datasets.viewer.opening import Opened
 from crucible_datasets.viewer.rows import ROW, Desk, shown_columns
+from crucible_datasets.viewer.sending import sent
 from crucible_datasets.viewer.summaries import Summaries
 
 
@@ -26,11 +30,21 @@ class DataPages:
         self.opened = opened
         self.desks = {key: Desk(data) for key, data in opened.data.items()}
         self.summaries = {key: Summaries(desk) for key, desk in self.desks.items()}
+        self.version = secrets.token_hex(4)  # of what is open: another viewer at this address shows other things
+
+    def prepare(self) -> None:
+        """Open data that is alone here: it is what the browser shows first."""
+        if len(self.opened.data) == 1 and not self.opened.stores:
+            for desk in self.desks.values():
+                desk.page(Asked(), range(1), "")
 
     def home(self, request: Request) -> Facts:
         """What is open."""
         return {
-            "datasets": [{"id": key, "name": data.name} for key, data in self.opened.data.items()],
+            "datasets": [
+                {"id": key, "name": data.name, "splits": _lengths(data.known())}
+                for key, data in self.opened.data.items()
+            ],
             "stores": [
                 {"id": key, "path": store.path, "runs": len(store)} for key, store in self.opened.stores.items()
             ],
@@ -46,12 +60,13 @@ class DataPages:
             "dataset": desk.data.name,
             "configs": desk.data.configs(),
             "config": asked.config,
-            "splits": [{"name": split, "rows": _length(each)} for split, each in splits.items()],
+            "splits": _lengths(splits),
             "split": name,
             "num_rows": len(rows),
             "total_rows": _length(splits[name]),
             "columns": columns_of(rows),
             "shown": shown_columns(rows, asked),
+            "note": desk.notes.get((asked.config, name)),
             "asked": asked.facts(),
         }
 
@@ -77,6 +92,9 @@ class DataPages:
         import numpy as np
 
         _, desk, asked = self._asked(request)
+        if asked.is_whole:
+            number = row_number(request)
+            return {"place": number if 0 <= number < len(desk.rows(asked)) else None}
         numbers = desk.rows(asked).select_columns([ROW]).with_format("numpy")[:][ROW]
         found = np.flatnonzero(numbers == row_number(request))
         return {"place": int(found[0]) if len(found) else None}
@@ -86,25 +104,27 @@ class DataPages:
         key, _, asked = self._asked(request)
         return self.summaries[key].of(asked, request.query_params.get("column", ""))
 
-    async def media(self, request: Request) -> Response:
+    def media(self, request: Request) -> Response:
         """The bytes of one cell."""
-        try:
-            content = await run_in_threadpool(self._content, request)
-        except Exception as error:  # noqa: BLE001  (whatever the data makes of it)
-            return failure(error)
-        kind = media_type(content)
-        headers = {"Content-Disposition": "attachment"} if kind == OTHER else {}
-        return Response(content, media_type=kind, headers=headers)
+        version = request.path_params.get("version")
+        if version not in (None, self.version):
+            raise NotFoundHereError("This viewer shows something else by now.")
+        return sent(self._content(request), request.headers, is_lasting=version is not None)
 
-    async def download(self, request: Request) -> Response:
+    def download(self, request: Request) -> Response:
         """The rows of a question as a file."""
         kind = request.path_params["kind"]
-        try:
-            content = await run_in_threadpool(self._pieces, request, kind)
-        except Exception as error:  # noqa: BLE001
-            return failure(error)
+        _, desk, asked = self._asked(request)
+        rows = desk.rows(asked)
+        is_safe = request.query_params.get("formula_safe", "true") != "false"
+        content = pieces(rows.select_columns(shown_columns(rows, asked)), kind, is_safe)
         headers = {"Content-Disposition": f'attachment; filename="rows.{kind}"'}
         return StreamingResponse(content, media_type=TYPES[kind], headers=headers)
+
+    def forget(self, key: str) -> None:
+        """Read data anew, whose files are no longer those that were opened."""
+        self.desks[key].forget()
+        self.summaries[key].forget()
 
     def close(self) -> None:
         for summaries in self.summaries.values():
@@ -116,12 +136,10 @@ class DataPages:
         return key, self.desks[key], Asked.of(request.query_params)
 
     def _media(self, key: str, desk: Desk, asked: Asked) -> str:
-        from urllib.parse import quote
-
         name, _ = desk.split(asked)
-        return f"/data/{key}/media/{quote(asked.config or '-', safe='')}/{quote(name, safe='')}"
+        return f"/data/{key}/media@{self.version}/{quote(asked.config or '-', safe='')}/{quote(name, safe='')}"
 
-    def _content(self, request: Request) -> bytes:
+    def _content(self, request: Request) -> Content:
         key, parts = request.path_params["id"], request.path_params
         self.opened.data_of(key)
         config = None if parts["config"] == "-" else parts["config"]
@@ -130,11 +148,6 @@ class DataPages:
         # A query can make up a path, which only the bounds of foreign data would keep inside.
         opens_files = sql is None or rows._view.media_roots is not None
         return content_at(rows, row_number(request), parts["path"].split("/"), opens_files)
-
-    def _pieces(self, request: Request, kind: str) -> Any:
-        _, desk, asked = self._asked(request)
-        rows = desk.rows(asked)
-        return pieces(rows.select_columns(shown_columns(rows, asked)), kind)
 
 
 def columns_of(rows: Any) -> list[Facts]:
@@ -149,6 +162,10 @@ def columns_of(rows: Any) -> list[Facts]:
 def row_number(request: Request) -> int:
     """The number of a row in an address."""
     return whole_number("row", request.path_params["row"]) or 0
+
+
+def _lengths(splits: Mapping[str, Any]) -> list[Facts]:
+    return [{"name": name, "rows": _length(rows)} for name, rows in splits.items()]
 
 
 def _length(rows: Any) -> int | None:

@@ -8,6 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.tables.rows import true_rows
+from crucible_datasets.viewer.arrays import flat
+from crucible_datasets.viewer.blocks import rows_at_once
 
 _ROWS_AT_ONCE = 20_000
 
@@ -19,7 +22,8 @@ def rows_with(dataset: Any, wanted: str) -> np.ndarray:
     if not names:
         return np.zeros(0, dtype=np.int64)
     found, start = [], 0
-    for table in arrow.select_columns(names).iter(_ROWS_AT_ONCE):
+    texts = arrow.select_columns(names)
+    for table in texts.iter(rows_at_once(texts, _ROWS_AT_ONCE)):
         mask = np.zeros(table.num_rows, dtype=bool)
         for column in table.columns:
             for place, chunk in zip(np.cumsum([0, *map(len, column.chunks)]), column.chunks, strict=False):
@@ -45,14 +49,13 @@ def _matching(values: Any, wanted: str) -> np.ndarray:
     if isinstance(kind, pa.BaseExtensionType):
         return _matching(values.storage, wanted)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        mask = pc.match_substring(values, wanted, ignore_case=True).fill_null(False)
-        return np.flatnonzero(mask.to_numpy(zero_copy_only=False))
+        return true_rows(pc.match_substring(values, wanted, ignore_case=True))
     if pa.types.is_struct(kind):
         inside = [
             _matching(values.field(each), wanted) for each in range(kind.num_fields) if _has_text(kind.field(each).type)
         ]
         return np.unique(np.concatenate(inside)) if inside else np.zeros(0, dtype=np.int64)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        parents = pc.list_parent_indices(values).to_numpy()
+        parents = flat(pc.list_parent_indices(values))
         return np.unique(parents[_matching(values.flatten(), wanted)])
     return np.zeros(0, dtype=np.int64)

@@ -1,86 +1,41 @@
-"""The server: all addresses behind the guard, on one port of this machine."""
+"""A viewer that runs: a socket of this machine, the address that opens it, and its end."""
 
 from __future__ import annotations
 
 import secrets
 import socket
 import threading
-import time
-import webbrowser
-from collections.abc import Iterable
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.registry import need
 from crucible_datasets.viewer.opening import Opened
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  (only where the caller says so)
 
 
-def application(opened: Opened, token: str, hosts: Iterable[str], cookie: str) -> Any:
-    """What answers to requests."""
-    from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.routing import Mount, Route
-    from starlette.staticfiles import StaticFiles
-
-    from crucible_datasets.viewer.answers import answer, failure
-    from crucible_datasets.viewer.guard import Guard
-    from crucible_datasets.viewer.pages import DataPages
-
-    data = DataPages(opened)
-    pages = [
-        ("/", "/index", data.home, "Crucible"),
-        ("/data/{id}", None, data.data, "Data"),
-        ("/data/{id}/rows", None, data.rows, "Rows"),
-        ("/data/{id}/row/{row}", None, data.row, "Row"),
-        ("/data/{id}/place/{row}", None, data.place, "Row"),
-        ("/data/{id}/summary", None, data.summary, "Column"),
-        *(_result_pages(opened) if opened.stores else ()),
-    ]
-    routes: list[Any] = []
-    for path, alias, page, title in pages:
-        routes += [Route(f"{alias or path}.json", answer(page, title)), Route(path, answer(page, title))]
-    routes += [
-        Route("/data/{id}/media/{config}/{split}/{row}/{path:anything}", data.media),
-        Route("/data/{id}/download.{kind}", data.download),
-        # Charts, tables and differences between texts are drawn by the scripts that the reports have for it.
-        Mount("/assets/report", StaticFiles(packages=[("crucible_datasets.evaluation.report", "assets")])),
-        Mount("/assets", StaticFiles(packages=[("crucible_datasets.viewer", "assets")])),
-    ]
-
-    async def failed(request: Any, error: Exception) -> Any:
-        return failure(error)
-
-    app = Starlette(routes=routes, exception_handlers={HTTPException: failed, Exception: failed})
-    app.router.redirect_slashes = False  # a path is right or wrong
-    app.state.close = data.close
-    return Guard(app, token, frozenset(hosts), cookie)
-
-
-def _result_pages(opened: Opened) -> list[tuple[str, str | None, Any, str]]:
-    from crucible_datasets.viewer.results.routes import result_pages  # it brings statistics along
-
-    return result_pages(opened)
-
-
 class Viewer:
-    """A running viewer; `url` opens it. It ends with the program, or with `close`."""
+    """A viewer; `url` opens it. It ends with the program, or with `close`."""
 
     def __init__(self, opened: Opened, host: str = "127.0.0.1", port: int = 0, remote: bool = False) -> None:
         if host not in _LOOPBACK and not remote:
             raise ArgumentError("host", host, "others could reach it there; say so with remote=True (--allow-remote).")
-        self._socket = _listening(host, port)
+        for package in ("starlette", "uvicorn"):
+            # To import them takes longer than to tell the address, with which a browser can begin.
+            find_spec(package) or need(package, "viewer")
+        self._opened, self._socket = opened, _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
-        self._app = application(opened, self.token, _names(host), f"crucible-{self.port}")
-        self._server = _server(self._app)
+        self._running: Any = None
+        self._began, self._closed = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     @property
     def url(self) -> str:
-        """The address, with the token."""
+        """The address, with the token. Who opens it before the server is up, waits."""
         host = socket.gethostname() if self.host in _EVERYWHERE else self.host
         name = f"[{host}]" if ":" in host else host
         return f"http://{name}:{self.port}/?token={self.token}"
@@ -89,26 +44,46 @@ class Viewer:
         """Answer from a thread of its own."""
         self._thread = threading.Thread(target=self.serve, daemon=True, name="crucible-viewer")
         self._thread.start()
-        while not self._server.started and self._thread.is_alive():
-            time.sleep(0.005)
+        self._began.wait()
         return self
 
     def serve(self) -> None:
         """Answer until it is closed, or the program is interrupted."""
-        self._server.run(sockets=[self._socket])
+        from crucible_datasets.viewer.addresses import Rooms, application
+        from crucible_datasets.viewer.serving import server
+
+        rooms = Rooms(self._opened)
+        try:
+            self._running = server(application(rooms, self.token, _names(self.host), f"crucible-{self.port}"))
+            self._began.set()
+            # Beside the server, which meanwhile answers what needs no data.
+            threading.Thread(target=rooms.prepare, daemon=True, name="crucible-opening").start()
+            if not self._closed.is_set():
+                self._running.run(sockets=[self._socket])
+        finally:
+            self._began.set()
+            rooms.close()
 
     def open_browser(self) -> Viewer:
         """Show it in the browser, if there is one."""
+        import webbrowser
+
         webbrowser.open(self.url)
         return self
 
     def close(self) -> None:
-        """End it."""
-        self._app.app.state.close()
-        self._server.should_exit = True
+        """End it; a second time nothing happens."""
+        self._closed.set()
+        if self._running is not None:
+            self._running.should_exit = True
         if self._thread is not None:
             self._thread.join(5)
         self._socket.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._closed.is_set()
 
     def __enter__(self) -> Viewer:
         return self
@@ -117,9 +92,11 @@ class Viewer:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Viewer({self.url!r})"
+        return "Viewer(closed)" if self.closed else f"Viewer({self.url!r})"
 
     def _repr_html_(self) -> str:
+        if self.closed:
+            return "<em>The viewer is closed.</em>"
         return f'<a href="{self.url}" target="_blank" rel="noopener">Open the viewer</a>'
 
 
@@ -140,16 +117,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
-        made.listen()  # who opens the address before the server is up, waits
-    except OSError as error:
+        made.listen(128)  # who opens the address before the server is up, waits
+    except (OSError, OverflowError) as error:  # a port beyond 65535 overflows
         made.close()
         raise ArgumentError("port", port, f"{host} cannot be listened on there: {error}.") from error
     return made
-
-
-def _server(app: Any) -> Any:
-    from crucible_datasets.registry import need
-
-    uvicorn = need("uvicorn", "viewer")
-    config = uvicorn.Config(app, log_level="warning", server_header=False, date_header=False, lifespan="off")
-    return uvicorn.Server(config)

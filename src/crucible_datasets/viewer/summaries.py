@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from threading import Event, Lock
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,21 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ColumnNotFoundError
+from crucible_datasets.records import dataclass
+from crucible_datasets.viewer.arrays import numbers
 from crucible_datasets.viewer.asked import Asked
+from crucible_datasets.viewer.blocks import rows_at_once
 from crucible_datasets.viewer.kinds import kind_of
 
 _SAMPLE_ROWS = 2_000
+_SAMPLE_RUNS = 5  # each makes a row group of a Parquet file be decoded, before the first figures are shown
 _ROWS_AT_ONCE = 50_000
 _SUMMARIES_KEPT = 256
 _BINS = 20
 _TOP = 12
 _MOST_DISTINCT = 20_000  # beyond that they are not told apart any more
 _KEY_LENGTH = 200
+_PAUSE = 0.2  # seconds after rows were asked for
 
 
 @dataclass
@@ -77,6 +83,12 @@ class Summary:
     lengths: Histogram = field(default_factory=Histogram)
     values: Counter[Any] | None = field(default_factory=Counter)
     done: bool = False
+    told: dict[str, Any] | None = None
+
+    def settle(self) -> None:
+        """Nothing will be added: only what pages are told is kept."""
+        self.done = True
+        self.told, self.values = self.facts(), None
 
     def add(self, column: pa.ChunkedArray) -> None:
         """Take in some rows."""
@@ -84,11 +96,11 @@ class Summary:
         kind = kind_of(self.feature)
         filled = column.drop_null()
         if kind in ("integer", "number"):
-            self.numbers.add(filled.to_numpy())
+            self.numbers.add(numbers(filled))
         if kind == "text":
-            self.lengths.add(pc.utf8_length(filled).to_numpy())
+            self.lengths.add(numbers(pc.utf8_length(filled)))
         if kind in ("list", "chat"):
-            self.lengths.add(pc.list_value_length(filled).to_numpy())
+            self.lengths.add(numbers(pc.list_value_length(filled)))
         if kind in ("integer", "text", "bool", "label"):
             self._count(filled)
 
@@ -105,6 +117,8 @@ class Summary:
 
     def facts(self) -> dict[str, Any]:
         """What a page is told."""
+        if self.told is not None:
+            return self.told
         kind = kind_of(self.feature)
         names = getattr(self.feature, "names", None) if kind == "label" else None
         top = None if not self.values else self.values.most_common(_TOP)
@@ -162,7 +176,8 @@ class Summaries:
         summary = Summary(column, rows.features[column])
         places = np.arange(len(rows)) if len(rows) <= _SAMPLE_ROWS else _some(len(rows))
         summary.add(_column(rows.select(places), column))
-        summary.done = len(places) == len(rows)
+        if len(places) == len(rows):
+            summary.settle()
         with self._lock:
             self._known[key] = summary
             while len(self._known) > _SUMMARIES_KEPT:
@@ -175,13 +190,25 @@ class Summaries:
         """Read all rows, some at a time, and put what they say in the place of what the sample said."""
         _, column = key
         summary = Summary(column, rows.features[column])
-        for at in range(0, len(rows), _ROWS_AT_ONCE):
+        count = rows_at_once(rows.select_columns([column]), _ROWS_AT_ONCE)
+        for at in range(0, len(rows), count):
+            self._give_way()
             if self._stop.is_set() or key not in self._known:
                 return
-            summary.add(_column(rows.select(range(at, min(at + _ROWS_AT_ONCE, len(rows)))), column))
-        summary.done = True
+            summary.add(_column(rows.select(range(at, min(at + count, len(rows)))), column))
+        summary.settle()
         with self._lock:
-            self._known[key] = summary
+            if key in self._known:
+                self._known[key] = summary
+
+    def forget(self) -> None:
+        with self._lock:
+            self._known.clear()
+
+    def _give_way(self) -> None:
+        """Somebody who scrolls waits for rows, and nobody for this."""
+        while monotonic() - self._desk.last_read < _PAUSE and not self._stop.wait(_PAUSE / 4):
+            pass
 
     def close(self) -> None:
         self._stop.set()
@@ -190,8 +217,8 @@ class Summaries:
 
 def _some(count: int) -> np.ndarray:
     """Numbers of rows, the same in every run; runs of rows, as scattered ones would make a file be read whole."""
-    runs, length = 20, _SAMPLE_ROWS // 20
-    starts = np.linspace(0, count - length, runs).astype(np.int64)
+    length = _SAMPLE_ROWS // _SAMPLE_RUNS
+    starts = np.linspace(0, count - length, _SAMPLE_RUNS).astype(np.int64)
     return np.unique((starts[:, None] + np.arange(length)).ravel())
 
 

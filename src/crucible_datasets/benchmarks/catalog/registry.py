@@ -148,6 +148,11 @@ def _listed(folders: Folders) -> list[str]:
     return [os.fspath(folder) for folder in folders]
 
 
+def is_bundled(entry: BenchmarkEntry) -> bool:
+    """Whether the entry is a file of this package, as it is."""
+    return entry.place == _packaged().get(entry.name, {}).get("place")
+
+
 @cache
 def _packaged() -> Stated:
     return _stated(resources.files("crucible_datasets.benchmarks.catalog").joinpath("entries"))

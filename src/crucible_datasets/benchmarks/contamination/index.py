@@ -38,11 +38,6 @@ class Index:
         self.starts = np.append(np.flatnonzero(new_key[pairs]), len(pairs))
         self._gate, self._shift = _gate(self.keys)
 
-    @property
-    def key_of_pair(self) -> Places:
-        """For every pair of key and row, the key."""
-        return np.repeat(np.arange(len(self.keys)), np.diff(self.starts))
-
     def found(self, numbers: Numbers) -> Hits:
         """The keys among some numbers."""
         if not len(self.keys):

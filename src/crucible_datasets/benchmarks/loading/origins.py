@@ -9,7 +9,11 @@ from typing import Any, Protocol
 
 from crucible_datasets import config as settings
 from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
+from crucible_datasets.benchmarks.catalog.registry import is_bundled
 from crucible_datasets.exceptions import ConfigNotFoundError, DatasetNotFoundError, PinNotFoundError, UnknownEntryError
+from crucible_datasets.logging import get_logger
+
+_logger = get_logger(__name__)
 
 
 class Origin(Protocol):
@@ -128,4 +132,12 @@ def origin_of(
     # A pin is one of the repository in the file, and says nothing of another place.
     pin = entry.revision if source is None and not revision and settings.CRUCIBLE_PINS else ""
     wanted = revision or pin
+    if not wanted and source is None and is_bundled(entry) and settings.CRUCIBLE_PINS:
+        _logger.warning(
+            "%s is pinned to no commit: this is the newest one of %s, and tomorrow there may be another. "
+            "`crucible lock %s` keeps it, and revision='latest' says that it is meant.",
+            entry.name,
+            entry.source,
+            entry.name,
+        )
     return Loaded(asked, config, None if wanted in ("", "latest") else wanted, options, entry.name if pin else "")

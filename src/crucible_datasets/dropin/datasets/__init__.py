@@ -4,17 +4,21 @@
 `datasets` that Crucible Datasets does not have by itself; they only forward. They belong to `crucible_datasets` too,
 whose `__path__` ends with this folder, and `_sharing` gives the same modules under both names.
 
-    arrow_reader arrow_writer table      Arrow files and tables that programs read and write by themselves
+    arrow_reader arrow_writer _typed table   Arrow files and tables that programs read and write by themselves
     data_files inspect naming            looking for data
+    io/            abc csv generator json parquet sql text: readers and writers as classes
     features/      bio_sequence bio_structure translation
-    formatting/    formatting jax_formatter np_formatter polars_formatter tf_formatter torch_formatter
-    utils/         experimental extract file_utils filelock _filelock hub info_utils logging metadata py_utils
-                   tqdm typing version
-    filesystems/ packaged_modules/
-    _more/         arrow_dataset builder config features_features fingerprint info load: names that those modules lack
+    formatting/    formatting _queries jax_formatter np_formatter polars_formatter tf_formatter torch_formatter
+    utils/         _anywhere _dill experimental extract file_utils filelock _filelock hub info_utils json logging
+                   metadata py_utils sharding tf_utils tqdm typing version
+    filesystems/ packaged_modules/ (_builders, a package for each common format)
+    _more/         arrow_dataset builder config download_streaming_download_manager features_features features_image
+                   fingerprint info iterable_dataset load logging: names that the modules called so (dots for
+                   underscores) lack
 """
 
 from importlib import import_module as _import_module
+from types import ModuleType as _Module
 from typing import Any as _Any
 
 import crucible_datasets as _crucible
@@ -28,7 +32,9 @@ _import_module("crucible_datasets._sharing").install()
 
 def __getattr__(name: str) -> _Any:
     if name in __all__:
-        return getattr(_crucible, name)
+        found = getattr(_crucible, name)
+        # A module shows the names that it has at Hugging Face.
+        return _import_module(f"{__name__}.{name}") if isinstance(found, _Module) else found
     if name.isidentifier() and not name.startswith("__"):
         try:
             return _import_module(f"{__name__}.{name}")

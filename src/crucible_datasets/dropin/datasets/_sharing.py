@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import crucible_datasets
+from crucible_datasets import exceptions
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -58,9 +59,11 @@ def _complete(module: ModuleType, name: str) -> None:
 
 def _elsewhere(module: ModuleType, name: str, asked: str) -> Any:
     if asked.isidentifier() and not asked.startswith("__"):
-        for place in (f"crucible_datasets._more.{name.replace('.', '_')}", "crucible_datasets.exceptions"):
-            if find_spec(place) and asked in (found := vars(import_module(place))):
-                return found[asked]
+        more = f"crucible_datasets._more.{name.replace('.', '_')}"
+        if find_spec(more) and hasattr(found := import_module(more), asked):
+            return getattr(found, asked)
+        if asked in vars(exceptions):
+            return vars(exceptions)[asked]
         if asked in crucible_datasets.__all__:
             return getattr(crucible_datasets, asked)
         if "__path__" in vars(module) and find_spec(f"{module.__name__}.{asked}"):

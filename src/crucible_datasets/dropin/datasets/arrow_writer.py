@@ -10,7 +10,9 @@ from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 
-__all__ = ["ArrowWriter", "ParquetWriter", "SchemaInferenceError"]
+from ._typed import OptimizedTypedSequence, TypedSequence
+
+__all__ = ["ArrowWriter", "OptimizedTypedSequence", "ParquetWriter", "SchemaInferenceError", "TypedSequence"]
 
 
 class SchemaInferenceError(ValueError):

@@ -11,9 +11,11 @@ from itertools import accumulate
 from typing import Any
 
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
-from crucible_datasets.evaluation.rules.base import Reading, Rule, rule_of
+from crucible_datasets.evaluation.rules.base import Reading, Rule
+from crucible_datasets.exceptions import DatasetsError
 
 Judged = Callable[[list[Any], list[Any], list[Any]], list[Outcome]]
+Read = tuple[Any, Reading]  # an answer, and how it was read
 
 
 def blanks(predictions: Sequence[Any]) -> list[int]:
@@ -45,19 +47,22 @@ def without_blanks(
 
 
 def extracted(
-    extract: Any, predictions: list[Any], targets: list[Any], samples: list[Any], judge: Judged, zero: bool
+    rule: Rule,
+    readings: list[Read],
+    targets: list[Any],
+    samples: list[Any],
+    judge: Judged,
+    zero: bool,
 ) -> list[Outcome]:
-    """Judge what a rule reads out of each prediction; where it finds nothing the status says why.
+    """Judge what a rule has read out of each prediction; where it found nothing the status says why.
 
     The value of what could not be read is 0 with `zero`, else that of an empty answer: an edit rate of 0 would be
     perfect, and a corpus score needs the reference too.
     """
-    rule = rule_of(extract)
-    readings = [_read(rule, prediction) for prediction in predictions]
     asked = [at for at, (_, reading) in enumerate(readings) if reading.status == "ok" or not zero]
     answers = ["" if readings[at][0] is None else readings[at][0] for at in asked]
     golds = [_read_targets(rule, targets[at]) for at in asked]
-    outcomes = [Outcome(0.0)] * len(predictions)
+    outcomes = [Outcome(0.0)] * len(readings)
     for at, outcome in zip(asked, judge(answers, golds, [samples[at] for at in asked]), strict=True):
         outcomes[at] = outcome
     return [_with_reading(outcome, reading) for outcome, (_, reading) in zip(outcomes, readings, strict=True)]
@@ -67,7 +72,8 @@ def _with_reading(outcome: Outcome, reading: Reading) -> Outcome:
     if reading.status == "missing":
         return MISSING
     status = outcome.status if reading.status == "ok" else reading.status
-    detail = outcome.detail if reading.note is None else {"note": reading.note, **(outcome.detail or {})}
+    name = "error" if reading.status == "error" else "note"
+    detail = outcome.detail if reading.note is None else {name: reading.note, **(outcome.detail or {})}
     return Outcome(outcome.value, outcome.extracted or reading.text, status, detail)
 
 
@@ -101,7 +107,26 @@ def _best(outcomes: list[Outcome], higher_is_better: bool) -> Outcome:
     return best
 
 
-def _read(rule: Rule, prediction: Any) -> tuple[Any, Reading]:
+def told(error: Exception) -> str:
+    """What results say of an error."""
+    return f"{type(error).__name__}: {error}"
+
+
+def read_or_error(rule: Rule, prediction: Any) -> Read:
+    """The same, with the status error where the rule fails: a user's function may raise anything.
+
+    It counts as what could not be read, since a rule fails on the answers that are not as they should be.
+    """
+    try:
+        return read(rule, prediction)
+    except Exception as error:
+        # What this library raises about the call as a whole would be raised by every prediction.
+        if isinstance(error, DatasetsError):
+            raise
+        return None, Reading(None, "error", told(error))
+
+
+def read(rule: Rule, prediction: Any) -> Read:
     """The answer, and how it was read; of several texts, each is read and those without an answer are None."""
     if prediction is None:
         return None, Reading(None, "missing")

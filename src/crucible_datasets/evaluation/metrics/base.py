@@ -15,11 +15,20 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import isfinite, nan
 from typing import Any, Final, NamedTuple, TypeVar
 
-from crucible_datasets.evaluation.metrics.answers import best_of, blanks, extracted, without_blanks
+from crucible_datasets.evaluation.metrics.answers import (
+    best_of,
+    blanks,
+    extracted,
+    read,
+    read_or_error,
+    told,
+    without_blanks,
+)
 from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.rules.base import rule_of
 from crucible_datasets.evaluation.versioned import Versions
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, DatasetsError, UnusablePairError
 
@@ -153,8 +162,10 @@ class Metric:
             return best_of(texts, golds, whole, self.higher_is_better, lambda *flat: judged(*flat, taken))
 
         if extract is not None:
-            zero = self.higher_is_better and not self.corpus and not self.keeps_unread
-            return extracted(extract, predictions, targets, samples, judge, zero)
+            rule, zero = rule_of(extract), self.higher_is_better and not self.corpus and not self.keeps_unread
+            reading = read if judged == self._one_by_one else read_or_error
+            readings = [reading(rule, prediction) for prediction in predictions]
+            return extracted(rule, readings, targets, samples, judge, zero)
         return without_blanks(predictions, targets, samples, blanks(predictions), judge)
 
     def _one_by_one(
@@ -181,14 +192,19 @@ class Metric:
             # What this library raises about the call as a whole would be raised by every pair.
             if isinstance(error, DatasetsError) and not isinstance(error, UnusablePairError):
                 raise
-            return Outcome(None, status="error", detail={"error": f"{type(error).__name__}: {error}"})
+            return _failed(told(error))
 
 
 def as_outcome(value: Any) -> Outcome:
     """What a function returned as an outcome: a number, a bool, None for 'does not count', or an Outcome."""
-    if isinstance(value, Outcome):
-        return value
-    return Outcome(None if value is None else float(value))
+    made = value if isinstance(value, Outcome) else Outcome(None if value is None else float(value))
+    if made.value is not None and not isfinite(made.value):
+        return _failed(f"the value is {made.value}, which makes no mean")
+    return made
+
+
+def _failed(reason: str) -> Outcome:
+    return Outcome(None, status="error", detail={"error": reason})
 
 
 class _Taken(NamedTuple):

@@ -7,7 +7,10 @@ is asked by `generating`. Of one sample there may be several answers: a list of 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
+from numbers import Number
+from types import NoneType
 from typing import Any
 
 from crucible_datasets.evaluation.predictions.files import read_predictions
@@ -18,6 +21,7 @@ from crucible_datasets.exceptions import (
     PredictionsError,
     UnknownPredictionsError,
 )
+from crucible_datasets.logging import get_logger
 
 TEXTS = (
     "prediction",
@@ -39,6 +43,7 @@ TEXTS = (
     "pred",
     "preds",
 )
+_logger = get_logger(__name__)
 Answers = list[list[Any]]  # of every sample, in the order of the samples
 
 
@@ -60,12 +65,14 @@ def known_answers(
         given = {str(pair[0]): [pair[1]] for pair in given}
     if isinstance(given, Mapping):
         several = _by_id(given, ids)
-        return [[answer for one in each for answer in answers_in(one, numbers_are_one)] for each in several]
-    answers = [answers_in(one, numbers_are_one) for one in given]
+        answers = [[answer for one in each for answer in answers_in(one, numbers_are_one)] for each in several]
+    else:
+        answers = [answers_in(one, numbers_are_one) for one in given]
     if len(answers) != len(ids):
         raise PredictionsError(
             f"There are {len(answers)} predictions for {len(ids)} samples, and no ids to tell which."
         )
+    require_answers(chain.from_iterable(answers))
     return answers
 
 
@@ -75,6 +82,20 @@ def check_missing(answers: Answers, ids: Sequence[str], policy: str) -> None:
         missing = [one for one, given in zip(ids, answers, strict=True) if _is_missing(given)]
         if missing:
             raise MissingPredictionsError(missing, len(ids))
+
+
+def tell_uneven(answers: Answers, ids: Sequence[str]) -> None:
+    """A warning where samples have different numbers of answers, as when a job that was started again wrote twice."""
+    sizes = [len(given) for given in answers if not _is_missing(given)]
+    if sizes and min(sizes) < max(sizes):
+        most = max(range(len(ids)), key=lambda place: len(answers[place]))
+        _logger.warning(
+            "Samples have %d to %d answers, and each answer counts the same: %r has %d. Is that one answered twice?",
+            min(sizes),
+            max(sizes),
+            ids[most],
+            len(answers[most]),
+        )
 
 
 def _is_missing(given: list[Any]) -> bool:
@@ -117,6 +138,8 @@ def _rows(
 def _refuse_strangers(predictions: Any) -> None:
     if hasattr(predictions, "provenance"):
         raise PredictionsError("These are samples: predictions come first in the call, and the data second.")
+    if isinstance(predictions, Set):
+        raise PredictionsError(f"A {type(predictions).__name__} has no order, so nothing tells which answer is whose.")
     if isinstance(predictions, (bytes, int, float)) or not isinstance(predictions, Iterable):
         raise PredictionsError(f"A {type(predictions).__name__} says nothing about samples.")
 
@@ -199,10 +222,18 @@ def _plain(given: Any) -> Any:
     """What numpy, Arrow and pandas call a text, a number or nothing, as Python does; what a chat model says as text."""
     if isinstance(given, str) or given is None:
         return given
-    if isinstance(given, Mapping) and isinstance(given.get("content"), str):
-        return given["content"]
+    said = given.get("content") if isinstance(given, Mapping) else getattr(given, "content", None)
+    if isinstance(said, str):
+        return said
     if hasattr(given, "as_py"):
         return given.as_py()
     if isinstance(given, float) and given != given:
         return None
     return given.tolist() if hasattr(given, "tolist") else given
+
+
+def require_answers(answers: Iterable[Any]) -> None:
+    """Refuse what is no text, number or structure of them: it would be judged by how Python shows it."""
+    for one in answers:
+        if not isinstance(one, (str, Number, Mapping, list, tuple, NoneType)):
+            raise PredictionsError(f"A {type(one).__name__} is no answer: give its text.")

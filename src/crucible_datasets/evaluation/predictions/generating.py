@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from crucible_datasets.evaluation.predictions.forms import answers_in, require_answers
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
 
@@ -112,7 +113,8 @@ class Generation:
         error.add_note(f"The model was asked for sample {sample.id!r}.{kept}")
 
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
-        """An answer, after it was put into the cache."""
+        """An answer, after it was put into the cache; what is none is refused before."""
+        require_answers(answers_in(answer))
         if self.cache is not None and answer is not None:
             self.cache.put(sample, epoch, answer)
         return answer
@@ -121,7 +123,10 @@ class Generation:
 @contextmanager
 def _in_threads(how: Generation) -> Iterator[Submit]:
     def ask(sample: Any, epoch: int) -> Any:
-        answer = how.function(sample)
+        try:
+            answer = how.function(sample)
+        except StopIteration as error:  # the answers come from a generator, which would be said to have failed
+            raise RuntimeError("The model raised StopIteration.") from error
         if inspect.iscoroutine(answer):
             answer.close()
             raise PredictionsError("The function gives a coroutine, not an answer: define it by `async def`.")

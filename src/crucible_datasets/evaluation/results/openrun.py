@@ -22,7 +22,7 @@ import msgspec
 from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.atomic.files import make_durable, make_folders, remove_tree
 from crucible_datasets.atomic.owners import is_abandoned, me, unfinished_name
-from crucible_datasets.evaluation.results.encoding import encode
+from crucible_datasets.evaluation.results.encoding import encode, text, value
 from crucible_datasets.evaluation.results.journal import Journal, journals_in, lines_in
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import StoredRun
@@ -34,6 +34,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _INFO, _SEALED = "info.json", "sealed.json"
+_OF_ONE_KIND = (
+    "model",
+    "dataset",
+    "config",
+    "split",
+    "dataset_hash",
+    "rules",
+    "metrics",
+    "missing",
+    "cluster_by",
+    "options",
+)
 _sample = msgspec.json.Decoder(SampleResult)
 
 
@@ -141,11 +153,17 @@ def _joined(folder: str, info: RunInfo) -> RunInfo:
     if kept is None:  # who claimed the name died before saying what for
         _write_whole(os.path.join(folder, _INFO), StoredRun(info, finished=False))
         return info
-    for field in ("model", "dataset", "split", "dataset_hash", "rules", "metrics"):
-        if getattr(kept, field) != getattr(info, field):
-            differ = f"it was begun with {field}={getattr(kept, field)!r}, and now has {getattr(info, field)!r}."
-            raise ArgumentError("run_id", info.run_id, differ)
+    refuse_other(kept, info)
     return kept
+
+
+def refuse_other(kept: RunInfo, info: RunInfo) -> None:
+    """An error unless a run is what it was begun as: else its samples would not be of one kind."""
+    for field in _OF_ONE_KIND:
+        before, now = (value(text(getattr(run, field))) for run in (kept, info))
+        if before != now:
+            differ = f"it was begun with {field}={before!r}, and now has {now!r}."
+            raise ArgumentError("run_id", info.run_id, differ)
 
 
 def samples_in(folder: str) -> Iterator[SampleResult]:

@@ -67,7 +67,7 @@ class Rule:
         if not text or text.isspace():
             return Reading(None, "empty")
         found = self.function(text)
-        reading = found if isinstance(found, Reading) else UNPARSED if found is None else Reading(found)
+        reading = found if isinstance(found, Reading) else UNPARSED if found is None else Reading(str(found))
         return Reading(None, "empty", reading.note) if _is_blank(reading) and not self.may_be_blank else reading
 
     def read_target(self, target: str) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.predictions.forms import Answers, check_missing, known_answers
+from crucible_datasets.evaluation.predictions.forms import Answers, check_missing, known_answers, tell_uneven
 from crucible_datasets.evaluation.predictions.generating import Generation
-from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty
+from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty, refuse_other
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
 from crucible_datasets.evaluation.runs.away import judged_away
@@ -20,6 +20,7 @@ from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.questions import Questions
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.exceptions import RunExistsError, RunFinishedError
 from crucible_datasets.executors.base import Executor
 from crucible_datasets.progress import bar
 
@@ -49,7 +50,13 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
     if asked.store is None:
         result = _in_memory(asked, info, predictions)
         return EvaluationResult(_lasted(result.info, began), result.samples, result.summary)
-    with asked.store.open_run(info, resume=asked.resume) as kept:
+    try:
+        begun = asked.store.open_run(info, resume=asked.resume)
+    except (RunExistsError, RunFinishedError):
+        if not asked.resume:
+            raise
+        return _finished(asked.store, info)
+    with begun as kept:
         try:
             return _into(kept, asked, predictions, began)
         except BaseException:
@@ -58,11 +65,20 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
             raise
 
 
+def _finished(store: ResultStore, info: RunInfo) -> EvaluationResult:
+    """A run that there is nothing left to do of: whoever calls again after a crash cannot know that."""
+    found = store.load(info.run_id)
+    refuse_other(found.info, info)
+    return found
+
+
 def _checked(asked: Asked, predictions: Any) -> Answers:
     """The answers to every sample: whatever is wrong with them is raised before a run is begun."""
     ids = asked.questions.ids
     answers = known_answers(predictions, ids, *asked.columns, asked.how.numbers_are_one)
     check_missing(answers, ids, asked.how.missing)
+    if not asked.how.together:
+        tell_uneven(answers, ids)
     return answers
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -15,7 +15,10 @@ Codes = npt.NDArray[np.int64]
 
 def numbers(name: str, values: Any) -> Floats:
     """One finite number per sample; a missing value is an error, since leaving it out silently moves the mean."""
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(name, _short(values), "expected one number per sample.") from error
     if array.ndim != 1:
         raise ArgumentError(name, _short(values), f"expected one number per sample, not {array.ndim} dimensions.")
     if not np.isfinite(array).all():
@@ -38,6 +41,11 @@ def of_one_length(**arrays: Any) -> None:
 def is_binary(*arrays: Floats) -> bool:
     """Whether nothing but 0 and 1 occurs."""
     return all(bool(((array == 0) | (array == 1)).all()) for array in arrays)
+
+
+def is_constant(values: Floats) -> bool:
+    """Whether all are the same number. Their deviation from the mean would be what rounding leaves, and not 0."""
+    return bool((values == values[0]).all())
 
 
 def codes_of(labels: Any) -> tuple[Codes, list[Any]]:

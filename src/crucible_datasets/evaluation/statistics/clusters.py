@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, codes_of, numbers, of_one_length
+from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, codes_of, is_constant, numbers, of_one_length
 from crucible_datasets.exceptions import ArgumentError
 
 
@@ -26,18 +26,20 @@ def clustered_stderr(values: Any, clusters: Any) -> float:
 def design_effect(values: Any, clusters: Any) -> float:
     """How many times larger the variance of the mean is than if every sample stood for itself."""
     data = numbers("values", values)
-    alone = plain_stderr(data)
-    return (clustered_stderr(data, clusters) / alone) ** 2 if alone else math.nan
+    together, alone = clustered_stderr(data, clusters), plain_stderr(data)
+    return (together / alone) ** 2 if alone else math.nan
 
 
 def plain_stderr(values: Floats) -> float:
     """The standard error of the mean when every sample stands for itself."""
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
+    return 0.0 if is_constant(values) else float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
 def stderr_of(values: Floats, codes: Codes, num_clusters: int) -> float:
     """The clustered standard error, for clusters given as codes."""
     enough(num_clusters)
+    if is_constant(values):
+        return 0.0
     sums = np.bincount(codes, weights=values - values.mean(), minlength=num_clusters)
     return math.sqrt(float(sums @ sums) * num_clusters / (num_clusters - 1)) / len(values)
 

@@ -67,13 +67,10 @@ def paired(
         interval: Interval | None = _score_interval(gained, lost, change, codes, num_clusters, level)
     else:
         interval = _mean_interval(change, codes, units, level, stderr, n, seed)
-    clustered = "" if codes is None else ", clustered"
     if right_or_wrong and codes is None:
         test, p_value = "McNemar, exact", mcnemar(lost, gained).p_value
-    elif stderr is not None and units > _MOST_TO_RESAMPLE:
-        test, p_value = f"t{clustered}", _chance(float(change.mean()), stderr, units)
     else:
-        test, p_value = f"permutation{clustered}", sign_flip_test(change, 2 * n, seed, codes)
+        test, p_value = _tested(change, codes, units, stderr, n, seed)
     return PairedDifference(
         n=len(change),
         first=float(before.mean()),
@@ -88,6 +85,16 @@ def paired(
         equal=len(change) - gained - lost,
         num_clusters=num_clusters,
     )
+
+
+def _tested(
+    change: Floats, codes: Codes | None, units: int, stderr: float | None, n: int, seed: int
+) -> tuple[str, float]:
+    """The test of differences that may have any size, and the p-value by it."""
+    clustered = "" if codes is None else ", clustered"
+    if stderr is not None and units > _MOST_TO_RESAMPLE:
+        return f"t{clustered}", _chance(float(change.mean()), stderr, units)
+    return f"permutation{clustered}", sign_flip_test(change, 2 * n, seed, codes)
 
 
 def _right_or_wrong(binary: bool | None, *arrays: Floats) -> bool:

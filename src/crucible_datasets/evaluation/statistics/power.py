@@ -34,7 +34,7 @@ def minimum_detectable_effect(
     >>> round(minimum_detectable_effect(1319, accuracy=0.8, correlation=0.5), 4)
     0.0309
     """
-    if n < 1:
+    if not n >= 1:
         raise ArgumentError("n", n, "at least one sample is needed.")
     spread = _spread(accuracy, sd, correlation, sd_difference)
     return _distance(power, level) * spread * math.sqrt(_effect(design_effect) / n)
@@ -56,8 +56,8 @@ def required_sample_size(
     >>> required_sample_size(0.02, accuracy=0.8, correlation=0.5)
     3140
     """
-    if not effect:
-        raise ArgumentError("effect", effect, "no number of samples shows a difference of 0.")
+    if not effect or not math.isfinite(effect):
+        raise ArgumentError("effect", effect, "expected a finite difference, and no number of samples shows one of 0.")
     spread = _spread(accuracy, sd, correlation, sd_difference)
     return max(1, math.ceil((_distance(power, level) * spread / effect) ** 2 * _effect(design_effect)))
 
@@ -74,7 +74,7 @@ def power_of(
     design_effect: float = 1.0,
 ) -> float:
     """The probability that `n` samples show a true difference of `effect`."""
-    if n < 1:
+    if not n >= 1:
         raise ArgumentError("n", n, "at least one sample is needed.")
     stderr = _spread(accuracy, sd, correlation, sd_difference) * math.sqrt(_effect(design_effect) / n)
     if not stderr:
@@ -99,8 +99,8 @@ def _spread(accuracy: float | None, sd: float | None, correlation: float | None,
     ((name, value),) = known.items()
     if name == "accuracy" and not 0 <= value <= 1:
         raise ArgumentError(name, value, "expected a share between 0 and 1.")
-    if value < 0:
-        raise ArgumentError(name, value, "a standard deviation cannot be negative.")
+    if not 0 <= value < math.inf:
+        raise ArgumentError(name, value, "a standard deviation is a finite number, 0 or more.")
     if name == "sd_difference":
         if correlation is not None:
             raise ArgumentError("correlation", correlation, "sd_difference has it in it already.")

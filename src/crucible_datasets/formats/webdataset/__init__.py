@@ -6,7 +6,7 @@
 
 Below them, each on the one before: window (bytes of a stream) · headers sparse (blocks of 512 bytes) · member
 ordinary members (the walk through an archive) · samples (members with one key) · kinds decoders contents columns
-(what files hold). Beside them: index (where files lie) · tarbytes (how they are written).
+(what files hold). Beside them: ready (rows without Arrow) · index (where files lie) · tarbytes (how they are written).
 """
 
 from __future__ import annotations

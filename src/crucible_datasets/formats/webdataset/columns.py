@@ -40,7 +40,7 @@ class MemberNames(Sequence[str]):
 
 def fixed_feature(extension: str) -> Any:
     """The feature of files of an extension; None where only their contents tell."""
-    return _fixed(extension, *_ending(extension))
+    return _fixed(extension, *ending_of(extension))
 
 
 @cache
@@ -58,7 +58,7 @@ def column(
     extension: str, contents: Contents, names: Names, path: str, on_mixed_types: str | None = "use_json"
 ) -> tuple[pa.ChunkedArray, Any]:
     """The files of one extension, one for each sample or None, with their feature; `names` are those of the members."""
-    ending, is_packed = _ending(extension)
+    ending, is_packed = ending_of(extension)
     feature = fixed_feature(extension)
     if is_packed and feature is not None:
         contents = _decoded(contents, names, decoders.gunzipped, path)
@@ -80,7 +80,7 @@ def column(
 
 def values(extension: str, contents: Contents, names: Names, path: str) -> list[Any]:
     """What the files of an extension hold whose feature only their contents tell."""
-    ending, is_packed = _ending(extension)
+    ending, is_packed = ending_of(extension)
     if is_packed:
         contents = _decoded(contents, names, decoders.gunzipped, path)
     return _decoded(contents, names, _decoder(ending), path)
@@ -89,10 +89,10 @@ def values(extension: str, contents: Contents, names: Names, path: str) -> list[
 def is_stored_as_it_is(extension: str) -> bool:
     """Whether a column holds the bytes of such files as they are in the archive."""
     fixed = fixed_feature(extension)
-    return (isinstance(fixed, Media) or fixed == Value("binary")) and not _ending(extension)[1]
+    return (isinstance(fixed, Media) or fixed == Value("binary")) and not ending_of(extension)[1]
 
 
-def _ending(extension: str) -> tuple[str, bool]:
+def ending_of(extension: str) -> tuple[str, bool]:
     """The part of an extension that tells what a file holds, and whether gzip is around that."""
     *rest, last = extension.lower().split(".")
     return (rest[-1] if rest else "", True) if last == "gz" else (last, False)

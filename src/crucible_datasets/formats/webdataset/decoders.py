@@ -21,6 +21,12 @@ Decode = Callable[[bytes], Any]
 PICKLES = frozenset({"pkl", "pickle", "pyd", "pth"})
 
 
+def fast_json() -> Decode:
+    """What parses JSON, and refuses some that the standard library takes."""
+    decode: Decode = _fast_json()[0]
+    return decode
+
+
 @cache
 def _fast_json() -> tuple[Any, Any, type[Exception]]:
     import msgspec

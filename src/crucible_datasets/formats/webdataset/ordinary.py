@@ -40,7 +40,7 @@ def ordinary(window: Window, wanted: Callable[[str], bool] | None, endings: Endi
     while (start := at + BLOCK) <= stop:
         block = data[at:start]
         name, octal, end, checksum, kind, prefix = _FIELDS(block)
-        if kind != _FILE or prefix or end & _NO_END or adler32(block) & 0xFFFF != expected(checksum):
+        if kind != _FILE or prefix or end & _NO_END or adler32(block) & 0xFFFF != expected[checksum]:
             break
         if not name.startswith(begins):
             key, begins = _key(name)

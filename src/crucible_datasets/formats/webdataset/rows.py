@@ -75,15 +75,25 @@ def _raising(error: Exception) -> Iterator[RawSample]:
 def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
     """Samples in lists that hold few bytes; the first are short, so that the first rows come early."""
     block: list[RawSample] = []
-    size, most = 0, _FIRST
+    most, full = _FIRST, 0  # `full` is where in the archive a block may hold as many bytes as it should
     for sample in samples:
+        if sample.begin >= full:
+            room = _BYTES - size_of(block)
+            if block and room <= 0:
+                yield block
+                block, most, room = [], _MOST, _BYTES
+            full = sample.begin + room
         block.append(sample)
-        size += sum(map(len, filter(None, sample.files.values())))
-        if len(block) >= most or size >= _BYTES:
+        if len(block) >= most:
             yield block
-            block, size, most = [], 0, _MOST
+            block, most, full = [], _MOST, 0
     if block:
         yield block
+
+
+def size_of(block: Iterable[RawSample]) -> int:
+    """The bytes of all files that were read."""
+    return sum(len(content) for sample in block for content in sample.files.values() if content)
 
 
 def table_of(

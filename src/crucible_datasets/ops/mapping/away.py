@@ -1,11 +1,16 @@
-"""Shards that are worked on where the files of this machine are not: rows go out as Arrow, files come back as bytes."""
+"""Shards that are worked on where the files of this machine are not.
+
+Rows go out as Arrow, those at a source as the address of their files; what was made of them comes back as files.
+"""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -18,55 +23,52 @@ from crucible_datasets.features.decoding import is_media
 from crucible_datasets.features.embed import embedded
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
-from crucible_datasets.tables.table import ArrowTable
+from crucible_datasets.tables.portable import Journey
+from crucible_datasets.tables.rows import compose
+from crucible_datasets.tables.table import Table
 
 Facts = list[dict[str, Any]]
 Files = dict[str, pa.Buffer]
 
 
+_tables_kept: deque[Table] = deque(maxlen=1)  # What a worker has decoded of a source, the next shard may need too.
+
+
 @dataclass(frozen=True, eq=False)
 class AwayShard:
-    """A shard whose rows are read when it is sent, and not before."""
+    """A shard whose rows are read when it is sent, or where it is worked on, and not before."""
 
     shard: Shard
     call: Once[Call]
+    sees_files: bool = False  # whether it is worked on where the files of this machine are found
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels: the rows as one Arrow stream, and the shard without data, function and folder."""
-        shard = self.shard
+        """What travels: rows as Arrow, or where they are, and the shard without function and folder."""
+        shard, view = self.shard, self.shard.view
         rows = range(shard.rows.start - shard.first, shard.rows.stop - shard.first)
+        journey = Journey(self.sees_files, partial(with_files, features=view.readable))
+        table, places = journey.of(view.table, compose(view.rows, rows))
         nothing: dict[str, Any] = {"call": None, "folder": ""}
-        bare = replace(shard.view, table=ArrowTable(shard.view.table.schema.empty_table()), rows=range(0))
-        return {
-            "shard": replace(shard, view=bare, first=shard.rows.start, **nothing),
-            "call": self.call,
-            "stream": _streamed(_with_files(shard.view.read(rows), shard.view.readable)),
-        }
+        sent = replace(shard, view=replace(view, table=table, rows=places), first=shard.rows.start, **nothing)
+        return {"shard": sent, "call": self.call}
 
     def __call__(self, rank: int | None, advance: Advance) -> tuple[Facts, Files]:
         """The facts of all parts, and their files."""
+        _tables_kept.append(self.shard.view.table)
         with tempfile.TemporaryDirectory(prefix="crucible-") as folder:
-            facts = replace(self._here(), folder=folder)(rank, advance)
+            facts = replace(self.shard, call=self.call.value, folder=folder)(rank, advance)
             names = [file for part in facts for file in part["files"]]
             return facts, {name: _content(os.path.join(folder, name)) for name in names}
 
-    def _here(self) -> Shard:
-        if "stream" not in vars(self):
-            return self.shard
-        table = ArrowTable(pa.ipc.open_stream(vars(self)["stream"]).read_all())
-        view = replace(self.shard.view, table=table, rows=range(table.num_rows))
-        return replace(self.shard, view=view, call=self.call.value)
 
-
-def away_task(shard: Shard, call: Once[Call], name: str) -> Task[tuple[Facts, Files]] | Facts:
+def away_task(shard: Shard, call: Once[Call], sees_files: bool) -> Task[tuple[Facts, Files]] | Facts:
     """What is left to do of a shard; the facts of its parts if that is nothing."""
     found = shard.finished()
-    if not found:
-        return Task(AwayShard(shard, call), shard.rows, name, _arrival(shard.folder, []))
-    left = range(found[-1]["stop"], shard.rows.stop)
+    left = range(found[-1]["stop"], shard.rows.stop) if found else shard.rows
     if not left:
         return found
-    return Task(AwayShard(replace(shard, rows=left), call), left, name, _arrival(shard.folder, found))
+    sent = AwayShard(replace(shard, rows=left), call, sees_files)
+    return Task(sent, left, call.value.name, _arrival(shard.folder, found))
 
 
 def _arrival(folder: str, before: Facts) -> Callable[[tuple[Facts, Files]], Facts]:
@@ -83,9 +85,10 @@ def _arrival(folder: str, before: Facts) -> Callable[[tuple[Facts, Files]], Fact
     return arrived
 
 
-def _with_files(table: pa.Table, features: Features) -> pa.Table:
+def with_files(table: pa.Table, features: Features) -> pa.Table:
     """The table with the files that its media name, which other machines do not have."""
-    for place, (name, feature) in enumerate(features.items()):
+    for place, name in enumerate(table.column_names):
+        feature = features[name]
         if is_media(feature) and decoder(feature):
             held = _holding_files(table.select([name]), Features({name: feature}))
             table = table.set_column(place, table.schema.field(name), held.column(0))
@@ -101,14 +104,6 @@ def _holding_files(table: pa.Table, features: Features) -> pa.Table:
         if not half:
             return table
         return pa.concat_tables([_holding_files(part, features) for part in (table.slice(0, half), table.slice(half))])
-
-
-def _streamed(table: pa.Table) -> pa.Buffer:
-    """A table as an Arrow stream: of a slice, only what it shows."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
 
 
 def _content(path: str) -> pa.Buffer:

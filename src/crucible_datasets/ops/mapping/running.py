@@ -16,11 +16,12 @@ from crucible_datasets.logging import get_logger
 from crucible_datasets.ops.mapping.away import Facts, away_task
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
+from crucible_datasets.tables.portable import seams
 
 logger = get_logger(__name__)
 
-# Shards for each worker of a cluster: one that dies loses one of them, and none waits long for the last.
-_SHARDS_EACH = 4
+# Of the rows, for each worker of a cluster: what one that dies loses at most, and the least that others wait for.
+_LARGEST, _SMALLEST = 4, 16
 
 
 def workers_for(
@@ -44,6 +45,15 @@ def bounds(num_rows: int, shards: int, unit: int = 1) -> list[range]:
     size, more = divmod(-(-num_rows // unit), shards)
     starts = [unit * (size * index + min(index, more)) for index in range(shards + 1)]
     return [range(start, min(stop, num_rows)) for start, stop in pairwise(starts)]
+
+
+def tapered(num_rows: int, workers: int, unit: int = 1) -> list[range]:
+    """Runs of rows for workers that take one after the other: the last ones are small, and all end together."""
+    units = -(-num_rows // unit)
+    most, least, ends = -(-units // (workers * _LARGEST)), max(1, units // (workers * _SMALLEST)), [0]
+    while (left := units - ends[-1]) > 0:
+        ends.append(ends[-1] + min(left, max(least, min(most, left // (2 * workers)))))
+    return [range(start * unit, min(stop * unit, num_rows)) for start, stop in pairwise(ends)]
 
 
 def run(
@@ -70,16 +80,30 @@ def _away(
 ) -> Iterator[dict[str, Any]]:
     """The same where this disk is not: shards that are there already are not sent."""
     size = shard(range(num_rows)).block_rows if call.batched else 1
-    count = min(workers or executor.workers() * _SHARDS_EACH, -(-num_rows // size))
-    rows, once = bounds(num_rows, count, 1 if workers else size), Once(call)
-    if workers is None:  # another cluster may have begun it, with other shards
+    once = Once(call)
+    if workers is not None:
+        rows = bounds(num_rows, min(workers, -(-num_rows // size)))
+    else:
+        rows = tapered(num_rows, executor.workers(), size)
+        rows = _along(rows, seams(shard(range(num_rows)).view), size, executor.workers())
+        # Another cluster may have begun it, with other shards.
         rows = _around(rows, _finished(shard(range(num_rows)).folder, size, num_rows))
-    planned = [away_task(_one_of(shard(part), len(rows)), once, call.name) for part in rows]
+    sees_files = executor.sees_files()
+    planned = [away_task(_one_of(shard(part), len(rows)), once, sees_files) for part in rows]
     left = [one for one in planned if isinstance(one, Task)]
     bar.update(num_rows - sum(len(task.rows) for task in left))
     results = executor.run(left, workers or executor.workers() if left else 0, bar.update)
     for one in planned:
         yield from next(results) if isinstance(one, Task) else one
+
+
+def _along(rows: list[range], ends: list[int], size: int, workers: int) -> list[range]:
+    """The runs of rows, which begin where others had better begin if there are enough of these for all workers."""
+    if len(ends) <= workers:
+        return rows
+    near = [ends[min(bisect_left(ends, run.start), len(ends) - 1)] // size * size for run in rows]
+    starts = sorted({0, *near})
+    return [range(start, stop) for start, stop in pairwise([*starts, rows[-1].stop]) if start < stop]
 
 
 def _finished(folder: str, size: int, num_rows: int) -> list[range]:

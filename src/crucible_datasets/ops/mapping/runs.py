@@ -110,7 +110,7 @@ class RunWriter:
         grown = united(Segment("", self._features), Segment("", features), self.on_mixed_types)
         if grown != self._features:
             return self._opened(block, outcome, features)
-        self._put(as_features(_table(outcome), features, self._features), self._features)
+        self._put(as_features(_table(outcome), features, self._features, self.on_mixed_types), self._features)
         return run
 
     def _put(self, table: pa.Table, features: Features) -> None:

@@ -105,8 +105,10 @@ def _fits(folder: str, run: Run, name: str, found: Any, original: Any) -> bool:
     return True
 
 
-def completed(view: View, runs: Sequence[Run], shape: Settled, folder: str) -> list[str]:
+def completed(view: View, runs: Sequence[Run], shape: Settled, merge: Merge, folder: str) -> list[str]:
     """The files of a result, in order, all of them with the columns it has written."""
+    # Of types that were united text stays text; what the caller wants as Json is read as JSON.
+    on_mixed_types = merge.typing.on_mixed_types if merge.typing.wanted is None else None
     if not shape.written:
         return []
     files: list[str] = []
@@ -114,7 +116,10 @@ def completed(view: View, runs: Sequence[Run], shape: Settled, folder: str) -> l
     for run in runs:
         if run.file is None or _features(folder, run) != shape.written or run.columns != list(shape.written):
             if run.num_rows:
-                files.append(_rewritten(view, run, shape.written, folder, schema, len(files)))
+                target = f"completed-{len(files)}.run"
+                with pa.ipc.new_stream(os.path.join(folder, target), schema) as writer:
+                    _rewrite(writer, view, run, shape.written, folder, on_mixed_types)
+                files.append(target)
         else:
             files.append(run.file)
     if not files:
@@ -124,14 +129,11 @@ def completed(view: View, runs: Sequence[Run], shape: Settled, folder: str) -> l
     return files
 
 
-def _rewritten(view: View, run: Run, final: Features, folder: str, schema: pa.Schema, number: int) -> str:
-    """The file of a run that lacked columns, or had other types."""
-    file = f"completed-{number}.run"
+def _rewrite(writer: Any, view: View, run: Run, final: Features, folder: str, on_mixed_types: str | None) -> None:
+    """Write the rows of a run that lacked columns, or had other types."""
     formatter = ArrowFormatter()
-    with pa.ipc.new_stream(os.path.join(folder, file), schema) as writer:
-        for table, features in _complete_tables(view, run, final, folder):
-            writer.write_table(formatter.batch(as_features(table, features, final), final))
-    return file
+    for table, features in _complete_tables(view, run, final, folder):
+        writer.write_table(formatter.batch(as_features(table, features, final, on_mixed_types), final))
 
 
 def _complete_tables(view: View, run: Run, final: Features, folder: str) -> Any:

@@ -12,8 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.cache import default_cache
+from crucible_datasets.features.cast import any_leaf
+from crucible_datasets.features.media import Media
 from crucible_datasets.fingerprint import Fingerprint, Hasher, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import growing
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.archivenames import chain_of
@@ -63,6 +66,8 @@ class FolderReader:
     def stream(self, split: str, info: DatasetInfo) -> Stream:
         """The rows of a split as a stream; files that are elsewhere are read there, when their row comes."""
         table = self.rows.table(split)
+        if not self.rows.features:  # metadata that are empty files
+            self.rows.require_rows(split, table)
         paths = self._paths(table)
         view = self._view(split, table, paths)
         filling = Filling(dict(self._elsewhere(paths)))
@@ -168,6 +173,11 @@ class FolderShard(ViewShard):
             return
         for start, table in growing(len(self.view), lambda rows: filling.of(self.view.read(rows), features), at or 0):
             yield start, Batch.of_table(table, features)
+
+    def only(self, names: Sequence[str]) -> Shard:
+        view = columns.select(self.view, list(names))
+        has_media = any_leaf(dict(view.features), (Media,))
+        return replace(self, view=view, filling=self.filling if has_media else None)
 
     def cut(self, parts: int) -> Sequence[Shard]:
         parts = max(1, min(parts, len(self.view)))

@@ -4,7 +4,8 @@
     <hub cache>/datasets--org--name/snapshots/<commit>/<path>   links to them
 
 A commit that was listed once needs no request any more. A content counts only when its hash is right: it is
-checked when it arrives, and once more whenever the file has another identity than at the last check.
+checked when it arrives, and once more whenever the file has another identity than at the last check. A file that is
+read where it is, from its start to its end, is checked at its end.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from crucible_datasets.sources.base import Options, Source, SourceFile
 from crucible_datasets.sources.hub.addresses import base_of, below, located, matching
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
-from crucible_datasets.sources.ranged import ranged
+from crucible_datasets.sources.ranged import Checked, ranged
 
 __all__ = ["SOURCE", "HubBucket", "HubRepo"]
 
@@ -49,10 +50,12 @@ def opened(file: SourceFile, options: Options) -> BinaryIO:
     place, path = _known(file, options)
     if isinstance(place, HubBucket):
         return ranged(partial(place.body, path), path.size, file.url)
-    found = place.found(place.file(path))
+    stated = place.file(path)
+    found = place.found(stated)
     if found is not None:
         return open(found, "rb")
-    return ranged(partial(place.web.body, place.url(path)), place.file(path).size, file.url)
+    ranges = Checked(partial(place.web.body, place.url(path)), stated.expected, f"{place.id}/{path}")
+    return ranged(ranges, stated.size, file.url)
 
 
 def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:

@@ -11,8 +11,10 @@ from crucible_datasets.sources.base import Options
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
 
+# Names that the Hub itself gives to revisions may be written as they are; a `/` in others is %2F.
 _ADDRESS = re.compile(
-    r"hf://(?P<kind>datasets|buckets)/(?P<id>[^/@]+/[^/@]+)(?:@(?P<revision>[^/]+))?(?:/(?P<path>.*))?", re.DOTALL
+    r"hf://(?P<kind>datasets|buckets)/(?P<id>[^/@]+/[^/@]+)(?:@(?P<revision>refs/(?:convert|pr)/[^/]+|[^/]+))?(?:/(?P<path>.*))?",
+    re.DOTALL,
 )
 
 _PIECES = re.compile(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from crucible_datasets.exceptions import DownloadError
+from crucible_datasets.records import dataclass
 from crucible_datasets.sources.fetching import Expected
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

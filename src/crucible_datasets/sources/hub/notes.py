@@ -13,11 +13,11 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.cache.manifest import identity_of
-from crucible_datasets.sources.hub.files import HubFile
+from crucible_datasets.records import dataclass
+from crucible_datasets.sources.hub.files import COMMIT, HubFile
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,10 @@ class Notes:
         """Where a revision stood when it was last seen."""
         try:
             with open(self._ref(revision), encoding="utf-8") as file:
-                return file.read().strip()
-        except OSError:
+                found = file.read().strip()
+        except (OSError, ValueError):
             return None
+        return found if COMMIT.fullmatch(found) else None
 
     def keep_commit(self, revision: str, commit: str) -> None:
         _write(self._ref(revision), commit)
@@ -61,7 +62,10 @@ class Notes:
         _write(self._verified(file), json.dumps(identity_of(path)))
 
     def _ref(self, revision: str) -> str:
-        return os.path.join(self.cache, "refs", *revision.split("/"))
+        # No branch has a part of dots alone, which would lead out of the folder.
+        return os.path.join(
+            self.cache, "refs", *(part if part.strip(".") else f"_{part}" for part in revision.split("/"))
+        )
 
     def _listing(self, commit: str) -> str:
         return os.path.join(self.own, f"{commit}.json")
@@ -73,5 +77,5 @@ class Notes:
 def _write(path: str, text: str) -> None:
     with suppress(OSError):  # a cache that only others may write to
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as file:
+        with written_whole(path, is_lasting=False) as beside, open(beside, "w", encoding="utf-8") as file:
             file.write(text)

@@ -6,15 +6,18 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
+from typing import Any
 from urllib.parse import quote
 
 from crucible_datasets import config, progress
+from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.cache.turns import found_or_turn
 from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError, DownloadError, OfflineError
 from crucible_datasets.logging import get_logger
+from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere, SourceFile
 from crucible_datasets.sources.downloads import linked
 from crucible_datasets.sources.fetching import Advance, fetch
@@ -26,12 +29,18 @@ from crucible_datasets.sources.hub.surroundings import hub_cache
 logger = get_logger(__name__)
 
 _AT_ONCE = 8
+_MOST_TRAVELLING = 1000
 _PATIENCE_WHEN_KNOWN = 5.0
 
 
 @dataclass(frozen=True)
 class HubRepo(Asked):
     """One revision of a dataset on the Hub."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without places of this machine. A long listing, which each file would bring along, is asked for again."""
+        left = {"_cache", "_notes"} | ({"files"} if len(vars(self).get("files", ())) > _MOST_TRAVELLING else set())
+        return {name: value for name, value in vars(self).items() if name not in left}
 
     @cached_property
     def commit(self) -> str:
@@ -98,10 +107,11 @@ class HubRepo(Asked):
             remove_abandoned(self._work)
             total = sum(file.size for file in missing)
             with (
-                progress.bar(total=total, unit="B", unit_scale=True, desc=f"Downloading {self.id}") as bar,
+                progress.Transfer(f"Downloading {self.id}", total, len(missing)) as shown,
                 ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
             ):
-                list(pool.map(lambda file: self._fetch(file, bar.update), missing))
+                for _ in pool.map(lambda file: self._fetch(file, shown.update), missing):
+                    shown.file_came()
         linked(self.folder, paths, [self._blob(file) for file in wanted])
         return [os.path.join(self.folder, *path.split("/")) for path in paths]
 
@@ -133,15 +143,16 @@ class HubRepo(Asked):
     def _fetch(self, file: HubFile, advance: Advance) -> str:
         if config.HF_HUB_OFFLINE:
             raise OfflineError(f"{file.path} of {self.id} at {self.commit}")
-        os.makedirs(self._work, exist_ok=True)
-        with found_or_turn(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
-            if found:
-                advance(file.size)
-                return found
-            target = self._blob(file)
-            fetch(partial(self.web.body, self.url(file.path)), target, self._name(file), file.expected, advance)
-            self._notes.keep_right(file, target)
-            return target
+        target = self._blob(file)
+        with storage_errors(target):
+            os.makedirs(self._work, exist_ok=True)
+            with found_or_turn(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
+                if found:
+                    advance(file.size)
+                    return found
+                fetch(partial(self.web.body, self.url(file.path)), target, self._name(file), file.expected, advance)
+                self._notes.keep_right(file, target)
+                return target
 
     def _in_snapshot(self) -> Iterator[HubFile]:
         """What other tools have fetched of the commit, as far as links tell."""

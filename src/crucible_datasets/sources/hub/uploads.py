@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.sources.base import Options
 from crucible_datasets.sources.hub.addresses import located
 from crucible_datasets.sources.hub.repo import HubRepo
@@ -40,8 +41,10 @@ def removed(url: str, options: Options) -> None:
     with told(url, options, writing=True):
         if isinstance(place, HubRepo):
             _api(place).delete_file(name, commit_message=f"Remove {name}", **_repo(place))
-        else:
+        elif place.listed(name):
             _api(place).batch_bucket_files(place.id, delete=[name])
+        else:
+            raise DataFilesNotFoundError(url)
 
 
 def _api(place: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The addresses of runs."""
+"""What each address of runs tells."""
 
 from __future__ import annotations
 
@@ -56,15 +56,3 @@ class ResultPages:
         if not names:
             raise ArgumentError("runs", None, "name the runs, with commas between them.")
         return [self._shelf(request).run(name) for name in names]
-
-
-def result_pages(opened: Opened) -> list[tuple[str, str | None, Any, str]]:
-    """Every page of runs: its address, another one for its JSON, what it tells, its title."""
-    pages = ResultPages(opened)
-    return [
-        ("/results/{id}", None, pages.runs, "Results"),
-        ("/results/{id}/run/{run}", None, pages.run, "Run"),
-        ("/results/{id}/compare", None, pages.compare, "Comparison"),
-        ("/results/{id}/samples", None, pages.samples, "Samples"),
-        ("/results/{id}/sample/{sample:anything}", None, pages.sample, "Sample"),
-    ]

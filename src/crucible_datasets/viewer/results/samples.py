@@ -8,7 +8,7 @@ from typing import Any
 from crucible_datasets.evaluation import EvaluationResult
 from crucible_datasets.evaluation.report.texts import plain
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.viewer.answers import NotFoundHereError
+from crucible_datasets.viewer.errors import NotFoundHereError
 from crucible_datasets.viewer.results.judging import KINDS, judged
 
 _GLANCE = 240

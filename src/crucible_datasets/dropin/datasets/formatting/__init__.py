@@ -8,8 +8,18 @@ from crucible_datasets.ops.mapping.lazy import LazyBatch, LazyRow
 from crucible_datasets.outputs.base import OUTPUTS, Formatter
 
 from . import formatting
+from ._queries import format_table, query_table
 
-__all__ = ["Formatter", "LazyBatch", "LazyRow", "formatting", "get_format_type_from_alias", "get_formatter"]
+__all__ = [
+    "Formatter",
+    "LazyBatch",
+    "LazyRow",
+    "format_table",
+    "formatting",
+    "get_format_type_from_alias",
+    "get_formatter",
+    "query_table",
+]
 
 
 def get_format_type_from_alias(format_type: str | None) -> str | None:

@@ -9,6 +9,8 @@ from crucible_datasets.outputs.pandas import PandasFormatter
 from crucible_datasets.outputs.python import PythonFormatter
 from crucible_datasets.outputs.tensors import TensorFormatter
 
+from ._queries import format_table, key_to_query_type, query_table
+
 __all__ = [
     "ArrowFormatter",
     "CustomFormatter",
@@ -19,4 +21,7 @@ __all__ = [
     "PandasFormatter",
     "PythonFormatter",
     "TensorFormatter",
+    "format_table",
+    "key_to_query_type",
+    "query_table",
 ]

@@ -13,6 +13,7 @@ _EXTENSION_TO_MODULE: dict[str, tuple[str, dict[str, Any]]] = {
     extension: (name, {}) for extension, name in choice.extensions().items()
 }
 _ALL_EXTENSIONS = [*_EXTENSION_TO_MODULE, ".zip"]
+_ALL_ALLOWED_EXTENSIONS = set(_ALL_EXTENSIONS)
 _MODULE_TO_EXTENSIONS: dict[str, list[str]] = {}
 for _extension, (_name, _) in _EXTENSION_TO_MODULE.items():
     _MODULE_TO_EXTENSIONS.setdefault(_name, []).append(_extension)

@@ -13,6 +13,25 @@ from crucible_datasets.download.iterables import ArchiveMembers as ArchiveIterab
 from crucible_datasets.download.iterables import FilesUnder as FilesIterable
 from crucible_datasets.sources.base import scheme_of
 
+from ._anywhere import (
+    options_of,
+    outermost,
+    xet_parse,
+    xgetsize,
+    xgzip_open,
+    xisdir,
+    xisfile,
+    xnumpy_load,
+    xopen,
+    xpandas_read_csv,
+    xpandas_read_excel,
+    xPath,
+    xpyarrow_parquet_read_table,
+    xrelpath,
+    xsplit,
+    xwalk,
+)
+
 __all__ = [
     "ArchiveIterable",
     "DownloadConfig",
@@ -28,14 +47,27 @@ __all__ = [
     "relative_to_absolute_path",
     "url_or_path_join",
     "url_or_path_parent",
+    "xPath",
     "xbasename",
     "xdirname",
+    "xet_parse",
     "xexists",
+    "xgetsize",
     "xglob",
+    "xgzip_open",
+    "xisdir",
+    "xisfile",
     "xjoin",
     "xlistdir",
+    "xnumpy_load",
     "xopen",
+    "xpandas_read_csv",
+    "xpandas_read_excel",
+    "xpyarrow_parquet_read_table",
+    "xrelpath",
+    "xsplit",
     "xsplitext",
+    "xwalk",
 ]
 
 
@@ -108,62 +140,42 @@ def readline(f: IO[bytes]) -> bytes:
     return f.readline()
 
 
-def _options(download_config: DownloadConfig | None) -> dict[str, Any]:
-    return dict(download_config.storage_options or {}) if download_config else {}
-
-
-def xopen(
-    file: Any, mode: str = "r", *args: Any, download_config: DownloadConfig | None = None, **kwargs: Any
-) -> IO[Any]:
-    """Open a file anywhere."""
-    if is_local_path(str(file)):
-        return open(file, mode, *args, **kwargs)
-    taken = {name: value for name, value in kwargs.items() if name in ("encoding", "newline") and value is not None}
-    return storage.open(str(file), mode, storage_options=_options(download_config), **taken)
-
-
 def xexists(urlpath: Any, download_config: DownloadConfig | None = None) -> bool:
     """Whether a file is there."""
-    return storage.exists(urlpath, _options(download_config))
+    return storage.exists(urlpath, options_of(download_config))
 
 
 def xglob(urlpath: Any, *, download_config: DownloadConfig | None = None, **how: Any) -> list[str]:
     """The files that match a pattern."""
-    return storage.glob(urlpath, _options(download_config))
+    return storage.glob(urlpath, options_of(download_config))
 
 
 def xlistdir(path: Any, download_config: DownloadConfig | None = None) -> list[str]:
     """The names in a folder."""
-    return [posixpath.basename(name.rstrip("/")) for name in storage.listdir(path, _options(download_config))]
-
-
-def _outermost(path: str) -> tuple[str, list[str]]:
-    """Of `zip://inside::address` the first part, and the others."""
-    first, *others = str(path).split("::")
-    return first, others
+    return [posixpath.basename(name.rstrip("/")) for name in storage.listdir(path, options_of(download_config))]
 
 
 def xjoin(a: Any, *p: str) -> str:
     """An address below another; in a chain, below its first part."""
-    first, others = _outermost(a)
+    first, others = outermost(a)
     joined = os.path.join(first, *p) if is_local_path(first) else posixpath.join(first, *p)
     return "::".join([joined, *others])
 
 
 def xdirname(a: Any) -> str:
     """The address above; in a chain, above its first part."""
-    first, others = _outermost(a)
+    first, others = outermost(a)
     return "::".join([url_or_path_parent(first), *others])
 
 
 def xbasename(a: Any) -> str:
     """The last name of an address."""
-    first, _ = _outermost(a)
+    first, _ = outermost(a)
     return os.path.basename(first) if is_local_path(first) else posixpath.basename(first)
 
 
 def xsplitext(a: Any) -> tuple[str, str]:
     """An address without its extension, and that."""
-    first, others = _outermost(a)
+    first, others = outermost(a)
     root, extension = os.path.splitext(first)
     return "::".join([root, *others]), extension

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Literal, TypeVar
@@ -17,14 +18,19 @@ T = TypeVar("T")
 __all__ = [
     "Literal",
     "NestedDataStructure",
+    "NonMutableDict",
     "asdict",
     "convert_file_size_to_int",
     "copyfunc",
+    "first_non_null_non_empty_value",
     "first_non_null_value",
+    "glob_pattern_to_regex",
     "has_sufficient_disk_space",
     "iter_batched",
     "map_nested",
+    "no_op_if_value_is_null",
     "size_str",
+    "string_to_dict",
     "temp_seed",
     "temporary_assignment",
     "unique_values",
@@ -108,6 +114,51 @@ def iter_batched(iterable: Iterable[T], n: int) -> Iterator[list[T]]:
 def first_non_null_value(iterable: Iterable[Any]) -> tuple[int, Any]:
     """The first value that is there, with its place; -1 where there is none."""
     return next(((place, value) for place, value in enumerate(iterable) if value is not None), (-1, None))
+
+
+def first_non_null_non_empty_value(iterable: Iterable[Any]) -> tuple[int, Any]:
+    """The first value that is there and no empty list or dict, with its place; -1 where there is none."""
+    found = ((place, value) for place, value in enumerate(iterable) if value is not None)
+    return next(((place, value) for place, value in found if value or not isinstance(value, (dict, list))), (-1, None))
+
+
+def no_op_if_value_is_null(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that leaves None as it is."""
+    return lambda value: None if value is None else func(value)
+
+
+def string_to_dict(string: str, pattern: str) -> dict[str, str] | None:
+    """What stands in the `{places}` of a pattern; None where the text is not of that form.
+
+    >>> string_to_dict("data/a-1.csv", "data/{name}-{number}.csv")
+    {'name': 'a', 'number': '1'}
+    """
+    parts = re.split(r"\{(.+?)\}", pattern)
+    form = "".join(f"(?P<_{part}>.+)" if place % 2 else part for place, part in enumerate(parts))
+    found = re.search(form, string)
+    return None if found is None else {name[1:]: text for name, text in found.groupdict().items()}
+
+
+_SIGNS = {"\\": r"\\", ".": r"\.", "*": ".*", "?": ".", "(": r"\(", ")": r"\)", "|": r"\|"}
+
+
+def glob_pattern_to_regex(pattern: str) -> str:
+    """A pattern of file names as a regular expression."""
+    return "".join(_SIGNS.get(sign, sign) for sign in pattern.replace("//", "/"))
+
+
+class NonMutableDict(dict[Any, Any]):
+    """A dict in which no key is set twice."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if key in self:
+            raise ValueError(f"{key!r} is set already.")
+        super().__setitem__(key, value)
+
+    def update(self, other: Mapping[Any, Any]) -> None:  # type: ignore[override]
+        """Set all keys of another, none of which is set already."""
+        for key, value in other.items():
+            self[key] = value
 
 
 def copyfunc(func: types.FunctionType) -> types.FunctionType:

@@ -2,7 +2,7 @@
 
 import { number, score, series, svg, el, visible } from "./dom.js";
 
-const ROW = 30, LETTER = 7, TICK = 40; // pixels of a row, of a letter at most, between two ticks at least
+const ROW = 30, LETTER = 8, TICK = 40; // pixels of a row, of a letter at most, between two ticks at least
 
 /** Where things are in a chart of some width: names at the left, numbers at the right, marks between them. */
 function frame(width) {

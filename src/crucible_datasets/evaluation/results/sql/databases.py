@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sqlite3
@@ -9,8 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from crucible_datasets.exceptions import without_secrets
+from crucible_datasets.exceptions import ArgumentError, DatabaseError, FileFormatError, StorageError, without_secrets
 from crucible_datasets.registry import need
+
+# What the codes of SQLite mean whose causes have errors of their own.
+_STORAGE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR: errno.EIO}
+_NO_DATABASE = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
 
 class Database(Protocol):
@@ -53,6 +58,9 @@ def database(url: str) -> Database:
     """The database of a URL or of a path: `postgresql://…`, `sqlite:///file.db`, `file.db`."""
     if re.match(r"postgres(ql)?://", url):
         return Postgres(url)
+    if "://" in url and not url.startswith("sqlite:"):
+        expected = "expected postgresql://…, sqlite:///file.db or the path of a file."
+        raise ArgumentError("url", without_secrets(url), expected)
     return Sqlite(re.sub(r"^sqlite:///?", "", url))
 
 
@@ -65,23 +73,28 @@ class Sqlite:
         self.place = path
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         # Every transaction begins as a writer, so two processes wait for each other instead of failing in between.
-        self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        with _sqlite_errors(path):
+            self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         self._connection.create_function("fits", 2, _fits, deterministic=True)
 
     def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
-        return self._connection.execute(statement, values).fetchall()
+        with _sqlite_errors(self.place):
+            return self._connection.execute(statement, values).fetchall()
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
         """One transaction."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield _Statements(self._connection, lambda statement: statement)
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+        with _sqlite_errors(self.place):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield _Statements(self._connection, lambda statement: statement)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # Of a disk that is full SQLite itself has taken all back.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
 
     def pattern(self, column: str) -> str:
         """The condition that a column fits a regular expression."""
@@ -100,16 +113,19 @@ class Postgres:
     def __init__(self, url: str) -> None:
         self.place = without_secrets(url)
         psycopg = need("psycopg", extra="postgres")
-        self._connection = psycopg.connect(url, autocommit=True)
+        self._error: type[Exception] = psycopg.Error
+        with self._errors():
+            self._connection = psycopg.connect(url, autocommit=True)
 
     def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
-        return list(self._connection.execute(_numbered(statement), values).fetchall())
+        with self._errors():
+            return list(self._connection.execute(_numbered(statement), values).fetchall())
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
         """One transaction; only one is under way at a time, since two that make the same tables would fail."""
-        with self._connection.transaction(), self._connection.cursor() as cursor:
+        with self._errors(), self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             yield _Statements(cursor, _numbered)
 
@@ -120,6 +136,13 @@ class Postgres:
     def close(self) -> None:
         """Let go of the connection."""
         self._connection.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except self._error as error:
+            raise DatabaseError(self.place, str(error)) from error
 
 
 _LOCK = 0x6372756369626C65
@@ -136,6 +159,19 @@ class _Statements:
     def many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement for every row."""
         self._cursor.executemany(self._written(statement), rows)
+
+
+@contextmanager
+def _sqlite_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what it says of details
+        if code in _STORAGE:
+            raise StorageError(path, _STORAGE[code]) from error
+        if code in _NO_DATABASE:
+            raise FileFormatError(path, f"{error}") from error
+        raise DatabaseError(path, str(error)) from error
 
 
 def _numbered(statement: str) -> str:

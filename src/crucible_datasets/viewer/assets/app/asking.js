@@ -10,8 +10,9 @@ export class Refused extends Error {
 
 const isGiven = ([, value]) => value !== null && value !== undefined && value !== "";
 
-// A name in a list of names: signs that have a meaning there are written as in addresses.
-export const listed = (name) => name.replace(/[%,]|^-/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+// A name in a list of names: signs that have a meaning there are written as in addresses, and no name as "%".
+const escaped = (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
+export const listed = (name) => name.replace(/[%,]|^-/g, escaped) || "%";
 
 export const words = (query) => new URLSearchParams(Object.entries(query).filter(isGiven));
 

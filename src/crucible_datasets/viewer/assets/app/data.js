@@ -4,16 +4,17 @@ import { ask, asked, change, withQuery } from "./asking.js";
 import { drawBar } from "./bar.js";
 import { count, h, replace, visible } from "./dom.js";
 import { press } from "./keys.js";
+import { firstRows } from "./rows.js";
 import { Table } from "./table.js";
 
-export async function draw(place, id) {
-  const page = new DataPage(place, id);
+export async function draw(put, id) {
+  const page = new DataPage(put, id);
   await page.again();
   return page;
 }
 
 class DataPage {
-  constructor(place, id) {
+  constructor(put, id) {
     this.path = `/data/${id}`;
     this.bar = h("header", { className: "bar" });
     this.note = h("p", { className: "note", role: "status", text: "reading …" });
@@ -21,7 +22,7 @@ class DataPage {
     this.side = h("aside", { className: "side", hidden: true, "aria-label": "one row" });
     this.keys = (event) => press(event, this);
     addEventListener("keydown", this.keys);
-    replace(place, this.bar, this.note, h("div", { className: "beside" }, this.grid, this.side));
+    put(this.bar, this.note, h("div", { className: "beside" }, this.grid, this.side));
   }
 
   end() {
@@ -45,6 +46,7 @@ class DataPage {
 
   async load(wanted) {
     this.grid.setAttribute("aria-busy", "true");
+    const first = history.state?.at ? null : this.firstRows();
     try {
       const facts = await ask(this.path, this.question());
       if (wanted !== this.wanted) return false; // another question has been asked meanwhile
@@ -56,18 +58,24 @@ class DataPage {
     } finally {
       if (wanted === this.wanted) this.grid.removeAttribute("aria-busy");
     }
-    this.show();
+    this.show(first);
     return true;
   }
 
-  show() {
+  // They are on their way while the page still asks what there is.
+  firstRows() {
+    const coming = firstRows(this.path, this.question());
+    coming.catch(() => {}); // whoever draws them tells
+    return coming;
+  }
+
+  show(first) {
     document.title = visible(`${this.facts.dataset}, ${this.facts.split}`);
     this.say(told(this.facts));
     this.table?.end();
     drawBar(this.bar, this);
-    this.table = new Table(this.grid, this.path, this.facts, this.question(), (row) =>
-      change({ row }, { instead: asked().row !== undefined }),
-    );
+    const open = (row) => change({ row }, { instead: asked().row !== undefined });
+    this.table = new Table(this.grid, this.path, this.facts, this.question(), open, first);
     if (history.state?.at) this.table.sight.show(history.state.at);
   }
 
@@ -134,8 +142,8 @@ class DataPage {
   }
 }
 
-function told({ num_rows: rows, total_rows: total, asked: question }) {
-  if (total === null) return `the first ${count(rows)} rows of a stream`;
+function told({ num_rows: rows, total_rows: total, asked: question, note }) {
+  if (total === null) return [`the first ${count(rows)} rows of a stream`, note].filter(Boolean).join(". ");
   const order = [
     question.sort && `sorted by ${question.sort}`,
     question.seed !== undefined && `shuffled with seed ${question.seed}`,

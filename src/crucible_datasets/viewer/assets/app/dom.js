@@ -50,3 +50,6 @@ export function later(milliseconds, work) {
     timer = setTimeout(() => work(...given), milliseconds);
   };
 }
+
+// The part of a path that tells folders from each other.
+export const lastPart = (path) => path.replace(/[\\/]+$/, "").split(/[\\/]/).pop() || path;

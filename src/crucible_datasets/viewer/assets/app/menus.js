@@ -35,13 +35,11 @@ export function columnMenu({ columns, shown }) {
 }
 
 export function downloadMenu(path, question) {
-  const file = (kind) =>
-    h("a", {
-      href: withQuery(`${path}/download.${kind}`, question),
-      download: `rows.${kind}`,
-      text: `these rows as ${kind}`,
-    });
-  return menu("download", FILES.map(file));
+  const file = (kind, text = `these rows as ${kind}`, more = {}) =>
+    h("a", { href: withQuery(`${path}/download.${kind}`, { ...question, ...more }), download: `rows.${kind}`, text });
+  // Texts that a spreadsheet would take for formulas get an apostrophe, unless somebody wants them as they are.
+  const raw = file("csv", "csv, texts unchanged", { formula_safe: false });
+  return menu("download", FILES.map((kind) => file(kind)), raw);
 }
 
 // A click beside an open menu closes it, as does Escape.

@@ -5,6 +5,11 @@ import { ask } from "./asking.js";
 export const AT_ONCE = 100;
 const PAGES_KEPT = 60;
 
+const some = (path, question, number, signal) =>
+  ask(`${path}/rows`, { ...question, offset: number * AT_ONCE, limit: AT_ONCE }, signal);
+
+export const firstRows = (path, question) => some(path, question, 0);
+
 export class Pages {
   constructor(path, question, signal, came) {
     Object.assign(this, { path, question, signal, came, wrong: null });
@@ -29,9 +34,12 @@ export class Pages {
   }
 
   begin(number) {
+    this.take(number, some(this.path, this.question, number, this.signal));
+  }
+
+  take(number, coming) {
     const page = { rows: null };
-    const query = { ...this.question, offset: number * AT_ONCE, limit: AT_ONCE };
-    page.coming = ask(`${this.path}/rows`, query, this.signal).then(
+    page.coming = coming.then(
       (answer) => {
         page.rows = answer.rows;
         this.came();

@@ -10,10 +10,11 @@ const AROUND = 8;
 const NUMBER_WIDTH = 72;
 
 export class Table {
-  constructor(place, path, facts, question, open) {
+  constructor(place, path, facts, question, open, first) {
     Object.assign(this, { place, facts, question, openRow: open, marked: null, chosen: null });
     this.stop = new AbortController();
     this.pages = new Pages(path, question, this.stop.signal, () => this.soon());
+    if (first) this.pages.take(0, first);
     this.columns = facts.shown.map((name) => facts.columns.find((each) => each.name === name));
     this.lines = new Map();
     this.build(path);
@@ -32,9 +33,12 @@ export class Table {
     this.body = h("tbody");
     this.head = h("thead", {}, h("tr", {}, h("th", { className: "number", scope: "col", text: "row" }), headers));
     const widths = [NUMBER_WIDTH, ...this.columns.map((column) => width(column.kind))];
+    const wanted = widths.reduce((sum, wide) => sum + wide, 0);
+    // Room that is left goes to the widest columns.
+    const most = wanted < this.place.clientWidth ? Math.max(...widths) : Infinity;
     const columns = widths.map((wide) => {
       const column = h("col");
-      column.style.width = `${wide}px`;
+      if (wide < most) column.style.width = `${wide}px`;
       return column;
     });
     this.grid = h(
@@ -44,7 +48,7 @@ export class Table {
       this.head,
       this.body,
     );
-    this.grid.style.width = `max(100%, ${widths.reduce((sum, wide) => sum + wide, 0)}px)`;
+    this.grid.style.width = `max(100%, ${wanted}px)`;
     this.space = h("div", { className: "space" }, this.grid);
     const nothing = !this.facts.num_rows && h("p", { className: "nothing", text: "No rows." });
     replace(this.place, this.space, nothing);

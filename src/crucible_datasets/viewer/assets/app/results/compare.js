@@ -1,30 +1,34 @@
 // Runs side by side: scores, differences, groups, and the samples that became right or wrong.
 
 import { ask, asked, change } from "../asking.js";
-import { h, replace } from "../dom.js";
+import { h } from "../dom.js";
 import { intervalChart } from "../../report/charts.js";
 import { groupCharts } from "./groups.js";
 import { Listing } from "./listing.js";
 import { bar, differenceTable, kindButtons, metricsOf, modelCell } from "./pieces.js";
 import { namesOf, pressed, runsPage, section } from "./pieces.js";
 
-export async function draw(place, id) {
-  const page = new ComparePage(place, id);
+export async function draw(put, id) {
+  const page = new ComparePage(put, id);
   await page.again();
   return page;
 }
 
 class ComparePage {
-  constructor(place, id) {
-    Object.assign(this, { place, id });
+  constructor(put, id) {
+    Object.assign(this, { put, id });
   }
 
   async again() {
     const { runs, metric } = asked();
-    if (this.asks !== `${runs} ${metric}`) {
-      this.asks = `${runs} ${metric}`;
-      this.fill(await ask(`/results/${this.id}/compare`, { runs, metric }));
+    const wanted = `${runs} ${metric}`;
+    if (this.asks !== wanted) {
+      this.asks = wanted;
+      const facts = await ask(`/results/${this.id}/compare`, { runs, metric });
+      if (this.asks !== wanted) return; // another comparison has been asked for meanwhile
+      this.fill(facts);
     }
+    if (!this.listing) return;
     pressed(this.kinds, asked().kind || "all");
     await this.listing.show();
   }
@@ -35,8 +39,7 @@ class ComparePage {
     document.title = `${names.join(", ")}: compared`;
     this.listing = new Listing(this.id, runs.map((run) => run.run), names);
     this.kinds = kindButtons(facts.kinds, "all", (kind) => change({ kind: kind === "all" ? null : kind, at: null }));
-    replace(
-      this.place,
+    this.put(
       bar("Comparison", this.back(), this.metric(runs)),
       h(
         "main",

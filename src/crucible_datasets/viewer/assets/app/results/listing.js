@@ -17,7 +17,10 @@ export class Listing {
     const { kind = "all", metric, at = "0" } = asked();
     const offset = Math.max(0, Math.floor(Number(at)) || 0);
     const query = { runs: this.runs.join(","), kind, metric };
-    const found = await ask(`/results/${this.id}/samples`, { ...query, offset, limit: AT_ONCE });
+    const coming = ask(`/results/${this.id}/samples`, { ...query, offset, limit: AT_ONCE });
+    this.coming = coming;
+    const found = await coming;
+    if (this.coming !== coming) return; // other samples have been asked for meanwhile
     replace(this.node, h("div", { className: "scroll" }, this.table(found, query)), this.pages(found, offset));
   }
 

@@ -1,30 +1,28 @@
 // One run: its scores, scores of parts of its samples, its samples, and how all of it came about.
 
 import { ask, asked, change } from "../asking.js";
-import { count, h, replace } from "../dom.js";
+import { count, h } from "../dom.js";
 import { tree } from "../tree.js";
 import { intervalChart } from "../../report/charts.js";
 import { groupCharts } from "./groups.js";
 import { Listing } from "./listing.js";
 import { bar, kindButtons, pressed, runsPage, section } from "./pieces.js";
 
-
-export async function draw(place, id, run) {
+export async function draw(put, id, run) {
   const facts = await ask(`/results/${id}/run/${encodeURIComponent(run)}`);
-  const page = new RunPage(place, id, facts);
+  const page = new RunPage(put, id, facts);
   await page.again();
   return page;
 }
 
 class RunPage {
-  constructor(place, id, facts) {
+  constructor(put, id, facts) {
     Object.assign(this, { id, facts });
     document.title = `${facts.model} on ${facts.dataset}`;
     this.listing = new Listing(id, [facts.run], [facts.model]);
     this.kinds = kindButtons(facts.kinds, "all", (kind) => change({ kind: kind === "all" ? null : kind, at: null }));
     for (const button of this.kinds.querySelectorAll(".fixed, .broken, .differing")) button.remove();
-    replace(
-      place,
+    put(
       bar(`${facts.model} on ${facts.dataset}`, h("a", { href: runsPage(id), text: "all runs" })),
       h(
         "main",

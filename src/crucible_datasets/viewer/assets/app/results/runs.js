@@ -1,12 +1,12 @@
 // Every run of a store in a table that sorts; two or more that are chosen can be compared.
 
 import { ask, asked, change, go } from "../asking.js";
-import { count, h, replace } from "../dom.js";
+import { count, h, lastPart } from "../dom.js";
 import { sortedTable } from "../../report/tables.js";
 import { bar, comparePage, interval, metricsOf, modelCell, scored } from "./pieces.js";
 
-export async function draw(place, id) {
-  const page = new RunsPage(place, id, await ask(`/results/${id}`));
+export async function draw(put, id) {
+  const page = new RunsPage(put, id, await ask(`/results/${id}`));
   page.again();
   return page;
 }
@@ -14,7 +14,7 @@ export async function draw(place, id) {
 const wordsOf = (text) => (text || "").toLowerCase().split(/\s+/).filter(Boolean);
 
 class RunsPage {
-  constructor(place, id, { path, runs }) {
+  constructor(put, id, { path, runs }) {
     Object.assign(this, { id, runs });
     document.title = `Results, ${path}`;
     const known = new Set(runs.map((run) => run.run));
@@ -23,9 +23,8 @@ class RunsPage {
     this.metric = this.metricField(metricsOf(runs));
     this.button = h("button", { type: "button", id: "compare", onclick: () => this.compare() });
     this.table = sortedTable(runs, this.columns(), { kept: (run) => this.isKept(run), empty: "no run matches" });
-    replace(
-      place,
-      bar(path, this.search, this.metric, this.button),
+    put(
+      bar(lastPart(path), this.search, this.metric, this.button),
       h("p", { className: "note", role: "status", text: `${count(runs.length)} runs` }),
       h("main", { className: "results" }, h("div", { id: "runs" }, this.table.node)),
     );
@@ -73,21 +72,27 @@ class RunsPage {
     return run.scores[this.keyOf(run)];
   }
 
+  // Columns in which no run says anything take room from the others.
   columns() {
+    const isSaid = ({ spare, value }) => !spare || this.runs.some((run) => ![null, undefined, ""].includes(value(run)));
+    return this.allColumns().filter(isSaid);
+  }
+
+  allColumns() {
     const score = (run) => this.scoreOf(run);
     return [
       { title: "", value: (run) => (this.chosen.has(run.run) ? 0 : 1), cell: (run) => this.checkbox(run) },
       { title: "model", value: (run) => run.model, cell: (run) => modelCell(this.id, run, null) },
       { title: "benchmark", value: (run) => run.dataset },
-      { title: "configuration", value: (run) => run.config },
-      { title: "split", value: (run) => run.split },
+      { title: "configuration", spare: true, value: (run) => run.config },
+      { title: "split", spare: true, value: (run) => run.split },
       { title: "metric", value: (run) => this.keyOf(run) },
       { title: "score", number: true, value: (run) => score(run)?.value, cell: (run) => scored(score(run)) },
       { title: "interval", number: true, value: (run) => score(run)?.low, cell: (run) => interval(score(run)) },
       { title: "unparsed", number: true, value: (run) => score(run)?.unparsed, cell: unparsed(score) },
       { title: "n", number: true, value: (run) => score(run)?.n },
       { title: "made", value: (run) => run.created, cell: (run) => (run.created || "").slice(0, 16).replace("T", " ") },
-      { title: "tags", value: (run) => run.tags.join(", ") },
+      { title: "tags", spare: true, value: (run) => run.tags.join(", ") },
     ];
   }
 

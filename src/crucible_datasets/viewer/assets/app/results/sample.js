@@ -1,24 +1,23 @@
 // One sample: what was asked, the target, and what every run answered, with what was read out of it marked.
 
 import { ask, asked, go, withQuery } from "../asking.js";
-import { count, h, replace } from "../dom.js";
+import { count, h } from "../dom.js";
 import { tree } from "../tree.js";
 import { written } from "../written.js";
 import { differenceText } from "../../report/diff.js";
 import { answerText, choiceList, contentOf, mark } from "../../report/samples.js";
 import { asText, bar, comparePage, modelCell, namesOf, runPage, samplePage, section } from "./pieces.js";
 
-export async function draw(place, id, sample) {
-  const page = new SamplePage(place, id, sample);
+export async function draw(put, id, sample) {
+  const page = new SamplePage(put, id, sample);
   await page.again();
   return page;
 }
 
 class SamplePage {
-  constructor(place, id, sample) {
-    Object.assign(this, { place, id, sample });
+  constructor(put, id, sample) {
+    Object.assign(this, { put, id, sample });
     this.keys = (event) => this.press(event);
-    addEventListener("keydown", this.keys);
   }
 
   end() {
@@ -29,11 +28,11 @@ class SamplePage {
     this.facts = await ask(`/results/${this.id}/sample/${encodeURIComponent(this.sample)}`, asked());
     document.title = `Sample ${this.sample}`;
     const { facts } = this;
-    replace(
-      this.place,
+    this.put(
       bar(facts.id, this.back(), this.steps(), this.where()),
       h("main", { className: "results sample" }, this.question(), this.answers(), this.differences(), this.more()),
     );
+    addEventListener("keydown", this.keys); // a second time it changes nothing
   }
 
   back() {

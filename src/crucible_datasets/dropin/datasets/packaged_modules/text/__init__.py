@@ -1,0 +1,1 @@
+"""Forwards to `load_dataset_builder("text", …)`."""

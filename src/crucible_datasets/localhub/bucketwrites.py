@@ -1,0 +1,123 @@
+"""What clients write to buckets of a hub folder.
+
+    .xet/    contents that clients have left, in the store that hf_xet keeps in a folder
+
+Clients send contents to buckets by a protocol (Xet) that has a server of its own. The same client can also keep its
+store in a folder, so clients of this machine are told that one, and no others can write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib import import_module
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from crucible_datasets.atomic import written_whole
+from crucible_datasets.exceptions import DownloadError
+from crucible_datasets.localhub.repos import HubError, require_name
+from crucible_datasets.localhub.routes import Answer, Request, route
+from crucible_datasets.sources.fetching import xet_hash
+from crucible_datasets.sources.hub.files import safe
+
+_ID = r"(?P<id>[^/]+/[^/]+)"
+_VALID_SECONDS = 3600
+
+
+def folder_of(request: Request) -> str:
+    """The folder of the bucket of a request, whether it is there or not."""
+    id = unquote(request.parts["id"])
+    require_name(id)
+    return os.path.join(request.hub.root, "buckets", *id.split("/"))
+
+
+@route("POST", f"/api/buckets/{_ID}")
+def create(request: Request) -> Answer:
+    request.access.require_write(request.user)
+    folder, id = folder_of(request), unquote(request.parts["id"])
+    if request.json().get("visibility", "public") != "public":
+        raise HubError(501, "NotImplemented", "Buckets of this hub are seen by everybody who sees the hub.")
+    if os.path.isdir(folder):
+        raise HubError(409, "Conflict", f"You already created this bucket: {id}")
+    os.makedirs(folder)
+    return Answer({"id": id, "url": f"{request.origin}/buckets/{id}"})
+
+
+@route("GET", f"/api/buckets/{_ID}/xet-write-token")
+def write_token(request: Request) -> Answer:
+    _writable(request)
+    if urlsplit(request.origin).hostname not in {"127.0.0.1", "localhost"}:
+        raise HubError(501, "NotImplemented", "Only programs on the machine of this hub can write to its buckets.")
+    until, secret = int(time.time()) + _VALID_SECONDS, "none-is-needed"
+    return Answer(
+        {"casUrl": _store(request), "accessToken": secret, "exp": until},
+        headers={"X-Xet-Cas-Url": _store(request), "X-Xet-Access-Token": secret, "X-Xet-Token-Expiration": str(until)},
+    )
+
+
+@route("POST", f"/api/buckets/{_ID}/batch")
+def batch(request: Request) -> Answer:
+    """All that is asked for, or nothing: what is to be added is here and right before anything changes."""
+    folder, steps = _writable(request), list(_steps(request))
+    with ExitStack() as written:
+        for kind, path, hash in steps:
+            if kind == "addFile":
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                _bring(request, hash, written.enter_context(written_whole(path)))
+            elif kind != "deleteFile":
+                raise HubError(501, "NotImplemented", f"This hub does not know {kind!r} in buckets.")
+    for path in [path for kind, path, _ in steps if kind == "deleteFile" and os.path.isfile(path)]:
+        os.unlink(path)
+        _remove_empty(os.path.dirname(path), folder)
+    return Answer({"success": True, "processed": len(steps), "succeeded": len(steps), "failed": []})
+
+
+def _writable(request: Request) -> str:
+    request.access.require_write(request.user)
+    folder = folder_of(request)
+    if not os.path.isdir(folder):
+        raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
+    return os.path.realpath(folder)
+
+
+def _store(request: Request) -> str:
+    folder = os.path.join(os.path.abspath(request.hub.root), ".xet")
+    os.makedirs(folder, exist_ok=True)
+    return f"local://{folder}"
+
+
+def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
+    """What is to be done, to which path of this disk, with which content."""
+    folder = os.path.realpath(folder_of(request))
+    try:
+        for line in request.content().splitlines():
+            step: Any = json.loads(line)
+            path = os.path.realpath(os.path.join(folder, *safe(step["path"]).split("/")))
+            if not path.startswith(folder + os.sep):
+                raise ValueError(path)
+            yield str(step["type"]), path, str(step.get("xetHash", ""))
+    except (ValueError, KeyError, TypeError, AttributeError, DownloadError) as error:
+        raise HubError(400, "BadRequest", "This is no list of steps, or one leads out of the bucket.") from error
+
+
+def _bring(request: Request, hash: str, path: str) -> None:
+    """Have a content that a client left in the store at a path."""
+    hf_xet: Any = import_module("hf_xet")
+    try:
+        with hf_xet.XetSession().new_file_download_group(endpoint=_store(request)) as group:
+            group.start_download_file(hf_xet.XetFileInfo(hash), path)
+        is_right = xet_hash(path) == hash
+    except (RuntimeError, ValueError, OSError):
+        is_right = False
+    if not is_right:
+        raise HubError(400, "BadRequest", f"The content {hash} never came.")
+
+
+def _remove_empty(folder: str, top: str) -> None:
+    while folder != top and not os.listdir(folder):
+        os.rmdir(folder)
+        folder = os.path.dirname(folder)
