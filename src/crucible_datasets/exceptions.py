@@ -357,7 +357,7 @@ class UnknownEntryError(DatasetsError, ValueError):
         return f"There is no {what} {name!r}{of}{whole}.{hint} Available: {_listed(self.available)}."
 
 
-class MissingPackageError(DatasetsError, ImportError):
+class MissingPackageError(DatasetsError, ImportError, ValueError):
     """An optional package is needed and not installed."""
 
     def message(self, package: str, extra: str) -> str:

@@ -8,7 +8,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.parity import canonical, same_outcome
-from torch.utils.data import DataLoader
 
 import crucible_datasets as ours
 
@@ -49,13 +48,15 @@ def test_rows_for_a_loader_are_cut_from_one_batch(format):
 
 
 def test_a_transform_is_called_once_for_a_batch_of_a_loader():
+    loading = pytest.importorskip("torch.utils.data", reason="torch is not installed")
+
     def padded(batch):
         width = max(map(len, batch["s"]))
         return {"s": [[ord(letter) for letter in text.ljust(width)] for text in batch["s"]]}
 
     def loaded(library):
         data = library.Dataset.from_dict({"s": ["a", "bcd", "ef", "g"]}).with_transform(padded)
-        return [[part.tolist() for part in batch["s"]] for batch in DataLoader(data, batch_size=2)]
+        return [[part.tolist() for part in batch["s"]] for batch in loading.DataLoader(data, batch_size=2)]
 
     both(loaded)
 

@@ -23,7 +23,7 @@ from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import from_table
 from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote
-from crucible_datasets.outputs.base import Format
+from crucible_datasets.outputs.base import OUTPUTS, Format
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
 
@@ -143,8 +143,11 @@ def _no_rows(info: DatasetInfo) -> pa.Table:
 
 
 def _format(state: dict[str, Any], columns: list[str]) -> Format:
-    shown, kwargs = state.get("_format_columns"), state.get("_format_kwargs") or {}
-    return Format.of(state.get("_format_type"), shown, bool(state.get("_output_all_columns")), kwargs, columns)
+    """The format as it was saved; whether its package is installed here is asked when rows are read."""
+    kind, shown, kwargs = state.get("_format_type"), state.get("_format_columns"), state.get("_format_kwargs")
+    name = None if kind in (None, "python") else OUTPUTS[kind].name
+    shown = None if shown is None else tuple(shown)
+    return Format(name, kwargs or {}, shown, bool(state.get("_output_all_columns"))).checked(columns)
 
 
 def _fits_in_memory(size: int) -> bool:

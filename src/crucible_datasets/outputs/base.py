@@ -6,13 +6,15 @@ one `OUTPUT`; `OUTPUTS` finds it by name or alias.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ColumnNotFoundError
+from crucible_datasets.exceptions import ColumnNotFoundError, MissingPackageError
 from crucible_datasets.features import Features
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
@@ -46,6 +48,12 @@ class Output:
     aliases: tuple[str, ...] = ()
     lazy_column: bool = True  # whether `ds["c"]` is a lazy Column, or at once the column of a batch, `batch(...)["c"]`
     mapping: bool = True  # whether rows and batches are dicts, to which unformatted columns can be added
+    package: str | None = None  # the one whose objects it makes; an extra is called so too
+
+    def require_package(self) -> None:
+        """Raise an error unless its package is installed; nothing is imported."""
+        if self.package and self.package not in sys.modules and find_spec(self.package) is None:
+            raise MissingPackageError(self.package, self.package)
 
 
 OUTPUTS: Registry[Output] = Registry("output format", "crucible_datasets.outputs", "OUTPUT")
@@ -71,6 +79,7 @@ class Format:
     ) -> Format:
         """The format that a user asked for, by any alias, of columns that exist."""
         output = OUTPUTS["python" if type is None else type]
+        output.require_package()
         if kwargs:
             output.make(**kwargs)  # an option that it does not have is an error now, not when rows are read
         name = output.name

@@ -52,4 +52,4 @@ class JaxFormatter(TensorFormatter):
         return self.jax.numpy.stack(values) if alike(values, self.jax.Array) else values
 
 
-OUTPUT = Output("jax", JaxFormatter)
+OUTPUT = Output("jax", JaxFormatter, package="jax")

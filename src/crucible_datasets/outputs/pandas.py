@@ -51,4 +51,4 @@ class PandasFormatter:
         return self.pandas.DataFrame(columns)
 
 
-OUTPUT = Output("pandas", PandasFormatter, aliases=("pd",), lazy_column=False, mapping=False)
+OUTPUT = Output("pandas", PandasFormatter, aliases=("pd",), lazy_column=False, mapping=False, package="pandas")

@@ -53,4 +53,4 @@ class PolarsFormatter:
         return series if series.to_list() == values else objects
 
 
-OUTPUT = Output("polars", PolarsFormatter, aliases=("pl",), lazy_column=False, mapping=False)
+OUTPUT = Output("polars", PolarsFormatter, aliases=("pl",), lazy_column=False, mapping=False, package="polars")

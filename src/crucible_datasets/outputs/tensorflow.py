@@ -52,4 +52,4 @@ class TensorflowFormatter(TensorFormatter):
         return self.tf.ragged.stack(values) if one_dtype and len(lists) == len(values) else values
 
 
-OUTPUT = Output("tensorflow", TensorflowFormatter, aliases=("tf",))
+OUTPUT = Output("tensorflow", TensorflowFormatter, aliases=("tf",), package="tensorflow")

@@ -75,4 +75,4 @@ def _writable(array: AnyArray) -> AnyArray:
     return np.asarray(_Shared(array))
 
 
-OUTPUT = Output("torch", TorchFormatter, aliases=("pt", "pytorch"))
+OUTPUT = Output("torch", TorchFormatter, aliases=("pt", "pytorch"), package="torch")

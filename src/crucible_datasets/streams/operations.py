@@ -11,7 +11,7 @@ from crucible_datasets.executors.base import Executor
 from crucible_datasets.features import Features, List
 from crucible_datasets.features.bounds import within
 from crucible_datasets.features.features import normal
-from crucible_datasets.outputs.base import OUTPUTS, PYTHON, Format
+from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.columns import Cast, Removed, Renamed, Selected
@@ -199,8 +199,7 @@ def _decoding(feature: Any, enable: bool) -> Any:
 
 def with_format(stream: Stream, type: str | None) -> Stream:
     """The same rows, shown by another library."""
-    name = None if type is None else OUTPUTS[type].name
-    return replace(stream, format=Format(None if name == "python" else name))
+    return replace(stream, format=Format.of(type, None, False, {}, []))
 
 
 def shard(stream: Stream, num_shards: int, index: int, contiguous: bool = True) -> Stream:
