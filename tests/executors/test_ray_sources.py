@@ -65,9 +65,10 @@ def partialmethod_of(noted, method):
 @pytest.fixture(params=["hub", "s3"])
 def data(request, folder, tmp_path, monkeypatch):
     """A dataset that stays where it is."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
     if request.param == "hub":
         with hub_server.serving(str(folder)) as server:
             monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)

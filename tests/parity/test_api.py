@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
 from support.compatibility import FILE, page
 from support.surface import (
     INSIDES,
@@ -59,4 +60,5 @@ def test_every_module_is_here_with_its_names_or_there_is_a_reason():
 
 
 def test_the_page_of_compatibility_is_up_to_date():
+    pytest.importorskip("torch", reason="Hugging Face has some names only where torch is installed")
     assert FILE.read_text() == page(), "run: python tests/support/compatibility.py"

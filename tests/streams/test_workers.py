@@ -101,12 +101,14 @@ def test_a_count_is_shared_out(size, wanted, workers):
 
 @pytest.mark.parametrize("context", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_worker_processes(context):
+    pytest.importorskip("torch", reason="torch is not installed")
     script = str(Path(__file__).with_name("real_workers.py"))
     done = subprocess.run([sys.executable, script, context], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "7 checks\n"), done.stderr
 
 
 def test_torch_may_come_later():
+    pytest.importorskip("torch", reason="torch is not installed")
     script = (
         "import crucible_datasets as ours\n"
         "stream = ours.IterableDataset.from_dict({'x': [1, 2, 3]})\n"

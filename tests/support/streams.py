@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 STRATEGIES = ("first_exhausted", "all_exhausted", "all_exhausted_without_replacement")
@@ -140,8 +141,7 @@ def values(stream: Any) -> list[Any]:
 @contextmanager
 def as_worker(index: int, count: int) -> Iterator[None]:
     """This process, as long as it takes, in the role of a worker of torch's `DataLoader`."""
-    from torch.utils.data._utils import worker
-
+    worker = pytest.importorskip("torch.utils.data._utils.worker", reason="torch is not installed")
     worker._worker_info = worker.WorkerInfo(id=index, num_workers=count, seed=0, dataset=None) if count > 1 else None
     try:
         yield

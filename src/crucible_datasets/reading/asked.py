@@ -30,8 +30,12 @@ def patterns_of(data_files: Any) -> Patterns:
         given = {"train": data_files}
     found = {_split(split): list(_paths(paths)) for split, paths in given.items()}
     if not found or not all(found.values()):
-        raise ArgumentError("data_files", data_files, "it is empty; name files, or leave it out.")
+        raise NoFilesNamedError("data_files", data_files, "it is empty; name files, or leave it out.")
     return found
+
+
+class NoFilesNamedError(ArgumentError, FileNotFoundError):
+    """`data_files` is there and names nothing: Hugging Face raises the one error for files, the other for the Hub."""
 
 
 def of_repository(patterns: Patterns, id: str, revision: str) -> Patterns:
