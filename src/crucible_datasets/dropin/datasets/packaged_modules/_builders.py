@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from crucible_datasets.builder.inputs import files_of
 from crucible_datasets.load import FilesBuilder, load_dataset_builder
 
 
@@ -15,9 +16,8 @@ class OfFormat(FilesBuilder):
     def __init__(
         self,
         cache_dir: str | None = None,
-        dataset_name: str | None = None,
+        *,
         config_name: str | None = None,
-        hash: str | None = None,
         base_path: str | None = None,
         features: Any = None,
         data_files: Any = None,
@@ -28,7 +28,7 @@ class OfFormat(FilesBuilder):
             self.format,
             config_name,
             data_dir=data_dir,
-            data_files=data_files,
+            data_files=files_of(data_files, base_path) if base_path and data_files else data_files,
             cache_dir=cache_dir,
             features=features,
             **config_kwargs,

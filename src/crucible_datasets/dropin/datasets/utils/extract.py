@@ -33,11 +33,12 @@ class ExtractManager:
     """Unpacks archives into the cache."""
 
     def __init__(self, cache_dir: str | None = None) -> None:
-        self._downloads = DownloadManager(download_config=DownloadConfig(cache_dir=cache_dir))
+        self._cache_dir = cache_dir
 
     def extract(self, input_path: str, force_extract: bool = False) -> str:
         """Where the content of an archive lies; a file that is none is itself."""
-        return str(self._downloads.extract(input_path))
+        how = DownloadConfig(cache_dir=self._cache_dir, force_extract=force_extract)
+        return str(DownloadManager(download_config=how).extract(input_path))
 
 
 def _kind(path: Any) -> str | None:
