@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
-from crucible_datasets.evaluation.predictions.cache import key_of
+from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.benchmarks.samples.table import Samples
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.predictions.forms import Answers
 from crucible_datasets.evaluation.predictions.generating import Answered, Generation
-from crucible_datasets.evaluation.runs.batches import Given, judged
+from crucible_datasets.evaluation.runs.batches import Left, judged, result_of
+from crucible_datasets.evaluation.runs.columns import Columns, columns_of, rows_of
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.executors.base import Advance, Executor, Once, Task
 from crucible_datasets.executors.failures import opened_error, packed_error
+from crucible_datasets.ops.carrying import carried
 
 # Parts for each worker: one that dies loses one of them. Of answers that are asked for, each may cost a lot.
 _PARTS_EACH, _PARTS_OF_CALLS_EACH = 4, 16
 _MOST_JUDGED, _MOST_ASKED = 4096, 64
 
-New = list[tuple[str, int, Any]]  # answers that were asked for: the id of the sample, the how-manieth time, and which
-Sent = tuple[list[SampleResult], New, bytes | None]  # results, answers, and the error that ended the part
+Sent = tuple[Columns, Columns, bytes | None]  # results, answers that were asked for, and the error that ended the part
 
 
 @dataclass(eq=False)
 class Known:
-    """What was answered before, and what is answered on the way."""
+    """What was answered before, and what is answered on the way, by the id of the sample and the how-manieth time."""
 
-    answers: dict[str, Any] = field(default_factory=dict)
-    new: New = field(default_factory=list)
+    answers: Mapping[tuple[str, int], Any]
+    new: list[tuple[str, int, Any]] = field(default_factory=list)
 
     def get(self, sample: Any, epoch: int) -> tuple[bool, Any]:
-        key = key_of(sample, epoch) if self.answers else ""
+        key = str(sample.id), epoch
         return key in self.answers, self.answers.get(key)
 
     def put(self, sample: Any, epoch: int, answer: Any) -> None:
@@ -57,44 +62,53 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Samples that one worker asks for and judges."""
+    """Samples that one worker asks for and judges. They are read when they are sent, or by the worker."""
 
     work: Once[Work]
-    given: list[Given]
-    known: Known
+    samples: Samples
+    answers: Columns | None  # the place of a sample, and one of its answers; None where they are to be asked for
+    known: Columns
+    sees_files: bool
+
+    def __getstate__(self) -> dict[str, Any]:
+        view = carried(self.samples.dataset._view, range(len(self.samples)), self.sees_files)
+        return {**vars(self), "samples": Samples(Dataset._of(view), self.samples.name)}
 
     def __call__(self, rank: int | None, advance: Advance) -> Sent:
-        work, known, found = self.work.value, replace(self.known, new=[]), list[SampleResult]()
-        asking = work.asking and replace(work.asking, cache=known)
+        work, found = self.work.value, list[SampleResult]()
+        known = Known({(name, epoch): answer for name, epoch, answer in rows_of(self.known)})
+        left = Left(self.samples, None if self.answers is None else _lists(self.answers, len(self.samples)))
+        error = None
         try:
-            for batch in judged(work.how, self.given, asking, work.total):
+            for batch in judged(work.how, left, work.asking and replace(work.asking, cache=known), work.total):
                 found += batch
                 advance(len({result.id for result in batch}))
-        except Exception as error:  # noqa: BLE001  (it is raised in the program, once the answers are kept)
-            return found, known.new, packed_error(error)
-        return found, known.new, None
+        except Exception as raised:  # noqa: BLE001  (it is raised in the program, once the answers are kept)
+            error = packed_error(raised)
+        return columns_of(map(_row, found)), columns_of(known.new), error
 
 
 def judged_away(
     executor: Executor,
     how: Judging,
-    given: Iterable[Given],
+    left: Left,
     generation: Generation | None,
     total: int,
     advance: Advance,
 ) -> Iterator[list[SampleResult]]:
     """The results of samples, part by part, in their order."""
-    everything, cache = list(given), None if generation is None else generation.cache
-    if not everything:
+    if not len(left):
         return
     work = Once(Work(how, generation and replace(generation, cache=None), total))
-    workers = executor.workers()
-    size = _part_size(len(everything), workers, generation)
-    tasks = [
-        _task(Part(work, part, _known(part, generation)), range(at, at + len(part)), cache)
-        for at in range(0, len(everything), size)
-        if (part := everything[at : at + size])
-    ]
+    workers, sees_files = executor.workers(), executor.sees_files()
+    size = _part_size(len(left), workers, generation)
+    cache = None if generation is None else generation.cache
+    tasks = []
+    for rows in (range(at, min(at + size, len(left))) for at in range(0, len(left), size)):
+        samples = left.samples.select(rows)
+        answers = None if left.answers is None else _flat(left.answers[rows.start : rows.stop])
+        part = Part(work, samples, answers, columns_of(_known(samples, generation)), sees_files)
+        tasks.append(Task(part, rows, "the evaluation", _Arrival(samples, list(how.metrics), cache)))
     yield from executor.run(tasks, workers, advance)
 
 
@@ -106,24 +120,66 @@ def _part_size(count: int, workers: int, generation: Generation | None) -> int:
     return max(min(-(-count // (workers * _PARTS_OF_CALLS_EACH)), most), least)
 
 
-def _known(part: list[Given], generation: Generation | None) -> Known:
-    if generation is None or generation.cache is None:
-        return Known()
-    asked = [(sample, epoch) for sample, _ in part for epoch in range(generation.repeats)]
-    found = [(one, *generation.cache.get(*one)) for one in asked]
-    return Known({key_of(*one): answer for one, is_known, answer in found if is_known})
+def _known(samples: Samples, generation: Generation | None) -> Iterator[tuple[str, int, Any]]:
+    """What was answered before a part is sent."""
+    if generation is not None and generation.cache is not None:
+        for sample in samples:
+            for epoch in range(generation.repeats):
+                is_known, answer = generation.cache.get(sample, epoch)
+                if is_known:
+                    yield str(sample.id), epoch, answer
 
 
-def _task(part: Part, rows: range, cache: Answered | None) -> Task[Sent]:
-    samples = {str(sample.id): sample for sample, _ in part.given}
+def _flat(answers: Answers) -> Columns:
+    return columns_of((place, one) for place, given in enumerate(answers) for one in given)
 
-    def arrived(sent: Sent) -> list[SampleResult]:
+
+def _lists(columns: Columns, count: int) -> Answers:
+    lists: Answers = [[] for _ in range(count)]
+    for place, one in rows_of(columns):
+        lists[place].append(one)
+    return lists
+
+
+def _row(result: SampleResult) -> tuple[Any, ...]:
+    """What the program does not know of a result."""
+    told = [(one.value, one.extracted, one.status, one.detail) for one in result.outcomes.values()]
+    return result.id, result.epoch, result.prediction, *chain.from_iterable(told)
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrival:
+    """Takes in what a worker sends of its part."""
+
+    samples: Samples
+    metrics: list[str]
+    cache: Answered | None
+
+    def __call__(self, sent: Sent) -> list[SampleResult]:
         results, new, error = sent
-        if cache is not None:
-            for name, epoch, answer in new:
-                cache.put(samples[name], epoch, answer)
+        samples = {str(sample.id): sample for sample in self.samples}
+        if self.cache is not None:
+            for name, epoch, answer in rows_of(new):
+                self.cache.put(samples[name], epoch, answer)
         if error is not None:
             raise opened_error(error)
-        return results
+        outcomes = _shared_outcomes(self.metrics)
+        return [
+            result_of(samples[name], epoch, prediction, outcomes(told))
+            for name, epoch, prediction, *told in rows_of(results)
+        ]
 
-    return Task(part, rows, "the evaluation", arrived)
+
+def _shared_outcomes(metrics: list[str]) -> Callable[[list[Any]], dict[str, Outcome]]:
+    """Makes outcomes of what was told of them; equal ones are one object, as they are where they were made."""
+    made: dict[Any, Outcome] = {}
+
+    def outcome(value: Any, extracted: Any, status: str, detail: Any) -> Outcome:
+        if detail is not None:
+            return Outcome(value, extracted, status, detail)
+        key = type(value), value, extracted, status
+        return made.get(key) or made.setdefault(key, Outcome(value, extracted, status))
+
+    return lambda told: {
+        key: outcome(*told[at : at + 4]) for at, key in zip(range(0, len(told), 4), metrics, strict=True)
+    }

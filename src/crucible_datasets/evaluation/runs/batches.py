@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
+from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.forms import Answers, answers_in
 from crucible_datasets.evaluation.predictions.generating import Failure, Generation
@@ -27,12 +29,30 @@ class _Row:
     prediction: Any
 
 
-def left_of(samples: Iterable[Any], predictions: Answers | Generation, done: dict[str, int]) -> Iterator[Given]:
-    """Every sample that is not done yet, with its answers."""
+@dataclass(frozen=True)
+class Left:
+    """The samples of a run that are not done yet, and their answers; None where these are to be asked for."""
+
+    samples: Samples
+    answers: Answers | None
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __iter__(self) -> Iterator[Given]:
+        return zip(self.samples, repeat(None, len(self)) if self.answers is None else self.answers, strict=True)
+
+
+def left_of(samples: Samples, ids: list[str], predictions: Answers | Generation, done: dict[str, int]) -> Left:
+    """What is not done yet of samples with these ids."""
     if isinstance(predictions, Generation):
-        return ((sample, None) for sample in samples if done.get(str(sample.id), 0) < predictions.repeats)
-    pairs = zip(samples, predictions, strict=True)
-    return ((sample, given) for sample, given in pairs if done.get(str(sample.id), 0) < max(len(given), 1))
+        answers, wanted = None, [predictions.repeats] * len(ids)
+    else:
+        answers, wanted = predictions, [max(len(given), 1) for given in predictions]
+    if not done:
+        return Left(samples, answers)
+    places = [place for place, (name, times) in enumerate(zip(ids, wanted, strict=True)) if done.get(name, 0) < times]
+    return Left(samples.select(places), answers and [answers[place] for place in places])
 
 
 def judged(
@@ -40,7 +60,10 @@ def judged(
 ) -> Iterator[list[SampleResult]]:
     """The results of samples, of which the run has so many, batch by batch."""
     for rows in _batches(_rows(how, _answered(how, given, generation, total))):
-        yield [_result(row, outcomes) for row, outcomes in zip(rows, _outcomes(how, rows), strict=True)]
+        yield [
+            result_of(row.sample, row.epoch, None if isinstance(row.prediction, Failure) else row.prediction, outcomes)
+            for row, outcomes in zip(rows, _outcomes(how, rows), strict=True)
+        ]
 
 
 def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_Row]:
@@ -92,15 +115,15 @@ def _failed(outcome: Outcome, failure: Failure) -> Outcome:
     return Outcome(outcome.value, status=failure.status, detail={**(outcome.detail or {}), "error": failure.reason})
 
 
-def _result(row: _Row, outcomes: dict[str, Outcome]) -> SampleResult:
-    sample = row.sample
+def result_of(sample: Any, epoch: int, prediction: Any, outcomes: dict[str, Outcome]) -> SampleResult:
+    """What a run keeps of a sample."""
     return SampleResult(
         id=str(sample.id),
-        prediction=None if isinstance(row.prediction, Failure) else row.prediction,
+        prediction=prediction,
         target=sample.target,
         outcomes=outcomes,
         input=noted(sample.input),
         choices=sample.choices,
         metadata=sample.metadata,
-        epoch=row.epoch,
+        epoch=epoch,
     )

@@ -129,13 +129,13 @@ def _info(asked: Asked) -> RunInfo:
 
 
 def _judged(asked: Asked, predictions: Any, done: dict[str, int]) -> Iterator[list[SampleResult]]:
-    total = len(asked.questions.ids)
-    given = left_of(asked.questions.samples, predictions, done)
+    ids = asked.questions.ids
+    total, left = len(ids), left_of(asked.questions.samples, ids, predictions, done)
     asking = predictions if isinstance(predictions, Generation) else None
     with bar(total=total, desc=f"Evaluating {asked.model}", unit=" samples") as progress:
         if asked.executor is not None:
-            yield from judged_away(asked.executor, asked.how, given, asking, total, progress.update)
+            yield from judged_away(asked.executor, asked.how, left, asking, total, progress.update)
             return
-        for batch in judged(asked.how, given, asking and asking.ready(), total):
+        for batch in judged(asked.how, left, asking and asking.ready(), total):
             yield batch
             progress.update(len({result.id for result in batch}))

@@ -10,21 +10,15 @@ import tempfile
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets.cache.parts import Parts
 from crucible_datasets.executors.base import Advance, Once, Task
-from crucible_datasets.features import Features
-from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import is_media
-from crucible_datasets.features.embed import embedded
+from crucible_datasets.ops.carrying import carried
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
-from crucible_datasets.tables.portable import Journey
-from crucible_datasets.tables.rows import compose
 from crucible_datasets.tables.table import Table
 
 Facts = list[dict[str, Any]]
@@ -44,12 +38,12 @@ class AwayShard:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels: rows as Arrow, or where they are, and the shard without function and folder."""
-        shard, view = self.shard, self.shard.view
-        rows = range(shard.rows.start - shard.first, shard.rows.stop - shard.first)
-        journey = Journey(self.sees_files, partial(with_files, features=view.readable))
-        table, places = journey.of(view.table, compose(view.rows, rows))
+        shard = self.shard
+        view = carried(
+            shard.view, range(shard.rows.start - shard.first, shard.rows.stop - shard.first), self.sees_files
+        )
         nothing: dict[str, Any] = {"call": None, "folder": ""}
-        sent = replace(shard, view=replace(view, table=table, rows=places), first=shard.rows.start, **nothing)
+        sent = replace(shard, view=view, first=shard.rows.start, **nothing)
         return {"shard": sent, "call": self.call}
 
     def __call__(self, rank: int | None, advance: Advance) -> tuple[Facts, Files]:
@@ -83,27 +77,6 @@ def _arrival(folder: str, before: Facts) -> Callable[[tuple[Facts, Files]], Fact
         return [*before, *facts]
 
     return arrived
-
-
-def with_files(table: pa.Table, features: Features) -> pa.Table:
-    """The table with the files that its media name, which other machines do not have."""
-    for place, name in enumerate(table.column_names):
-        feature = features[name]
-        if is_media(feature) and decoder(feature):
-            held = _holding_files(table.select([name]), Features({name: feature}))
-            table = table.set_column(place, table.schema.field(name), held.column(0))
-    return table
-
-
-def _holding_files(table: pa.Table, features: Features) -> pa.Table:
-    """A column with the files that can be read; whoever decodes the others finds out what is wrong with them."""
-    try:
-        return embedded(table, features)
-    except Exception:  # noqa: BLE001  (whatever reading a file raises)
-        half = table.num_rows // 2
-        if not half:
-            return table
-        return pa.concat_tables([_holding_files(part, features) for part in (table.slice(0, half), table.slice(half))])
 
 
 def _content(path: str) -> pa.Buffer:
