@@ -33,42 +33,34 @@ def test_the_truth_table():
             assert score(kind, summary, reference, stat=stat) == pytest.approx(value), (kind, reference, summary)
 
 
-def texts_of(shared, runs, reference, summary, nearly=0):
-    """Two texts with so many words, so many of them shared in runs, and some that only share their stem."""
-    own = iter(f"r{at}" for at in range(999)), iter(f"s{at}" for at in range(999))
-    wanted, found = [], []
-    for at in range(shared):
-        wanted, found = [*wanted, f"w{at}"], [*found, f"w{at}"]
-        if at < runs - 1 or at == shared - 1:  # every early word is a run of its own; the last run has the rest
-            wanted, found = [*wanted, next(own[0])], [*found, next(own[1])]
-    for _ in range(nearly):
-        wanted, found = [*wanted, "running", next(own[0])], [*found, "runs", next(own[1])]
-    wanted += [next(own[0]) for _ in range(reference - len(wanted))]
-    found += [next(own[1]) for _ in range(summary - len(found))]
-    return " ".join(wanted), " ".join(found)
-
-
+# What google-research publishes in rouge/testdata, and what ROUGE-1.5.5 makes of it.
+REFERENCES = [
+    "ZfbCUIUuePaiLVUlCaUXxkpu XPeWing tUHfPMuZ',-Xd Y BrUgVJing M-HV.-DgdDaY.rFDJCRing Ht-LM EKBDXkME,yz'RBr q'wtion "
+    "wIojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxer tKM L",
+    "KsJdPByEtAor fE-Qg Dpdbring cw-WeFyu vC MoBL Xdn g wkvcEiGvKtion BDFhrpMtion psing sbKao Q m qiing LMmer "
+    "HqqLFXe,XPY,J XsurkMer ,ed nB'wH'bWVHjWFEing tQ.saefZwJtKrTlixYpMMsJing UCAPwNHeYVjDing c T BUySKtion gMPfJpwGw "
+    "p'NvxAoping eu pBwMBKV'I DNxqelhu,PHPxDEq,mtion SN",
+]
+SUMMARIES = [
+    "rFDJCRtion Ht-LM EKtDXkME,yz'RBr q'wer wrojNbN wL,b .a-'XdQggyFl jB-RPP'iyOIcUxi",
+    "n cw-WeFyu vC MoBL Xdn g wkvcEiGvKtion BDFhrpMer pstion sbKao Q m qier LMmed HqqLFXe,XPY,J XsurkMeo ,ed "
+    "nB'wH'bWVHjWFEer tQ.saefZwJtKrTlixYpMMNJtion UCAPwNHeYVjD",
+]
 GROUND_TRUTH = [
-    ("rouge1", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
-    ("rouge2", False, (11, 3, 27, 16), (0.53333, 0.30769, 0.39024)),
-    ("rougeL", False, (11, 3, 27, 16), (0.68750, 0.40741, 0.51163)),
-    ("rouge1", False, (17, 5, 42, 26, 1), (0.65385, 0.40476, 0.50000)),
-    ("rouge1", True, (17, 5, 42, 26, 1), (0.69231, 0.42857, 0.52941)),
-    ("rouge2", False, (17, 5, 42, 26, 1), (0.48000, 0.29268, 0.36364)),
+    ("rouge1", False, 0, (0.68750, 0.40741, 0.51163)),
+    ("rouge2", False, 0, (0.53333, 0.30769, 0.39024)),
+    ("rougeL", False, 0, (0.68750, 0.40741, 0.51163)),
+    ("rouge1", False, 1, (0.65385, 0.40476, 0.50000)),
+    ("rouge1", True, 1, (0.69231, 0.42857, 0.52941)),
+    ("rouge2", False, 1, (0.48000, 0.29268, 0.36364)),
 ]
 
 
 def test_the_ground_truth_of_rouge_155():
-    """The values that ROUGE-1.5.5 gave for two published pairs, on texts with the same counts.
-
-    The texts themselves are pieces of newspapers, and not ours to pass on.
-    """
-    for kind, use_stemmer, counts, values in GROUND_TRUTH:
-        reference, summary = texts_of(*counts)
-        assert (len(reference.split()), len(summary.split())) == counts[2:4]
-        detail = METRICS[kind].score(summary, reference, use_stemmer=use_stemmer).detail
+    for kind, use_stemmer, line, values in GROUND_TRUTH:
+        detail = METRICS[kind].score(SUMMARIES[line], REFERENCES[line], use_stemmer=use_stemmer).detail
         found = [detail["precision"], detail["recall"], detail["fmeasure"]]
-        assert found == pytest.approx(list(values), abs=6e-6), (kind, use_stemmer, counts)
+        assert found == pytest.approx(list(values), abs=6e-6), (kind, use_stemmer, line)
 
 
 def test_the_bootstrap_of_many_summaries_is_that_of_rouge_score():

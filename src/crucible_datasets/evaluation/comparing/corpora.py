@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.evaluation.metrics.base import METRICS, Metric
+from crucible_datasets.evaluation.metrics.base import METRICS
+from crucible_datasets.evaluation.metrics.totals import Totals
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.statistics.arrays import Codes, Floats
@@ -21,33 +22,29 @@ from crucible_datasets.evaluation.statistics.clusters import coded
 from crucible_datasets.evaluation.statistics.interval import Interval
 from crucible_datasets.evaluation.statistics.pairs import PairedDifference
 
-# Each costs two passes over all outcomes.
-_RESAMPLES = 500
+_RESAMPLES, _QUICK_RESAMPLES = 500, 5_000  # each costs two passes over all outcomes, or two sums of counts
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """The outcomes of two models on the same samples; a sample may have several."""
+    """Two models on the same samples: those of the second follow those of the first."""
 
-    metric: Metric
-    options: dict[str, Any]
-    first: list[list[Outcome]]
-    second: list[list[Outcome]]
+    totals: Totals
+    size: int
 
-    def total(self, parts: Sequence[Sequence[Outcome]]) -> float:
-        """The metric over all outcomes."""
-        return self.metric.aggregate([outcome for part in parts for outcome in part], **self.options)
+    @property
+    def resamples(self) -> int:
+        """How many can be afforded."""
+        return _QUICK_RESAMPLES if self.totals.is_quick else _RESAMPLES
 
     def change(self, rows: Floats) -> float:
         """The difference on some of the samples."""
-        chosen = rows.astype(np.int64).tolist()
-        return self.total([self.second[row] for row in chosen]) - self.total([self.first[row] for row in chosen])
+        return self.totals(rows + self.size) - self.totals(rows)
 
-    def exchanged(self, swap: Sequence[bool]) -> float:
+    def exchanged(self, swap: np.ndarray) -> float:
         """The difference if, on some samples, each model had the other's outcomes."""
-        pairs = list(zip(self.first, self.second, swap, strict=True))
-        after = self.total([one if swapped else other for one, other, swapped in pairs])
-        return after - self.total([other if swapped else one for one, other, swapped in pairs])
+        first = np.arange(self.size) + swap * self.size
+        return self.totals(2 * np.arange(self.size) + self.size - first) - self.totals(first)
 
 
 def corpus_difference(
@@ -61,11 +58,12 @@ def corpus_difference(
 ) -> PairedDifference:
     """The difference of the totals over the given samples, with its interval and its p-value."""
     options = runs[0].info.options.get("metric_options", {}).get(key) or {}
-    pair = _Pair(METRICS[key], options, *(_by_sample(run, key, ids) for run in runs))
+    outcomes = [one for run in runs for one in _by_sample(run, key, ids)]
+    pair, samples = _Pair(Totals(METRICS[key], options, outcomes), len(ids)), np.arange(len(ids))
     codes, num_clusters = coded(clusters)
-    totals = pair.total(pair.first), pair.total(pair.second)
+    totals = pair.totals(samples), pair.totals(samples + len(ids))
     observed = totals[1] - totals[0]
-    stderr, interval = _uncertainty(pair, len(ids), codes, level, seed)
+    stderr, interval = _uncertainty(pair, codes, level, seed)
     gained, lost = (int(np.count_nonzero(which)) for which in (values[1] > values[0], values[1] < values[0]))
     return PairedDifference(
         n=len(ids),
@@ -74,7 +72,7 @@ def corpus_difference(
         difference=observed,
         stderr=stderr,
         interval=interval,
-        p_value=_p_value(pair, observed, len(ids), codes, seed),
+        p_value=_p_value(pair, observed, codes, seed),
         test="randomisation" if codes is None else "randomisation, clustered",
         gained=gained,
         lost=lost,
@@ -91,22 +89,20 @@ def _by_sample(run: EvaluationResult, key: str, ids: Sequence[str]) -> list[list
     return list(found.values())
 
 
-def _uncertainty(
-    pair: _Pair, size: int, codes: Codes | None, level: float, seed: int
-) -> tuple[float | None, Interval | None]:
-    if size < 2:
+def _uncertainty(pair: _Pair, codes: Codes | None, level: float, seed: int) -> tuple[float | None, Interval | None]:
+    if pair.size < 2:
         return None, None
-    places = np.arange(size, dtype=np.float64)
-    drawn = bootstrap(places, pair.change, n=_RESAMPLES, seed=seed, clusters=codes, level=level)
+    places = np.arange(pair.size, dtype=np.float64)
+    drawn = bootstrap(places, pair.change, n=pair.resamples, seed=seed, clusters=codes, level=level)
     known = bool(np.isfinite(drawn.replicates).all())
     return (drawn.stderr, drawn.interval) if known else (None, None)
 
 
-def _p_value(pair: _Pair, observed: float, size: int, codes: Codes | None, seed: int) -> float:
+def _p_value(pair: _Pair, observed: float, codes: Codes | None, seed: int) -> float:
     draw = np.random.default_rng(seed)
-    units = np.arange(size) if codes is None else codes
+    units = np.arange(pair.size) if codes is None else codes
     beyond = 1
-    for _ in range(_RESAMPLES):
-        swap = draw.integers(0, 2, size=int(units.max()) + 1).astype(bool)[units]
-        beyond += abs(pair.exchanged(swap.tolist())) >= abs(observed) - 1e-12
-    return beyond / (_RESAMPLES + 1)
+    for _ in range(pair.resamples):
+        swap = draw.integers(0, 2, size=int(units.max()) + 1)[units]
+        beyond += abs(pair.exchanged(swap)) >= abs(observed) - 1e-12
+    return beyond / (pair.resamples + 1)

@@ -46,6 +46,7 @@ class Metric:
     function: Judge
     many: Callable[..., list[Outcome]] | None = None  # the same for lists of pairs, faster
     reduce: Callable[..., float] | None = None  # instead of the mean
+    of_sums: bool = False  # `reduce` makes the same of the sums of all `detail["counts"]` as of the outcomes
     signed: Callable[..., str] | None = None
     higher_is_better: bool = True
     binary: bool = False  # values are 0 or 1, so intervals are those of proportions

@@ -49,6 +49,7 @@ def _by_sacrebleu(kind: str, **fixed: Any) -> dict[str, Any]:
         "extra": "eval",
         "package": "sacrebleu",
         "reduce": partial(_total, kind, fixed),
+        "of_sums": True,
         "signed": partial(_signature, kind, fixed),
     }
 

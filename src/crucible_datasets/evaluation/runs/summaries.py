@@ -6,12 +6,14 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crucible_datasets.evaluation.metrics.base import Metric
 from crucible_datasets.evaluation.metrics.known import known_metric
+from crucible_datasets.evaluation.metrics.totals import Totals
 from crucible_datasets.evaluation.outcome import STATUSES, Outcome
 from crucible_datasets.evaluation.runs.paths import place_of, refuse_unknown
 from crucible_datasets.evaluation.runs.record import MetricSummary, Summaries
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 _OK = STATUSES.index("ok")
 _UNREAD = tuple(STATUSES.index(name) for name in ("unparsed", "empty", "truncated"))
-_RESAMPLES, _MOST_FOR_RESAMPLES = 200, 5_000  # of a metric that is no mean, where each resample costs a whole pass
+# Of a metric that is no mean: a resample costs a pass over all outcomes, or, where it is quick, a sum of counts.
+_RESAMPLES, _MOST_FOR_RESAMPLES = 200, 5_000
+_QUICK_RESAMPLES, _MOST_FOR_QUICK = 2_000, 100_000
 
 
 class Tally:
@@ -52,6 +56,7 @@ class Tally:
         self._statuses.extend([_PLACE.get(one.status, _OK) for one in outcomes])
         if self._whole is not None:
             self._whole.extend(outcomes)
+            self.__dict__.pop("_totals", None)
 
     def summary(self, together: np.ndarray | None = None) -> MetricSummary:
         """What is known of all; `together` says which rows belong together, as answers to one question do."""
@@ -80,17 +85,23 @@ class Tally:
 
     def _resampled(self, rows: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
         """The uncertainty of a metric that is no mean, from resamples of the samples."""
-        if not 2 <= len(rows) <= _MOST_FOR_RESAMPLES:
+        is_quick = self._totals is not None and self._totals.is_quick
+        most, number = (_MOST_FOR_QUICK, _QUICK_RESAMPLES) if is_quick else (_MOST_FOR_RESAMPLES, _RESAMPLES)
+        if not 2 <= len(rows) <= most:
             return {}
-        found = bootstrap(rows, self._total, n=_RESAMPLES, seed=self._seed, clusters=together, level=self._level)
+        found = bootstrap(rows, self._total, n=number, seed=self._seed, clusters=together, level=self._level)
         known = all(map(math.isfinite, (found.stderr, found.interval.low, found.interval.high)))
         return {"interval": found.interval, "stderr": found.stderr} if known else {}
 
+    @cached_property
+    def _totals(self) -> Totals | None:
+        if self.metric is None or self._whole is None:
+            return None
+        return Totals(self.metric, self.options, [[one] for one in self._whole])
+
     def _total(self, rows: np.ndarray) -> float:
         """What the metric makes of some of the outcomes."""
-        if self.metric is None or self._whole is None:
-            return math.nan
-        return float(self.metric.aggregate([self._whole[int(row)] for row in rows], **self.options))
+        return math.nan if self._totals is None else self._totals(rows)
 
     def _value(self, chosen: np.ndarray) -> float | None:
         if not chosen.any():
