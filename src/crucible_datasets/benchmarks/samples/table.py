@@ -73,7 +73,7 @@ class Samples(Viewed, Sequence[Sample]):
 
     @property
     def _has_pictures(self) -> bool:
-        return has_pictures(self.dataset.features["input"])
+        return has_pictures(self.dataset._view.features["input"])
 
     def _typed(self, table: pa.Table) -> list[Sample]:
         samples = samples_in(table)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation.outcome import Outcome
@@ -22,8 +22,7 @@ _ROWS, _SECONDS = 4096, 2.0  # of a batch: rows of fast predictions, seconds of 
 Given = tuple[Any, list[Any] | None]  # a sample and its answers; None where these are to be asked for
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     sample: Any
     epoch: int
     prediction: Any
@@ -67,13 +66,15 @@ def judged(
 
 
 def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_Row]:
+    if not how.together:
+        for sample, answers in answered:
+            for epoch, one in enumerate(answers or [None]):
+                yield _Row(sample, epoch, one)
+        return
     for sample, answers in answered:
-        if how.together:
-            failed = [one for one in answers if isinstance(one, Failure)]
-            whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
-            yield _Row(sample, 0, whole or (failed[0] if failed else None))
-        else:
-            yield from (_Row(sample, epoch, one) for epoch, one in enumerate(answers or [None]))
+        failed = [one for one in answers if isinstance(one, Failure)]
+        whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
+        yield _Row(sample, 0, whole or (failed[0] if failed else None))
 
 
 def _answered(
