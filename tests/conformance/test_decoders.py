@@ -8,7 +8,7 @@ import random
 import sys
 
 import pytest
-from tests.support import media
+from support import media
 
 from crucible_datasets import Audio, Dataset, Features, Image, Mesh, Nifti, Pdf, Video, config
 from crucible_datasets.decoders.base import DECODERS, USUAL, Decoder

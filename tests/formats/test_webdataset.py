@@ -13,6 +13,7 @@ import tarfile
 import threading
 import tracemalloc
 import zipfile
+import zlib
 from functools import partial
 
 import cbor2
@@ -25,6 +26,7 @@ from support.packed import COMPRESSIONS, compressed, tar_of
 from crucible_datasets import load_dataset
 from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetsError, FileFormatError, LimitExceededError
 from crucible_datasets.formats.webdataset import MediaFile, parse, parse_shards, stream, stream_shards
+from crucible_datasets.formats.webdataset.decoders import gunzipped
 
 _PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c6360000000020001e221bc33"
@@ -171,6 +173,16 @@ def test_what_would_unpack_to_far_more_is_refused(monkeypatch, tmp_path):
         tracemalloc.stop()
 
 
+def test_a_bomb_takes_no_more_memory_than_is_allowed(monkeypatch):
+    monkeypatch.setattr("crucible_datasets.config.MAX_UNPACKED_BYTES_AT_ANY_RATIO", 64 << 20)
+    content = zlib.compress(bytes(100 << 20), 1, wbits=31)
+    tracemalloc.start()
+    with pytest.raises(LimitExceededError):
+        gunzipped(content)
+    assert tracemalloc.get_traced_memory()[1] < 110 << 20
+    tracemalloc.stop()
+
+
 def test_files_of_a_sample_that_do_not_lie_side_by_side_are_an_error_or_gathered():
     members = [("a/x.txt", b"1"), ("b/x.txt", b"2"), ("a/x.cls", b"3"), ("c.txt", b"4")]
     with pytest.raises(FileFormatError, match="a/x.*gather"):
@@ -182,6 +194,9 @@ def test_files_of_a_sample_that_do_not_lie_side_by_side_are_an_error_or_gathered
     for way in ("error", "gather"):
         with pytest.raises(FileFormatError, match=r"x\.txt.*twice"):
             samples_of([("x.txt", b""), ("x.txt", b"")], scattered=way)
+        for name in ("TXT", "__key__", "__URL__"):
+            with pytest.raises(FileFormatError, match=f"{name}.*takes the place"):
+                samples_of([("x.txt", b""), (f"x.{name}", b"")], scattered=way)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the package leaves files open

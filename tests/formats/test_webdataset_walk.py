@@ -17,7 +17,7 @@ from support.packed import tar_of
 
 from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError
 from crucible_datasets.formats.webdataset import FORMAT, parse, stream, window
-from crucible_datasets.formats.webdataset.members import nothing, walk
+from crucible_datasets.formats.webdataset.members import entries, nothing, walk
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 _words = st.text(st.sampled_from("ab0-_ é日."), min_size=1, max_size=12)
@@ -219,6 +219,20 @@ def _damaged(data: bytes, chance: random.Random) -> bytes:
     return bytes(mutant[: chance.randrange(len(mutant))] if chance.random() < 0.2 else mutant)
 
 
+def _met(data: bytes, chunk: int) -> list[object]:
+    """The members of an archive, and the error that ends them, where `chunk` bytes are read at once."""
+    met: list[object] = []
+    before, window.CHUNK = window.CHUNK, chunk
+    try:
+        for entry in entries(io.BytesIO(data), "x"):
+            met.append(entry)
+    except DatasetsError as error:
+        met.append((type(error), str(error)))
+    finally:
+        window.CHUNK = before
+    return met
+
+
 def _survive(count: int) -> None:
     seed = int(os.environ.get("CRUCIBLE_SEED", 20261116))
     chance = random.Random(seed)
@@ -227,6 +241,7 @@ def _survive(count: int) -> None:
     contents = {"json": b'{"a": [1]}', "txt": b"hi", "cls": b"3", "mp": b"\x93\x01\x02\x03", "x" * 120: b"1" * 700}
     members = [(f"d/{key}.{kind}", content) for key in range(2) for kind, content in contents.items()]
     archives = [tar_of([*members, (gaps, b"abcde")], FORMATS[kind]) for kind in ("gnu", "pax")]
+    archives.append(tar_of([(f"{key}.{kind}", b"1" * key) for key in range(6) for kind in ("txt", "json", "id")]))
     for number in range(count):
         mutant = _damaged(chance.choice(archives), chance)
         for read in (parse, lambda source: list(FORMAT.rows(source))):
@@ -236,6 +251,8 @@ def _survive(count: int) -> None:
                 pass
             except BaseException as error:
                 raise AssertionError(f"seed {seed}, mutant {number}: {error!r}") from error
+        # Many headers are read together where they are at hand, and one by one where they are not.
+        assert _met(mutant, 512) == _met(mutant, 1 << 20), f"seed {seed}, mutant {number}"
 
 
 def test_damaged_archives_give_samples_or_typed_errors():

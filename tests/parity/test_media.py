@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from PIL import Image as Pillow
-from tests.support import media
+from support import media
 
 import crucible_datasets as ours
 

@@ -16,7 +16,7 @@ from support.packed import tar_of
 from support.servers import Store, store
 
 from crucible_datasets import config, load_dataset
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.exceptions import ContentMismatchError, FileFormatError
 from crucible_datasets.formats.webdataset import stream_shards
 from crucible_datasets.localhub.server import serving
 
@@ -54,7 +54,8 @@ def web(tmp_path):
 
     def write(name, content):
         path = tmp_path / "place" / name
-        age = 10**9 + (1000 if path.exists() else 0)  # times that servers state have no fractions of a second
+        # Times that servers state have no fractions of a second.
+        age = int(path.stat().st_mtime) + 1000 if path.exists() else 10**9
         path.write_bytes(content)
         os.utime(path, (age, age))
 
@@ -95,12 +96,7 @@ PLACES = {
 
 
 @pytest.fixture(params=PLACES)
-def place(request, tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
+def place(request, online, tmp_path):
     with PLACES[request.param](tmp_path) as found:
         for number in range(SHARDS):
             found[1](f"data-{number:03}.tar", shard(number))
@@ -143,3 +139,18 @@ def test_shards_elsewhere_are_streamed_resumed_and_read_at_random(place, tmp_pat
     assert [row["json"]["word"] for row in load_dataset("webdataset", **asked, streaming=True)] == ["another"] * len(
         rows
     )
+    begun = [iter(load_dataset("webdataset", **asked, streaming=True)) for _ in range(2)]
+    assert [next(one)["json"]["n"] for one in begun] == [0, 0]
+    write("data-000.tar", shard(0, "changed"))  # of the same length: no header tells
+    with pytest.raises(ContentMismatchError):
+        list(begun.pop())
+    if not options:
+        samples = stream_shards(pattern)
+        next(samples)
+        write("data-000.tar", shard(0, "another"))
+        with pytest.raises(ContentMismatchError):
+            list(samples)
+    write("data-000.tar", shard(0, "another"))
+    write("data-001.tar", shard(1, "old"))
+    with pytest.raises(ContentMismatchError):
+        list(begun.pop())

@@ -10,6 +10,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, BinaryIO
 
@@ -65,15 +66,21 @@ class Content:
 
 
 Opens = Callable[[Content, Any], Any]
+Begins = Callable[[Content, Any], Callable[[], Any]]
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """A library that decodes media; `opens` has a function for each type of them."""
+    """A library that decodes media; `opens` has a function for each type of them.
+
+    Where there is one in `begins` too, it does what threads would wait for each other with, and gives what does the
+    rest, in any thread.
+    """
 
     name: str
     opens: Mapping[str, Opens]
     aliases: tuple[str, ...] = ()
+    begins: Mapping[str, Begins] = field(default_factory=dict)
 
 
 DECODERS: Registry[Decoder] = Registry("decoder", "crucible_datasets.decoders", "DECODER")
@@ -115,7 +122,7 @@ def blamed(kind: str, decoder: str, path: str | None) -> Iterator[None]:
 
 @lru_cache(maxsize=8)
 def _stated(setting: str) -> dict[str, str]:
-    """What `Audio=pyav,Image=mine` says."""
+    """The decoders that a setting such as `Audio=pyav,Image=mine` names, by type of media."""
     pairs = [part.partition("=") for part in setting.split(",") if part.strip()]
     for kind, sign, name in pairs:
         if not (kind.strip() and sign and name.strip()):

@@ -37,7 +37,7 @@ class VideoMetadata:
 
 
 class Reel(Protocol):
-    """What reads the frames of one film."""
+    """The reader of the frames of one film."""
 
     decoder: str
     metadata: VideoMetadata

@@ -43,7 +43,7 @@ class AudioMetadata:
 
 
 class Track(Protocol):
-    """What reads the samples of one recording."""
+    """The reader of the samples of one recording."""
 
     decoder: str
     metadata: AudioMetadata

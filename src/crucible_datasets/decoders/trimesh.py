@@ -26,7 +26,7 @@ def _mesh(content: Content, feature: Any) -> Any:
 
 
 def _resolver(content: Content) -> Any:
-    """What finds the files that a mesh names, such as its textures: those beside it, and no others."""
+    """The finder of files that a mesh names, such as its textures: those beside it, and no others."""
     resolvers = need("trimesh.resolvers", extra="mesh")
 
     class Beside(resolvers.Resolver):  # type: ignore[misc, name-defined]

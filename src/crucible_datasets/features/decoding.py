@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import call
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from crucible_datasets.exceptions import BadMediaError
 from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decode import Decoder, decoder
 from crucible_datasets.features.media import Media
+from crucible_datasets.features.stages import Stages
 from crucible_datasets.later import Later
 
 if TYPE_CHECKING:
@@ -48,6 +50,10 @@ def in_turn(values: Sequence[Any], feature: Any, column: str | None = None) -> I
         return map(decode, values)
     parts = [values[at : at + _VALUES_AT_ONCE] for at in range(0, len(values), _VALUES_AT_ONCE)]
     threads = min(threads_for(feature), len(parts))
+    if threads > 1 and (stages := Stages.of(feature)) is not None:
+        read = _by_threads(parts, partial(_part, stages.read), threads)
+        begun = map(partial(_then, stages.begin), read)
+        return _located(_by_threads(begun, partial(_then, call), threads), column)
     if threads > 1:
         return _located(_by_threads(parts, partial(_part, decode), threads), column)
     return _located((_part(decode, [value]) for value in values), column)
@@ -108,7 +114,14 @@ def _part(decode: Decoder, values: Sequence[Any]) -> Part:
     return made, None
 
 
-def _by_threads(parts: Iterable[Sequence[Any]], work: Callable[[Sequence[Any]], Part], threads: int) -> Iterator[Part]:
+def _then(step: Callable[[Any], Any], part: Part) -> Part:
+    """A part one step further: what is wrong with a value now comes before what was wrong with a later one."""
+    values, earlier = part
+    made, error = _part(step, values)
+    return made, error or earlier
+
+
+def _by_threads(parts: Iterable[Any], work: Callable[[Any], Part], threads: int) -> Iterator[Part]:
     pool = futures.ThreadPoolExecutor(threads)
     waiting: deque[futures.Future[Part]] = deque()
     try:

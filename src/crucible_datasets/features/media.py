@@ -23,7 +23,7 @@ from crucible_datasets.exceptions import (
     ValueTypeError,
 )
 from crucible_datasets.features import dtypes
-from crucible_datasets.features.members import base_name, member_of, read_member
+from crucible_datasets.features.members import base_name, member_of
 from crucible_datasets.features.types import Value
 from crucible_datasets.records import dataclass
 
@@ -70,7 +70,7 @@ class Media:
             return value
         reference = {"bytes": None, "path": value} if isinstance(value, str) else value
         with blamed(self._type, decoder.name, reference["path"]):
-            made = decoder.opens[self._type](_content(self, reference, token_per_repo_id), self)
+            made = decoder.opens[self._type](content_of(self, reference, token_per_repo_id), self)
         if hasattr(made, "reference"):
             made.reference = reference
         return made
@@ -109,7 +109,8 @@ class Media:
         return pa.array(rows, _REFERENCE)
 
 
-def _content(feature: Media, reference: Reference, tokens: Tokens) -> Content:
+def content_of(feature: Media, reference: Reference, tokens: Tokens = None) -> Content:
+    """What a decoder gets of a reference."""
     data, path = reference["bytes"], reference["path"]
     if data is not None:
         return Content(data, None, path and base_name(path))
@@ -119,7 +120,7 @@ def _content(feature: Media, reference: Reference, tokens: Tokens) -> Content:
     if not is_local(place):
         return Content(read_file(place, tokens), None, base_name(path))
     file = place.removeprefix("file://")
-    if not os.path.exists(file):
+    if place is path and not os.path.exists(file):  # who has found a place for it has seen it
         raise FileNotFoundError(file)
     return Content(None, file, base_name(path), partial(_beside, file))
 
@@ -162,6 +163,8 @@ def _is_here(path: str) -> bool:
 def read_file(path: str, tokens: Tokens = None) -> bytes:
     """The content of a file, wherever it is."""
     if (member := member_of(path)) is not None:
+        from crucible_datasets.features.zipped import read_member
+
         return read_member(*member)
     if is_local(path):
         with open(path.removeprefix("file://"), "rb") as file:

@@ -7,14 +7,14 @@ compressed one, what comes before is decompressed and dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.exceptions import DataFilesNotFoundError, DownloadError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.base import expression_of, narrowed
 from crucible_datasets.formats.webdataset.members import Wanted, entries
@@ -23,13 +23,15 @@ from crucible_datasets.formats.webdataset.rows import blocks, looked_ahead, size
 from crucible_datasets.formats.webdataset.samples import RawSample, grouped
 from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.reading.convert import pass_over
-from crucible_datasets.reading.files import opened
+from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.reading.fileshards import FileShard
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.ready import ReadyRows
 from crucible_datasets.streams.starts import of_arrow
+
+_COMPARED_EVERY = 64 << 20  # bytes, after which a store is asked whether an archive is still the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +62,20 @@ class TarShard(FileShard):
             yield from super().batches(at)
             return
         try:
-            yield from self._batches(at or 0)
+            yield from _uncollected(self._batches(at or 0))
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
 
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
         request, name = self.request, self.file.name
         wanted = wanted_of(request.columns, request.filters, request.features)
-        with opened(self.file) as stream:
+        compared_at = start
+        with _unchanged(self.file) as stream:
             is_single, samples = looked_ahead(grouped(entries(stream, name, start, wanted), name))
             for block in blocks(samples):
+                if block[-1].begin - compared_at > _COMPARED_EVERY:
+                    _require_same(self.file)
+                    compared_at = block[-1].begin
                 batch = self._batch(block, wanted, is_single and not start)
                 if len(batch):
                     yield block[0].begin, batch
@@ -84,8 +90,7 @@ class TarShard(FileShard):
 
         if self.expected is None or filters is not None:
             return in_arrow()
-        with collector_paused():
-            rows = rows_at_once(block, name, self.expected, wanted, request.columns is not None)
+        rows = rows_at_once(block, name, self.expected, wanted, request.columns is not None)
         if rows is None:
             return in_arrow()
         # Where all files are read, their places in the archive tell the size, for a tenth of adding it up.
@@ -98,9 +103,37 @@ class TarShard(FileShard):
         return names and [name for name in names if name in table.column_names or name not in expected]
 
 
+@contextmanager
+def _unchanged(file: DataFile) -> Iterator[BinaryIO]:
+    """The bytes of an archive, which come by many requests if it is elsewhere: it must be the same in the end."""
+    try:
+        with opened(file) as stream:
+            yield stream
+    except (DownloadError, FileFormatError):  # another one is cut at other places, and may lack some that are asked for
+        _require_same(file)
+        raise
+    _require_same(file)
+
+
+def _require_same(file: DataFile) -> None:
+    if file.elsewhere is not None:
+        with suppress(DataFilesNotFoundError):  # what is gone now did not become something else
+            file.elsewhere.require_same()
+
+
+def _uncollected(batches: Iterator[tuple[Position, Batch]]) -> Iterator[tuple[Position, Batch]]:
+    """The batches, each made without garbage collection, which was a tenth of the time of reading small files."""
+    while True:
+        with collector_paused():
+            made = next(batches, None)
+        if made is None:
+            return
+        yield made
+
+
 def shard_files(paths: Any) -> list[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
     """The archives that paths and patterns name, wherever they are: what to call each, and how to open it."""
     from crucible_datasets.reading.resolve import resolve
 
     files = resolve("webdataset", data_files={"train": paths}).flowing("train")
-    return [(file.name, partial(opened, file)) for file in files]
+    return [(file.name, partial(_unchanged, file)) for file in files]

@@ -37,7 +37,7 @@ class Content(NamedTuple):
 
 
 def media_type(content: bytes) -> str:
-    """What a browser may take bytes for."""
+    """The media type under which a browser may show bytes."""
     for beginning, place, kind in _BEGINNINGS:
         if content[place : place + len(beginning)] == beginning:
             return kind

@@ -5,7 +5,7 @@
     FORMAT                   what load_dataset reads    (rows, columns: Arrow tables)
 
 Below them, each on the one before: window (bytes of a stream) · headers sparse (blocks of 512 bytes) · member
-ordinary members (the walk through an archive) · samples (members with one key) · kinds decoders contents columns
+ordinary crowded members (the walk through it) · samples (members with one key) · kinds decoders contents columns
 (what files hold). Beside them: ready (rows without Arrow) · index (where files lie) · tarbytes (how they are written).
 """
 

@@ -110,7 +110,18 @@ class Contents(dict[str, _Field]):
                 except Exception as error:
                     self._explain(error, raw, extension, url)
                     raise
+        if len(sample) - 2 < len(raw.files):
+            self._require_all(raw, url)
         return sample
+
+    def _require_all(self, raw: RawSample, url: str) -> None:
+        """Raise if a file of a sample takes the place of another, or of what all samples have."""
+        taken = {"__key__", "__url__"}
+        for extension in [extension for extension, content in raw.files.items() if content is not None]:
+            name, member = self[extension].name, f"{raw.key}.{extension}"
+            if name in taken:
+                raise FileFormatError(url, f"member {member!r} takes the place of another {name!r}", None, raw.begin)
+            taken.add(name)
 
     def _explain(self, error: Exception, raw: RawSample, extension: str, url: str) -> None:
         """Say which member an error is about: that of a user's function stays what it is."""

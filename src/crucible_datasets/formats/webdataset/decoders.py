@@ -130,17 +130,23 @@ def pickled(content: bytes) -> Any:
     return pickle.loads(content)  # noqa: S301 - only where the caller has allowed it
 
 
+_GZIP, _PIECE = zlib.MAX_WBITS | 16, 1 << 15
+
+
 def gunzipped(content: bytes) -> bytes:
     """The bytes before gzip, if they are not far more than a file may become."""
-    allowed, parts, size, data = _allowed(len(content)), [], 0, content
-    while data:
-        decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        parts.append(decoder.decompress(data, allowed + 1 - size))
-        size += len(parts[-1])
-        _require_within(size, len(content))
-        if not decoder.eof:
-            raise ValueError("the gz data breaks off")
-        data = decoder.unused_data
+    view, parts, size, decoder = memoryview(content), list[bytes](), 0, zlib.decompressobj(_GZIP)
+    # Piece by piece: a buffer for all that is allowed grows to three times as much before it is refused.
+    for start in range(0, len(content), _PIECE):
+        piece: bytes | memoryview = view[start : start + _PIECE]
+        while piece:
+            decoder = zlib.decompressobj(_GZIP) if decoder.eof else decoder
+            parts.append(decoder.decompress(piece))
+            size += len(parts[-1])
+            _require_within(size, len(content))
+            piece = decoder.unused_data
+    if content and not decoder.eof:
+        raise ValueError("the gz data breaks off")
     return b"".join(parts)
 
 

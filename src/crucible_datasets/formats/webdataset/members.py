@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
+from crucible_datasets.formats.webdataset.crowded import crowded
 from crucible_datasets.formats.webdataset.headers import (
     ABOUT_NEXT,
     BLOCK,
@@ -54,9 +55,12 @@ def entries(
     stream: BinaryIO, path: str, start: int = 0, wanted: Wanted | None = None, skipped: Counter[str] | None = None
 ) -> Iterator[Entry]:
     """The same, quicker, as tuples."""
-    window, endings = Window(stream, path, start), Endings()
+    window, endings, looked_through = Window(stream, path, start), Endings(), -1
     skipped = Counter() if skipped is None else skipped
     while True:
+        if window.data and window.base != looked_through:  # once, since every block of it is looked at
+            looked_through = window.base
+            yield from crowded(window, wanted, endings)
         yield from ordinary(window, wanted, endings)
         begin, described = window.position, _described(window)
         if described is None:

@@ -43,7 +43,7 @@ def ordinary(window: Window, wanted: Callable[[str], bool] | None, endings: Endi
         if kind != _FILE or prefix or end & _NO_END or adler32(block) & 0xFFFF != expected[checksum]:
             break
         if not name.startswith(begins):
-            key, begins = _key(name)
+            key, begins = key_of(name)
             length = len(begins)
             if not key:
                 break
@@ -60,7 +60,7 @@ def ordinary(window: Window, wanted: Callable[[str], bool] | None, endings: Endi
         window.at = at = after
 
 
-def _key(name: bytes) -> tuple[str, bytes]:
+def key_of(name: bytes) -> tuple[str, bytes]:
     """The key that a name begins with, and its bytes with the dot behind them; nothing if the name is skipped."""
     bare = name.partition(b"\0")[0]
     begin = bare.rfind(b"/") + 1

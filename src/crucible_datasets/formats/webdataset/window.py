@@ -33,23 +33,20 @@ class Window:
 
     def at_most(self, size: int) -> bytes:
         """The next `size` bytes, or as many as there are."""
-        start = self.at
-        if start + size > len(self.data):
-            self._fill(size)
-            start = 0
-        data = self.data[start : start + size]
-        self.at = start + len(data)
+        data = self.data[self.at : self.at + size]
+        if len(data) < size:
+            return self._across(data, size)
+        self.at += size
         return data
 
     def take(self, size: int, member: str | None = None, padding: int = 0) -> bytes:
         """The next `size` bytes, of a member or else of a header, without `padding` behind them."""
-        start = self.at
-        stop = start + size
-        if stop + padding > len(self.data):
-            self._require(size + padding, member)
-            start, stop = 0, size
-        self.at = stop + padding
-        return self.data[start:stop]
+        data = self.at_most(size)
+        if len(data) < size:
+            what = "a header" if member is None else f"member {member!r}"
+            raise FileFormatError(self.path, f"the archive breaks off in {what}", None, self.position)
+        self.skip(padding, member)
+        return data
 
     def skip(self, size: int, member: str | None = None) -> None:
         """Go on behind the next `size` bytes; where the stream can seek, they are not read."""
@@ -68,19 +65,15 @@ class Window:
         while left:
             left -= len(self.take(min(left, CHUNK), member))
 
-    def _fill(self, size: int) -> None:
-        """Have `size` bytes at hand, if there are as many."""
-        parts = [self.data[self.at :]]
-        missing = size - len(parts[0])
+    def _across(self, begun: bytes, size: int) -> bytes:
+        """As many as `size` bytes, the first of which are all that was at hand; what is read last is at hand then."""
+        parts, missing = [begun], size - len(begun)
+        self.base += len(self.data)
+        self.data, self.at = b"", 0
         while missing > 0 and (data := self._stream.read(max(self._next, min(missing, _PIECE)))):
-            parts.append(data)
+            self.base += len(self.data)
+            self.data, self.at = data, min(missing, len(data))
+            parts.append(data[:missing])
             missing -= len(data)
             self._next = min(2 * self._next, CHUNK)
-        self.base += self.at
-        self.data, self.at = b"".join(parts), 0
-
-    def _require(self, size: int, member: str | None) -> None:
-        self._fill(size)
-        if len(self.data) < size:
-            what = "a header" if member is None else f"member {member!r}"
-            raise FileFormatError(self.path, f"the archive breaks off in {what}", None, self.base + len(self.data))
+        return b"".join(parts)

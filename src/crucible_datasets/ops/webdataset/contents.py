@@ -31,7 +31,7 @@ Make = Callable[[pa.ChunkedArray, int], Contents]
 
 
 def contents_of(column: str, feature: Any, extension: str | None, prefix: str, is_named: bool) -> Make:
-    """What makes the files of a column: their names are `{prefix}{extension}`."""
+    """The function that makes the files of a column: their names are `{prefix}{extension}`."""
     if isinstance(feature, Media):
         return _media(column, feature, extension, prefix, is_named)
     assert extension is not None

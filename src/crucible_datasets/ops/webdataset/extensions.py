@@ -54,7 +54,7 @@ _MEDIA = {
 
 
 def medium_of(feature: Any) -> Medium | None:
-    """What is known of the media of a feature; None when it is none."""
+    """The kind of media of a feature; None where it is no media."""
     if not isinstance(feature, Media):
         return None
     return _MEDIA.get(type(feature).__name__, Medium("bin", frozenset()))
