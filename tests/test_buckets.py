@@ -55,27 +55,10 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def server(folder, tmp_path, monkeypatch):
+def server(folder, online, tmp_path, monkeypatch):
     with serving(str(tmp_path / "hub")) as server:
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
-        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-        monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
         yield server
-
-
-@pytest.fixture
-def requests(server, monkeypatch):
-    made, answer = [], module.answer
-
-    def noted(request):
-        made.append(request.path)
-        return answer(request)
-
-    monkeypatch.setattr(module, "answer", noted)
-    return made
 
 
 @pytest.mark.parametrize("name", ["buckets/acme/stuff", "hf://buckets/acme/stuff"])
@@ -215,6 +198,18 @@ def test_what_is_written_to_a_bucket_is_read_by_everybody_and_can_be_removed(ser
     with pytest.raises(AccessDeniedError, match=r"HF_TOKEN|token"):
         storage.write_jsonl("hf://buckets/acme/stuff/no.jsonl", rows, storage_options={"token": False})
     assert not (folder / "no.jsonl").exists()
+
+
+def test_a_private_bucket_is_there_for_users_with_a_token_only(server, folder):
+    token = next(iter(server.access.tokens))
+    api = HfApi(endpoint=server.endpoint, token=token)
+    api.create_bucket("acme/own", private=True)
+    (folder.parent / "own" / "a.csv").write_text("x\n1\n")
+    assert api.bucket_info("acme/own").private and not api.bucket_info("acme/stuff").private
+    assert cd.load_dataset("buckets/acme/own", split="train", token=token)["x"] == [1]
+    for name in ("own", "none"):  # and nobody else learns that it is
+        with pytest.raises(DatasetNotFoundError, match=r"does not exist.*or it is private"):
+            cd.load_dataset(f"buckets/acme/{name}", split="train", token=False)
 
 
 @pytest.mark.parametrize("path", ["../../out.txt", "/out.txt", "a/../../../out.txt", "no\0pe"])

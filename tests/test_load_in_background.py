@@ -210,8 +210,9 @@ def test_a_program_that_fails_gives_up_a_file_in_the_middle_of_it(served, tmp_pa
     program = PROGRAM.replace('[0]["n"]', ".num_rows") + "raise ValueError('mine')"
     ran = subprocess.run([sys.executable, "-c", program], timeout=60, check=False, **surroundings)
     assert ran.returncode == 1 and "mine" in ran.stderr
-    contents = list((tmp_path / "home").rglob("blobs/*"))
-    assert [path.suffix for path in contents] == [".partial"]
+    suffixes = [path.suffix for path in (tmp_path / "home").rglob("blobs/*")]
+    assert ".partial" in suffixes
+    assert suffixes.count("") <= 1  # the first one, which comes while the footers do
 
 
 def test_a_process_that_was_forked_while_all_were_busy_loads_on_its_own(hub, gate):
@@ -245,11 +246,22 @@ def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
         advance(1)
 
     arrivals = Arrivals(bring, paths, 20, "test")
-    for _ in range(3):
-        arrivals.begin()
-    with ThreadPoolExecutor(10) as pool:
+    with arrivals.beginning(), ThreadPoolExecutor(10) as pool:
         list(pool.map(lambda path: _patiently(arrivals, path), paths[::-1]))
     assert all(os.path.exists(path) for path in paths)
+
+
+def test_when_the_files_cannot_be_opened_only_the_first_comes(tmp_path):
+    from crucible_datasets.reading.arrivals import Arrivals
+
+    brought, paths = [], [str(tmp_path / f"{number}") for number in range(20)]
+    arrivals = Arrivals(lambda path, advance: brought.append(path), paths, 20, "test")
+    with pytest.raises(ValueError, match="footers"), arrivals.beginning():
+        raise ValueError("footers")
+    for thread in threading.enumerate():
+        if thread.name == "crucible-download":
+            thread.join()
+    assert brought in ([], paths[:1])
 
 
 def test_a_full_disk_is_told_once_and_to_whoever_needs_the_rest(tmp_path, caplog):
@@ -260,7 +272,8 @@ def test_a_full_disk_is_told_once_and_to_whoever_needs_the_rest(tmp_path, caplog
 
     paths = [str(tmp_path / f"{number}") for number in range(20)]
     arrivals = Arrivals(bring, paths, 20, "test")
-    arrivals.begin()
+    with arrivals.beginning():
+        pass
     for path in paths:
         with pytest.raises(StorageError, match="space"):
             arrivals.wait(path)

@@ -10,7 +10,7 @@ import traceback
 import uuid
 import zipfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,15 @@ import pytest
 from fsspec.core import url_to_fs
 from support.servers import Store, store
 
-from crucible_datasets import Dataset, config, storage
+from crucible_datasets import Dataset, config, load_dataset, storage
 from crucible_datasets.exceptions import AccessDeniedError, ContentMismatchError, DatasetsError, DownloadError
 from crucible_datasets.localhub.server import serving
-from crucible_datasets.sources.base import SOURCES, source_of
+from crucible_datasets.sources.base import SOURCES, Source, source_of
 
-# gcsfs sends whole bodies.
-pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+pytestmark = [
+    pytest.mark.usefixtures("online"),
+    pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning"),  # gcsfs sends whole bodies
+]
 
 FILES = {
     "one.csv": b"a,b\n1,2\n",
@@ -128,15 +130,6 @@ PLACES = {
     "cloud": {"memory": memory, "s3": bucket("s3"), "gs": bucket("gs"), "az": bucket("az")},
     "hub": {"hub": hub, "bucket": hub_bucket},
 }
-
-
-@pytest.fixture(autouse=True)
-def caches(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
 
 
 @dataclass(frozen=True)
@@ -358,3 +351,24 @@ def test_a_bucket_that_is_not_there_cannot_be_written_to(kind):
     known = store(kind)
     with pytest.raises(FileNotFoundError, match="no such bucket"):
         ACTS["write"](f"{kind}://{uuid.uuid4().hex}/a.jsonl", known.options)
+
+
+def test_a_source_of_somebody_else_is_found_by_its_scheme(tmp_path, monkeypatch):
+    monkeypatch.setattr(SOURCES, "entries", dict(SOURCES.entries))
+    local, file = SOURCES["local"], tmp_path / "rows.jsonl"
+    file.write_text('{"a": 1}\n{"a": 2}\n')
+
+    def listed(url, options):
+        (found,) = local.listed(url.replace("shelf:/", str(tmp_path)), options)
+        return [replace(found, url=url)]
+
+    def opened(found, options):
+        return file.open("rb")
+
+    def fetched(files, options):
+        return [str(file) for _ in files]
+
+    SOURCES.add(Source("shelf", ("shelf",), listed, opened, fetched))
+    for streaming in (False, True):
+        rows = load_dataset("json", data_files="shelf://rows.jsonl", split="train", streaming=streaming)
+        assert [row["a"] for row in rows] == [1, 2]

@@ -19,7 +19,7 @@ import pytest
 from support.faulty import faulty
 
 from crucible_datasets.exceptions import ContentMismatchError, DownloadError
-from crucible_datasets.sources import quick
+from crucible_datasets.sources import http, quick
 from crucible_datasets.sources.fetching import Expected, fetch
 from crucible_datasets.sources.web import Web
 
@@ -52,17 +52,25 @@ def test_accidents_that_pass_are_survived(tmp_path, fault):
 
 @pytest.mark.parametrize("fault", [*PASSING, *WRONG])
 def test_so_it_is_by_the_standard_library_alone(tmp_path, monkeypatch, fault):
-    for module in ("quick", "web"):
+    for module in ("quick", "accidents"):
         monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
-    monkeypatch.setattr("crucible_datasets.sources.web.made_client", None)  # nobody asks for it
+    monkeypatch.setattr("crucible_datasets.sources.accidents.made_client", None)  # nobody asks for it
     if fault in WRONG:
         test_wrong_bytes_are_refused_before_they_have_a_name(tmp_path, fault)
     else:
         test_accidents_that_pass_are_survived(tmp_path, fault)
 
 
+@pytest.mark.parametrize("by_client", [False, True])
+def test_a_page_that_crawls_is_asked_for_again(by_client, monkeypatch):
+    for module in ("quick", "accidents"):
+        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: by_client)
+    with faulty(CONTENT[:9000], "crawl 10000", "fine") as server:
+        assert Web(patience=3.0, silence=0.3).page(server.url)[1] == CONTENT[:9000]
+
+
 def test_an_answer_without_a_stated_length_is_read_up_to_a_limit(monkeypatch):
-    for module in ("quick", "web"):
+    for module in ("quick", "accidents"):
         monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
     monkeypatch.setattr("crucible_datasets.sources.quick._LONGEST_ANSWER", 100_000)
     with ThreadingHTTPServer(("127.0.0.1", 0), InPieces) as server:
@@ -122,6 +130,34 @@ def test_what_does_not_pass_is_an_error_that_names_the_address(tmp_path, fault, 
     assert caught.value.url == server.url
 
 
+@pytest.mark.parametrize("by_client", [False, True])
+def test_headers_that_make_no_sense_are_an_error_at_once(by_client, monkeypatch):
+    for module in ("quick", "accidents"):
+        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: by_client)
+    for length in ("abc", "-5", "1e3"):
+        # The client notices by itself that this is no HTTP, and tries again.
+        with faulty(CONTENT, f"stated {length}") as server, suppress(DownloadError):
+            assert b"".join(HASTY.body(server.url)) == CONTENT and by_client
+    for place in ("http://[bad", "ftp://127.0.0.1/data", "file:///etc/passwd", "http://127.0.0.1:99999/data"):
+        with faulty(CONTENT, "redirect", "redirect") as server:
+            server.elsewhere = place
+            with pytest.raises(DownloadError, match="redirected"):
+                list(HASTY.body(server.url))
+            assert len(server.asked) == 1
+
+
+def test_what_a_user_says_to_a_host_is_not_said_in_the_clear_when_it_was_to_be_encrypted():
+    web = http._web("https://host.example/a", {"headers": {"Authorization": "mine"}})
+    hearing = (
+        "https://host.example/b",
+        "http://host.example/a",
+        "https://host.example:444/a",
+        "https://other.example/a",
+    )
+    assert [bool(web.headers(url)) for url in hearing] == [True, False, False, False]
+    assert http._web("http://host.example/a", {"headers": {"x": "y"}}).headers("https://host.example/a") == {"x": "y"}
+
+
 def test_patience_ends(tmp_path):
     with faulty(CONTENT, *["503"] * 100) as server, pytest.raises(DownloadError, match="503"):
         get(server, tmp_path, web=Web(patience=0.5))
@@ -138,6 +174,29 @@ def test_a_line_that_is_cut_again_and_again_still_delivers(tmp_path):
     with faulty(CONTENT, cut_every=1 << 20) as server:
         assert get(server, tmp_path) == CONTENT
         assert server.sent == len(CONTENT)
+
+
+def test_a_crawling_connection_is_replaced_and_a_crawling_server_given_up():
+    """Bytes that trickle never let a read time out."""
+    hasty, short = Web(patience=1.5, silence=0.3), CONTENT[:9000]
+    with faulty(short, "crawl 10000", "fine") as server:
+        assert b"".join(hasty.body(server.url)) == short
+    with faulty(CONTENT, "crawl 10000", "cut 9000", "fine") as server:
+        assert b"".join(hasty.body(server.url)) == CONTENT
+        assert len(server.asked) == 3
+    with faulty(CONTENT, *["crawl 10000"] * 10) as server, pytest.raises(DownloadError, match="fewer than 300 bytes"):
+        list(hasty.body(server.url))
+    assert 1 < len(server.asked) < 10
+
+
+def test_who_reads_slowly_is_no_reason_to_lose_patience():
+    """A stream may wait for its reader longer than servers keep connections."""
+    hasty, found = Web(patience=0.3, silence=0.2), b""
+    with faulty(CONTENT, "cut 5000", "fine") as server:
+        for piece in hasty.body(server.url):
+            time.sleep(0.5 if not found else 0)
+            found += piece
+    assert found == CONTENT
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

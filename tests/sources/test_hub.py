@@ -21,16 +21,8 @@ NUMBERS = b"a,b\n1,2\n3,4\n"
 LARGE = bytes(range(256)) * 8192
 
 
-@pytest.fixture(autouse=True)
-def caches(tmp_path, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-
-
 @pytest.fixture
-def server(tmp_path):
+def server(online, tmp_path):
     folder = tmp_path / "hub" / "acme" / "plain"
     (folder / "data").mkdir(parents=True)
     (folder / "numbers.csv").write_bytes(NUMBERS)

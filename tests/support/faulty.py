@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -37,6 +37,7 @@ def faulty(content: bytes, *plan: str, cut_every: int = 0) -> Iterator[Faulty]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # a body after its head would wait 40 ms
 
         def do_GET(self) -> None:
             facts.asked.append((self.command, self.headers.get("Range", "")))
@@ -124,6 +125,22 @@ def _stall(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     handler.close_connection = True
 
 
+def _crawl(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
+    """`crawl 100`: so many bytes come, one by one, fifty in a second."""
+    start, stop, partial = _wanted(handler, facts)
+    handler.send_response(206 if partial else 200)
+    if partial:
+        handler.send_header("Content-Range", f"bytes {start}-{stop - 1}/{len(facts.content)}")
+    handler.send_header("Content-Length", str(stop - start))
+    handler.end_headers()
+    handler.close_connection = True
+    many = 0 if handler.command == "HEAD" else int(fault.partition(" ")[2])
+    with suppress(OSError):  # whoever asked has gone
+        for at in range(start, min(stop, start + many)):
+            handler.wfile.write(facts.content[at : at + 1])
+            time.sleep(0.02)
+
+
 def _whole(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     """A server that knows no ranges."""
     _send(handler, facts, facts.content, len(facts.content))
@@ -147,6 +164,14 @@ def _gzip(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
 def _loop(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     facts.plan.append("loop")
     _send(handler, facts, b"", 0, 302, Location="/data")
+
+
+def _stated(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
+    """`stated abc`: a length that is none."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", fault.partition(" ")[2])
+    handler.end_headers()
+    handler.close_connection = True
 
 
 def _redirect(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
@@ -175,11 +200,13 @@ FAULTS: dict[str, Fault] = {
     "cut": _cut,
     "reset": _reset,
     "stall": _stall,
+    "crawl": _crawl,
     "whole": _whole,
     "wrong-range": _wrong_range,
     "html": _html,
     "gzip": _gzip,
     "loop": _loop,
+    "stated": _stated,
     "redirect": _redirect,
     "flipped": _flipped,
     "longer": _longer,

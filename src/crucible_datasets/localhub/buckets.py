@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from crucible_datasets.localhub.bucketwrites import folder_of
+from crucible_datasets.localhub.bucketwrites import folder_of, is_private, seen_folder
 from crucible_datasets.localhub.repos import HubError, plain_files
-from crucible_datasets.localhub.routes import Answer, Request, paged, route
+from crucible_datasets.localhub.routing import Answer, Request, paged, route
 from crucible_datasets.sources.fetching import xet_hash
 
 _ID = r"(?P<id>[^/]+/[^/]+)"
@@ -54,11 +53,7 @@ def _moment(nanoseconds: int) -> str:
 
 def _held(request: Request) -> dict[str, Held]:
     """The files of the bucket of a request."""
-    _ = request.user  # a token that nobody knows is refused, here too
-    folder = folder_of(request)
-    if not os.path.isdir(folder):
-        raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
-    return {name: Held(name, *where) for name, where in plain_files(folder)}
+    return {name: Held(name, *where) for name, where in plain_files(seen_folder(request))}
 
 
 @route("GET", f"/api/buckets/{_ID}")
@@ -66,8 +61,8 @@ def info(request: Request) -> Answer:
     held = _held(request).values()
     created = _moment(min((file.changed for file in held), default=0))
     size = sum(file.size for file in held)
-    id = unquote(request.parts["id"])
-    return Answer({"id": id, "private": False, "createdAt": created, "size": size, "totalFiles": len(held)})
+    id, private = unquote(request.parts["id"]), is_private(folder_of(request))
+    return Answer({"id": id, "private": private, "createdAt": created, "size": size, "totalFiles": len(held)})
 
 
 @route("GET", f"/api/buckets/{_ID}/tree(?:/{_PATH})?")

@@ -1,6 +1,7 @@
 """What clients write to buckets of a hub folder.
 
-    .xet/    contents that clients have left, in the store that hf_xet keeps in a folder
+    .xet/                          contents that clients have left, in the store that hf_xet keeps in a folder
+    buckets/<org>/.<name>.private  a bucket that only users with a token see
 
 Clients send contents to buckets by a protocol (Xet) that has a server of its own. The same client can also keep its
 store in a folder, so clients of this machine are told that one, and no others can write.
@@ -20,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.exceptions import DownloadError
 from crucible_datasets.localhub.repos import HubError, require_name
-from crucible_datasets.localhub.routes import Answer, Request, route
+from crucible_datasets.localhub.routing import Answer, Request, route
 from crucible_datasets.sources.fetching import xet_hash
 from crucible_datasets.sources.hub.files import safe
 
@@ -35,14 +36,36 @@ def folder_of(request: Request) -> str:
     return os.path.join(request.hub.root, "buckets", *id.split("/"))
 
 
+def seen_folder(request: Request) -> str:
+    """The folder of the bucket of a request, which its user may see; one that may not learns nothing of it."""
+    folder, user = folder_of(request), request.user
+    if not os.path.isdir(folder) or (is_private(folder) and user is None):
+        raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
+    return folder
+
+
+def is_private(folder: str) -> bool:
+    """Whether only users with a token see a bucket."""
+    return os.path.exists(_mark(folder))
+
+
+def _mark(folder: str) -> str:
+    # Beside the bucket, whose files are all served; no bucket has such a name.
+    return os.path.join(os.path.dirname(folder), f".{os.path.basename(folder)}.private")
+
+
 @route("POST", f"/api/buckets/{_ID}")
 def create(request: Request) -> Answer:
     request.access.require_write(request.user)
-    folder, id = folder_of(request), unquote(request.parts["id"])
-    if request.json().get("visibility", "public") != "public":
-        raise HubError(501, "NotImplemented", "Buckets of this hub are seen by everybody who sees the hub.")
+    folder, id, visibility = folder_of(request), unquote(request.parts["id"]), request.json().get("visibility")
+    if visibility not in {None, "public", "private"}:
+        raise HubError(501, "NotImplemented", f"This hub does not know buckets that are {visibility!r}.")
     if os.path.isdir(folder):
         raise HubError(409, "Conflict", f"You already created this bucket: {id}")
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    if visibility == "private":
+        with open(_mark(folder), "wb"):  # before the bucket, which nobody else is to see for a moment
+            pass
     os.makedirs(folder)
     return Answer({"id": id, "url": f"{request.origin}/buckets/{id}"})
 
@@ -78,10 +101,7 @@ def batch(request: Request) -> Answer:
 
 def _writable(request: Request) -> str:
     request.access.require_write(request.user)
-    folder = folder_of(request)
-    if not os.path.isdir(folder):
-        raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
-    return os.path.realpath(folder)
+    return os.path.realpath(seen_folder(request))
 
 
 def _store(request: Request) -> str:
@@ -91,7 +111,7 @@ def _store(request: Request) -> str:
 
 
 def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
-    """What is to be done, to which path of this disk, with which content."""
+    """The steps that a client asks for: an action, a path of this disk, the hash of its content."""
     folder = os.path.realpath(folder_of(request))
     try:
         for line in request.content().splitlines():

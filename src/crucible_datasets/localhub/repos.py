@@ -31,7 +31,7 @@ _TAKEN = {"datasets", "blobs", "buckets"}  # folders that are no organizations
 
 
 class HubError(Exception):
-    """What the server answers instead: a status, the Hub's code for it, and a sentence."""
+    """A refusal of the server: a status, the Hub's code for it, and a sentence."""
 
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(sentence)

@@ -1,124 +1,20 @@
-"""The paths that clients ask for, and what answers them.
-
-A route is a method, a pattern of the raw path (a `%2F` inside a revision is not a `/`), and a function from the
-request to an answer.
-"""
+"""The routes of repositories: their listings, commits, files and uploads."""
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from io import BufferedIOBase
-from typing import Any, BinaryIO
+from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.localhub import answers, uploads
-from crucible_datasets.localhub.access import Access
-from crucible_datasets.localhub.repos import Commit, HubError, HubFolder, Repo
+from crucible_datasets.localhub.repos import HubError
+from crucible_datasets.localhub.routing import PAGE, Answer, Request, paged, route
 
-_PAGE = 1000
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a client asked."""
-
-    hub: HubFolder
-    access: Access
-    method: str
-    path: str
-    query: Mapping[str, list[str]]
-    headers: Any  # a mapping that takes names in any case
-    body: BufferedIOBase
-    length: int
-    origin: str  # how the client reaches this server
-    elsewhere: str  # the same server under another origin, as the Hub keeps large files on one
-    parts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def user(self) -> dict[str, str] | None:
-        return self.access.user(self.headers.get("Authorization"))
-
-    @property
-    def repo(self) -> Repo:
-        """The repository of the path, which the user may see."""
-        repo = self.hub.repo(unquote(self.parts["id"]))
-        self.access.require_read(repo, self.user)
-        return repo
-
-    def writable_repo(self) -> tuple[Repo, str]:
-        """The repository of the path, which the user may change, and the user's name."""
-        user = self.access.require_write(self.user)
-        return self.repo, user["name"]
-
-    @property
-    def revision(self) -> str:
-        return unquote(self.parts.get("revision") or "main")
-
-    @property
-    def commit(self) -> Commit:
-        return self.repo.find(self.revision)
-
-    def flag(self, name: str) -> bool:
-        return self.query.get(name, ["false"])[0].lower() in {"1", "true"}
-
-    def pieces(self) -> Iterator[bytes]:
-        left = self.length
-        while left > 0 and (piece := self.body.read(min(left, 1 << 20))):
-            left -= len(piece)
-            yield piece
-        if left > 0:
-            raise HubError(400, "BadRequest", "The connection ended before the content did.")
-
-    def content(self) -> bytes:
-        return b"".join(self.pieces())
-
-    def json(self) -> Any:
-        try:
-            return json.loads(self.content() or b"{}")
-        except ValueError as error:
-            raise HubError(400, "BadRequest", "The content is not JSON.") from error
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the client gets: JSON, or a file."""
-
-    value: Any = None
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    file: BinaryIO | None = None
-    size: int = 0
-
-
-Route = Callable[[Request], Answer]
-ROUTES: list[tuple[str, re.Pattern[str], Route]] = []
 _ID = r"(?P<id>[^/]+(?:/[^/]+)?)"
 _REVISION = r"(?P<revision>[^/]+)"
 _PATH = r"(?P<path>.+)"
-
-
-def route(method: str, pattern: str) -> Callable[[Route], Route]:
-    """Register a function for a method and a path."""
-
-    def register(function: Route) -> Route:
-        ROUTES.append((method, re.compile(pattern), function))
-        return function
-
-    return register
-
-
-def answer(request: Request) -> Answer:
-    """What the route of a request says."""
-    method = "GET" if request.method == "HEAD" else request.method
-    for known, pattern, function in ROUTES:
-        if known == method and (found := pattern.fullmatch(request.path)):
-            return function(replace(request, parts=found.groupdict(default="")))
-    raise HubError(404, "EntryNotFound", f"This hub does not know {request.method} {request.path}.")
 
 
 @route("GET", "/api/whoami-v2")
@@ -182,17 +78,6 @@ def tree(request: Request) -> Answer:
     return paged(request, entries, {"X-Repo-Commit": commit.id})
 
 
-def paged(request: Request, entries: list[Any], headers: Mapping[str, str] | None = None) -> Answer:
-    """The page of a listing that was asked for, with a link to the next."""
-    start = int(request.query.get("cursor", ["0"])[0])
-    stop = start + int(request.query.get("limit", [str(_PAGE)])[0])
-    known = dict(headers or {})
-    if stop < len(entries):
-        rest = "&".join(f"{name}={value[0]}" for name, value in request.query.items() if name != "cursor")
-        known["Link"] = f'<{request.origin}{request.path}?{rest}&cursor={stop}>; rel="next"'
-    return Answer(entries[start:stop], headers=known)
-
-
 @route("POST", f"/api/datasets/{_ID}/paths-info/{_REVISION}")
 def paths_info(request: Request) -> Answer:
     commit, sent = request.commit, request.content()
@@ -215,7 +100,7 @@ def refs(request: Request) -> Answer:
 @route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}")
 def commits(request: Request) -> Answer:
     shown, page = answers.commits(request.repo, request.revision), int(request.query.get("p", ["0"])[0])
-    size = int(request.query.get("limit", [str(_PAGE)])[0])
+    size = int(request.query.get("limit", [str(PAGE)])[0])
     return Answer(shown[page * size : (page + 1) * size], headers={"X-Total-Count": str(len(shown))})
 
 

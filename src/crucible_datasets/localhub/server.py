@@ -13,16 +13,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
-from crucible_datasets.localhub import buckets  # noqa: F401  its routes join those that answer
+from crucible_datasets.localhub import buckets, routes  # noqa: F401  they register what is answered
 from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.repos import HubError, HubFolder
-from crucible_datasets.localhub.routes import Answer, Request, answer
+from crucible_datasets.localhub.routing import Answer, Request, answer
+
+_ABSOLUTE = re.compile(r"^https?://[^/?]*")  # how a proxy may ask
 
 
 class HubServer(ThreadingHTTPServer):
     """Serves one hub folder."""
 
     daemon_threads = True
+    # Who asks for twenty files at once would wait a second before it tries to connect again; the default is 5.
+    request_queue_size = 128
 
     def __init__(
         self,
@@ -45,7 +49,7 @@ class HubServer(ThreadingHTTPServer):
 
     @property
     def endpoint(self) -> str:
-        """What `HF_ENDPOINT` must be for clients on this machine."""
+        """The value of `HF_ENDPOINT` for clients on this machine."""
         return f"{self.scheme}://127.0.0.1:{self.server_port}"
 
 
@@ -73,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # a body after its head waited 40 ms for the client to confirm the head
 
     def handle_request(self) -> None:
-        path, _, query = self.path.partition("?")
+        path, _, query = _ABSOLUTE.sub("", self.path).partition("?")
         request = Request(
             self.server.hub,
             self.server.access,

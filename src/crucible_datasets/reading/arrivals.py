@@ -1,7 +1,8 @@
 """Stage 2 of 6: files on their way to this disk.
 
-The first comes alone, so that the first row is early; then several at a time. Whoever needs a file waits for that one.
-The program ends when all are here, or when it fails: what came by then is not fetched again.
+The first comes alone, while it is found out what is in all of them, so that the first row is early; then several at a
+time. Whoever needs a file waits for that one. The program ends when all are here, or when it fails: what came by then
+is not fetched again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from crucible_datasets import progress
 from crucible_datasets.exceptions import StorageError
@@ -46,21 +48,24 @@ class Arrivals:
         self._here = {path: threading.Event() for path in paths}
         self._unsettled = len(self._here)
         self._shown = progress.Transfer(title, size, len(self._here))
-        self._lock, self._first_came, self._began = threading.Lock(), threading.Event(), False
+        self._lock, self._first_came = threading.Lock(), threading.Event()
 
     def file(self, path: str) -> Arrival:
         """One of them."""
         return Arrival(self, path)
 
-    def begin(self) -> None:
-        """Fetch them, beside what is going on."""
-        with self._lock:
-            began, self._began = self._began, True
-        if began:
-            return
-        # All at once, though most wait for the first file: a program that is ending may start no more of them.
-        for number in range(min(_WORKERS, len(self._here))):
-            threading.Thread(target=self._work, args=(number == 0,), name="crucible-download").start()
+    @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Fetch the first file during the block and all others after it, beside what is going on; none if it fails."""
+        _start(self._bring_first)
+        try:
+            yield
+        except BaseException:
+            self._leave_the_rest()
+            raise
+        # All at once, though they wait for the first file: a program that is ending may start no more of them.
+        for _ in range(min(_WORKERS, len(self._here) - 1)):
+            _start(self._bring_rest)
 
     def wait(self, path: str) -> None:
         """Have a file on this disk: wait for it if it is coming, else fetch it now."""
@@ -79,13 +84,17 @@ class Arrivals:
             self._left.pop(path, None)
             return waits
 
-    def _work(self, is_first: bool) -> None:
-        if not is_first:
-            self._first_came.wait()
+    def _bring_first(self) -> None:
+        try:
+            if (path := self._next()) is not None:
+                self._try(path)
+        finally:
+            self._first_came.set()
+
+    def _bring_rest(self) -> None:
+        self._first_came.wait()
         while (path := self._next()) is not None:
             self._try(path)
-            self._first_came.set()
-        self._first_came.set()
 
     def _next(self) -> str | None:
         with self._lock:
@@ -145,6 +154,10 @@ class Arrival:
     def wait(self) -> None:
         """Have it on this disk."""
         self.all.wait(self.path)
+
+
+def _start(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="crucible-download").start()
 
 
 def _has_failed() -> bool:

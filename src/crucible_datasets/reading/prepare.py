@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -127,10 +128,9 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
 
     paths = tuple(file.path for file in files)
     late = {file.path: partial(_part_elsewhere, file) for file in files if file.elsewhere is not None}
-    table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
-    for file in files:
-        if file.arrival is not None:
-            file.arrival.all.begin()  # not before: footers are small, and waited for
+    arrivals = next((file.arrival.all for file in files if file.arrival is not None), None)
+    with nullcontext() if arrivals is None else arrivals.beginning():
+        table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
     rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
     return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from itertools import chain
 from typing import Any, BinaryIO, Protocol
 
 from crucible_datasets.records import dataclass
@@ -70,6 +71,7 @@ class Elsewhere:
 
 
 SOURCES: Registry[Source] = Registry("source", "crucible_datasets.sources", "SOURCE")
+_OWN = ("local", "hub", "http", "cloud")
 
 
 def scheme_of(url: str) -> str:
@@ -79,9 +81,10 @@ def scheme_of(url: str) -> str:
 
 
 def source_of(url: str) -> Source:
-    """The source that knows an address."""
+    """The source that knows an address; `cloud` knows whatever fsspec does, also one place inside another."""
     scheme = scheme_of(url)
-    for name in ("local", "hub", "http"):
-        if scheme in SOURCES[name].schemes and "::" not in url:
-            return SOURCES[name]
+    if "::" not in url:
+        for name in chain(_OWN, SOURCES):  # Those of others are looked for last: that takes a while.
+            if scheme in SOURCES[name].schemes:
+                return SOURCES[name]
     return SOURCES["cloud"]

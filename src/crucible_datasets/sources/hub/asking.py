@@ -92,7 +92,8 @@ def headers(endpoint: str, token: str | bool | None, url: str) -> dict[str, str]
     """What is said to a host: the token only to the Hub itself, and only where nobody can listen."""
     known = {"user-agent": "crucible-datasets"}
     there, hub = urlsplit(url), urlsplit(endpoint)
-    is_private = there.scheme == "https" or there.hostname in {"127.0.0.1", "localhost", "::1"}
+    is_here = there.hostname in {"127.0.0.1", "localhost", "::1"} and not quick.is_proxied(there)
+    is_private = there.scheme == "https" or is_here
     secret = token if isinstance(token, str) else None if token is False else own_token()
     if secret and is_private and (there.scheme, there.netloc) == (hub.scheme, hub.netloc):
         known["authorization"] = f"Bearer {secret}"

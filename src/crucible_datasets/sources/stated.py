@@ -1,0 +1,45 @@
+"""What the headers of an answer state, which may be nonsense."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin, urlsplit
+
+from crucible_datasets.exceptions import DownloadError, without_secrets
+
+
+def stated_length(headers: Mapping[str, str], url: str) -> int | None:
+    """How many bytes a server says that it sends."""
+    stated = headers.get("Content-Length")
+    if stated is not None and not (stated.isascii() and stated.isdigit()):
+        raise DownloadError(url, f"the server states a length of {stated!r}.")
+    return None if stated is None else int(stated)
+
+
+def stated_pause(headers: Mapping[str, str]) -> float:
+    """The seconds of a Retry-After header, which may be a number or a date."""
+    stated = headers.get("Retry-After")
+    if not stated:
+        return 0.0
+    try:
+        return max(0.0, float(stated))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(stated).timestamp() - time.time())
+    except (ValueError, TypeError):
+        return 0.0
+
+
+def stated_place(headers: Mapping[str, str], url: str) -> str:
+    """Where a redirect leads."""
+    location = headers["Location"]
+    try:
+        there = urljoin(url, location)
+        if urlsplit(there).scheme in {"http", "https"} and (urlsplit(there).port or True):
+            return there
+    except ValueError:
+        pass
+    raise DownloadError(url, f"it was redirected to {without_secrets(location)!r}, which no web server has.")
