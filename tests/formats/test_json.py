@@ -325,3 +325,11 @@ def test_an_error_names_no_byte_where_none_is_known():
     assert rows == [{"a": 1}]
     assert isinstance(error, FileFormatError)
     assert (error.row, error.offset) == (1, None)
+
+
+def test_lists_that_are_null_before_they_hold_objects(tmp_path):
+    rows = [{"m": [None, None]}, {"m": [{"role": "a"}]}, {"m": [None, None]}]
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for streaming in (False, True):
+        assert list(load_dataset("json", data_files=str(path), split="train", streaming=streaming)) == rows

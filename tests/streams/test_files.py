@@ -3,6 +3,7 @@
 import bz2
 import csv
 import gzip
+import itertools
 import json
 import lzma
 
@@ -16,7 +17,7 @@ import crucible_datasets as ours
 from crucible_datasets import config
 from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileFormatError, SchemaConflictError
 from crucible_datasets.formats.base import FORMATS
-from crucible_datasets.reading import blockshards, convert, files
+from crucible_datasets.reading import blockshards, files, fileshards
 from crucible_datasets.tables.rowgroups import ParquetPart
 
 
@@ -195,15 +196,15 @@ def test_resuming_seeks_instead_of_reading(tmp_path, small_blocks, monkeypatch):
         next(reader)
     again = stream("json", path)
     again.load_state_dict(made.state_dict())
-    parsed, read = [], convert.Request.parsed
+    parsed, read = [], blockshards.BlockShard._of_block
 
-    def noted(request, stream, file):
-        parsed.append(len(stream.getvalue()))
-        return read(request, stream, file)
+    def noted(shard, text, *given):
+        parsed.append(len(text))
+        return read(shard, text, *given)
 
-    monkeypatch.setattr(convert.Request, "parsed", noted)
+    monkeypatch.setattr(blockshards.BlockShard, "_of_block", noted)
     assert [row["n"] for row in again] == list(range(900, 1000))
-    assert sum(parsed) < path.stat().st_size / 5
+    assert path.stat().st_size / 20 < sum(parsed) < path.stat().st_size / 5
 
 
 def test_the_first_row_needs_no_more_than_a_block(tmp_path, small_blocks, monkeypatch):
@@ -212,8 +213,8 @@ def test_the_first_row_needs_no_more_than_a_block(tmp_path, small_blocks, monkey
     path.write_text("".join(json.dumps({"n": number}) + "\n" for number in range(1000)))
     made = stream("json", path)
     count = []
-    read = blockshards.BlockShard._rows
-    monkeypatch.setattr(blockshards.BlockShard, "_rows", lambda *given: count.append(1) or read(*given))
+    read = blockshards.BlockShard._of_block
+    monkeypatch.setattr(blockshards.BlockShard, "_of_block", lambda *given: count.append(1) or read(*given))
     assert next(iter(made)) == {"n": 0}
     assert len(count) == 1
 
@@ -315,3 +316,60 @@ def test_archives_stream_their_files(tmp_path):
     made = stream("json", tmp_path / "data.zip")
     assert (made.num_shards, [row["n"] for row in made]) == (2, [1, 2, 3])
     assert files.identified([str(tmp_path / "data.zip")])[0].inner == "1.jsonl"
+
+
+# ---- columns that nobody asks for ------------------------------------------------------------
+
+NARROWED = {
+    "select": lambda stream: stream.select_columns(["c", "a"]),
+    "remove": lambda stream: stream.remove_columns(["b", "d"]),
+    "behind": lambda stream: (
+        stream.shuffle(seed=1, buffer_size=4).repeat(2).skip(3).take(30).select_columns(["c", "a"])
+    ),
+    "filter": lambda stream: stream.filter(lambda a: a % 2, input_columns=["a"]).select_columns(["c"]),
+    "map": lambda stream: stream.map(
+        lambda a, c: {"n": a + c}, input_columns=["a", "c"], remove_columns=["a", "b", "c", "d"]
+    ),
+}
+
+
+def outcomes(made):
+    """All rows, and those that follow some of them after a resume."""
+    rows = list(made)
+    resumed = []
+    for used in range(1, len(rows), 9):
+        list(itertools.islice(made, used))
+        state = json.loads(json.dumps(made.state_dict()))
+        made.load_state_dict(state)
+        resumed.append(list(made))
+        made.load_state_dict({**state, "place": [None, 0]})
+    return rows, resumed
+
+
+@pytest.mark.parametrize("options", [{}, {"filters": [("d", ">", 2)]}], ids=["all", "filtered"])
+def test_columns_that_nobody_needs_are_not_read(tmp_path, monkeypatch, options):
+    for number, names in enumerate(["abcd", "cabd", "abcde"]):  # another order, one more column
+        numbers = {name: range(number * 10, number * 10 + 10) for name in names}
+        pq.write_table(pa.table(numbers), tmp_path / f"{number}.parquet", row_group_size=3)
+    read, batches = set(), ParquetPart.batches
+
+    def noted(part, group, names, *more):
+        read.update(names)
+        return batches(part, group, names, *more)
+
+    monkeypatch.setattr(ParquetPart, "batches", noted)
+    for then in NARROWED.values():
+        read.clear()
+        found = outcomes(then(stream("parquet", tmp_path / "*.parquet", **options)))
+        assert {"b", "d"} & read == ({"d"} if options else set())
+        with monkeypatch.context() as patch:
+            patch.setattr(fileshards.ParquetShard, "only", lambda *_: None)
+            assert found == outcomes(then(stream("parquet", tmp_path / "*.parquet", **options)))
+        assert {"a", "b", "c", "d"} <= read
+
+
+def test_a_file_without_any_column_that_is_needed_has_its_rows_all_the_same(tmp_path):
+    for number, names in enumerate(["ab", "b"]):
+        pq.write_table(pa.table({name: range(5) for name in names}), tmp_path / f"{number}.parquet")
+    made = stream("parquet", tmp_path / "*.parquet").select_columns(["a"])
+    assert [row["a"] for row in made] == [*range(5), *[None] * 5]

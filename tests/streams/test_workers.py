@@ -103,7 +103,7 @@ def test_a_count_is_shared_out(size, wanted, workers):
 def test_worker_processes(context):
     pytest.importorskip("torch", reason="torch is not installed")
     script = str(Path(__file__).with_name("real_workers.py"))
-    done = subprocess.run([sys.executable, script, context], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, script, context], capture_output=True, text=True, timeout=900)
     assert (done.returncode, done.stdout) == (0, "7 checks\n"), done.stderr
 
 

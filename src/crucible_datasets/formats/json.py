@@ -13,7 +13,13 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.json as arrow_json
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError, MixedTypesError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ColumnNotFoundError,
+    FileFieldError,
+    FileFormatError,
+    MixedTypesError,
+)
 from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column, mixed_feature
@@ -35,6 +41,7 @@ from crucible_datasets.formats.streams import (
     as_utf8,
     line_blocks,
     name_of,
+    require_size,
     undecodable,
     whole_escapes,
 )
@@ -58,15 +65,23 @@ def read(
     use_threads: bool = True,
     block_size: int | None = None,
     chunksize: int = BLOCK,
-    newlines_in_values: bool | None = None,
+    newlines_in_values: None = None,
     on_mixed_types: str | None = "use_json",
+    parse_agent_traces: bool = False,
     max_depth: int = 500,
 ) -> Iterator[pa.Table]:
     """Yield a table per block of about `chunksize` bytes."""
     if on_mixed_types not in (None, "use_json"):
         raise ArgumentError("on_mixed_types", on_mixed_types, "expected 'use_json' or None.")
+    if newlines_in_values is not None:
+        raise ArgumentError("newlines_in_values", newlines_in_values, "objects over several lines are always read.")
+    if parse_agent_traces:
+        raise ArgumentError("parse_agent_traces", parse_agent_traces, "traces are read as the rows of their files.")
+    require_size("chunksize", chunksize)
     reader = _Reader(name_of(stream), columns, filters, features, on_mixed_types, use_threads, block_size, max_depth)
     source = as_utf8(stream, encoding, encoding_errors)
+    if not isinstance(field, str | None):
+        raise ArgumentError("field", field, "expected a name.")
     if field is not None:
         yield from reader.chosen(_field_tables(source, field, reader))
     else:
@@ -113,7 +128,7 @@ def _field_tables(stream: BinaryIO, field: str, reader: _Reader) -> Iterator[pa.
         raise FileFormatError(reader.name, f"not JSON: {error}") from error
     if not isinstance(whole, dict) or field not in whole:
         found = ", ".join(map(str, whole)) if isinstance(whole, dict) else f"a {type(whole).__name__}"
-        raise FileFormatError(reader.name, f"there is no field {field!r}; found {found or 'nothing'}.")
+        raise FileFieldError(reader.name, field, found or "nothing")
     rows = _rows_of(whole[field], field, reader.name)
     for start in range(0, len(rows), _ROWS_PER_TABLE):
         yield reader.of_values(rows[start : start + _ROWS_PER_TABLE])
@@ -342,9 +357,12 @@ class _Reader:
 
     def of_values(self, rows: list[Row]) -> pa.Table:
         """Parsed rows as a table, as their Python values are: what looks like a date is text."""
-        table = pa.table({name: self._column([row.get(name) for row in rows], name) for name in _keys(rows)})
+        table = self._as_they_are(rows)
         self._remember(table)
         return table
+
+    def _as_they_are(self, rows: list[Row]) -> pa.Table:
+        return pa.table({name: self._column([row.get(name) for row in rows], name) for name in _keys(rows)})
 
     def _unmixed(self, rows: list[Row], names: list[str]) -> pa.Table:
         try:
@@ -358,7 +376,12 @@ class _Reader:
 
     def _reread(self, text: bytes) -> pa.Table:
         plain = {name: kind for name, kind in self.explicit.items() if name not in self.mixed}
-        return self._arrow(text, plain, "infer", lines_of(text).longest)
+        table = self._arrow(text, plain, "infer", lines_of(text).longest)
+        try:
+            table.validate()
+        except pa.ArrowInvalid:  # Arrow 26 loses items of lists that are null before they are objects
+            return self._as_they_are(parsed_rows(text)[0])
+        return table
 
     def _column(self, values: list[Any], name: str) -> pa.ChunkedArray:
         feature = self.features.get(name)

@@ -39,7 +39,7 @@ def write(
     lines: bool | None = None,
     indent: int | None = None,
     force_ascii: bool = False,
-    index: bool = False,
+    index: bool | None = None,
 ) -> int:
     """Write the tables; the number of bytes."""
     if orient not in _ORIENTS:
@@ -49,12 +49,14 @@ def write(
         raise ArgumentError("lines", lines, "JSON Lines have the orient 'records'.")
     if index and orient in ("records", "values"):
         raise ArgumentError("index", index, f"orient {orient!r} has no place for row numbers.")
+    if index is False and orient in ("columns", "index"):
+        raise ArgumentError("index", index, f"orient {orient!r} tells rows by their numbers.")
     if lines and not indent and not force_ascii:
         return sum(stream.write(json_lines(columns, features)) for columns in _columns(tables, features))
     encode = _encoder(indent, force_ascii)
     rows = _rows(tables, features)
     written = 0
-    for part in _lines(rows, encode) if lines else _document(rows, list(features), orient, encode, index):
+    for part in _lines(rows, encode) if lines else _document(rows, list(features), orient, encode, bool(index)):
         written += stream.write(part)
     return written
 

@@ -1,4 +1,4 @@
-"""JSON Lines, CSV and text as shards of a stream: blocks of whole records, each read on its own.
+"""CSV, and files of lines, as shards of a stream: blocks of whole records, each read on its own.
 
 A block ends at the first end of a record behind the next multiple of `BLOCK`, so where blocks begin follows from
 the file alone. A position is `[byte at which a block begins, rows of it that were given]`: going on from there seeks,
@@ -9,27 +9,32 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, BinaryIO, cast
 
+from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError
-from crucible_datasets.formats.streams import BLOCK, is_utf8
+from crucible_datasets.formats.ahead import ahead
+from crucible_datasets.formats.streams import BLOCK
 from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
+from crucible_datasets.reading.linerows import LineRows
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.source import Shard
 from crucible_datasets.streams.starts import of_arrow
 
-_HEAD = 1 << 16
+# A byte at which a block begins, the rows of it that came before, and those that come now.
+Given = tuple[int, int, Batch]
+Ended = tuple[int, FileFormatError | None, int | None]
+
 _STEP = 1 << 16  # what is read before a broken file shows is not lost
-_MARK = b"\xef\xbb\xbf"
+MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +71,10 @@ class BlockShard(FileShard):
         offset, given = at or (None, 0)
         try:
             with self._stream() as stream:
-                for begin, batch in self._parsed(stream, self._begin(stream) if offset is None else offset):
-                    wanted = batch.slice(min(given, len(batch)))
-                    if len(wanted):
-                        yield [begin, given], wanted
-                    given = 0
+                for begin, before, batch in self._parsed(stream, self._begin(stream) if offset is None else offset):
+                    used = max(given - before, 0) if begin == offset else 0
+                    if used < len(batch):
+                        yield [begin, before + used], batch.slice(used)
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
 
@@ -87,7 +91,7 @@ class BlockShard(FileShard):
         stream.seek(place - 1)
         return place - 1 + len(stream.readline())
 
-    def _blocks(self, stream: BinaryIO, offset: int) -> Iterator[tuple[int, bytes]]:
+    def _blocks(self, stream: BinaryIO, offset: int) -> Generator[tuple[int, bytes]]:
         """The blocks from a byte on, where a record begins."""
         last = None if self.stop is None else self._record_after(stream, self.stop)
         _move_to(stream, offset)
@@ -107,20 +111,44 @@ class BlockShard(FileShard):
                 return
             rest, at = text[end:], at + end
 
-    def _parsed(self, stream: BinaryIO, offset: int) -> Iterator[tuple[int, Batch]]:
+    def _parsed(self, stream: BinaryIO, offset: int) -> Iterator[Given]:
         held, held_at = b"", offset
         problem: FileFormatError | None = None
-        for begin, block in self._blocks(stream, offset):
-            text, at = (held + block, held_at) if held else (block, begin)
-            batch, problem, end = self._rows(text, at)
-            if batch is not None:
-                yield at, batch
-            if problem is not None and (end is None or (batch is None and len(text) > BLOCK)):
-                raise problem
-            # What is left may be a record over several lines, whose end is in the next block.
-            held, held_at = (b"", at) if end is None else (text[end:], at + end)
+        line_rows, blocks = self._line_rows(), self._blocks(stream, offset)
+        with closing(ahead(blocks) if config.STREAMING_PREFETCH_BATCHES else blocks) as blocks:
+            for begin, block in blocks:
+                text, at = (held + block, held_at) if held else (block, begin)
+                given, problem, end = yield from self._of_block(text, at, line_rows)
+                if problem is not None and (end is None or (not given and len(text) > BLOCK)):
+                    raise problem
+                # What is left may be a record over several lines, whose end is in the next block.
+                held, held_at = (b"", at) if end is None else (text[end:], at + end)
         if problem is not None:
             raise problem
+
+    def _line_rows(self) -> LineRows | None:
+        """What makes rows of blocks without Arrow, where that can be done."""
+        return None
+
+    def _of_block(self, text: bytes, at: int, line_rows: LineRows | None) -> Generator[Given, None, Ended]:
+        """The rows of a block; then how many there were, what is wrong behind them, and where they end, if known."""
+        given, found = 0, None
+        for batch in line_rows.batches(text) if line_rows is not None else ():
+            if batch is not None:
+                yield at, given, batch
+                given += len(batch)
+                continue
+            found = found or self._rows(text, at)
+            if found[1] is None and line_rows is not None and line_rows.fits(found[0]):
+                break
+        else:
+            if line_rows is not None and line_rows.is_whole:
+                return given, None, None
+        rest, problem, end = found or self._rows(text, at)
+        if rest is not None and given < len(rest):
+            yield at, given, rest.slice(given)
+            given = len(rest)
+        return given, problem, end
 
     def _rows(self, text: bytes, at: int) -> tuple[Batch | None, FileFormatError | None, int | None]:
         """The rows of a block, what is wrong behind them, and where they end, if that is known."""
@@ -155,22 +183,6 @@ class BlockShard(FileShard):
         return self._is_in_records and self._is_seekable
 
 
-class LineShard(BlockShard):
-    """JSON Lines or text: a record is a line."""
-
-    @cached_property
-    def _is_in_records(self) -> bool:
-        options = {**self.request.format.options(), **self.request.options}
-        if not is_utf8(options.get("encoding")) or options.get("encoding_errors") not in (None, "strict"):
-            return False
-        if self.request.format.name == "text":
-            return bool(options["sample_by"] == "line")
-        if options.get("field") is not None:
-            return False
-        with self._stream() as stream:
-            return _is_object(stream.readline(_HEAD))
-
-
 # Options that mean the same in every block.
 _OF_ANY_BLOCK = {
     *("sep", "delimiter", "header", "names", "column_names", "usecols", "na_values", "keep_default_na", "na_filter"),
@@ -202,7 +214,7 @@ class CsvShard(BlockShard):
             text = stream.readline()
             while text.count(b'"') % 2 and (more := stream.readline()):
                 text += more
-        return text.removeprefix(_MARK)
+        return text.removeprefix(MARK)
 
     def _head(self) -> bytes:
         return self._first
@@ -243,18 +255,6 @@ def _read(stream: BinaryIO, size: int, before: bytes) -> tuple[bytes, FileFormat
     except FileFormatError as error:
         return b"".join(pieces), error
     return b"".join(pieces), None
-
-
-def _is_object(line: bytes) -> bool:
-    text = line.removeprefix(_MARK).strip()
-    if not text.startswith(b"{"):
-        return not text
-    if not line.endswith(b"\n") and len(line) == _HEAD:
-        return True  # too long to look at; whether it is whole shows when it is read
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
 
 
 def _move_to(stream: BinaryIO, offset: int) -> None:

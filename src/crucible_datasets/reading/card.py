@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import CardError
+from crucible_datasets.exceptions import CardError, nonsense_told
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.reading.frontmatter import described_by
 from crucible_datasets.records import dataclass
@@ -42,7 +42,8 @@ def card_of(folder: str) -> Card:
     """The card of a folder; an empty one when it says nothing."""
     stated = described_by(folder)
     place = os.path.join(folder, config.REPOCARD_FILENAME)
-    return Card(_configs(stated.get(config.METADATA_CONFIGS_FIELD), place), _infos(stated, folder, place))
+    with nonsense_told(CardError, place):
+        return Card(_configs(stated.get(config.METADATA_CONFIGS_FIELD), place), _infos(stated, folder, place))
 
 
 def _configs(stated: Any, place: str) -> dict[str, CardConfig]:
@@ -63,6 +64,8 @@ def _config(entry: Any, place: str) -> CardConfig:
         raise CardError(place, f"every entry of configs needs config_name with a text, but one is {entry!r}.")
     if set(_UNFIT_FOR_FILE_NAMES) & set(name):
         raise CardError(place, f"config_name {name!r} must not hold any of {_UNFIT_FOR_FILE_NAMES}")
+    if not isinstance(entry.get("data_dir"), str | None):
+        raise CardError(place, f"data_dir must be a path, not {entry['data_dir']!r}.")
     about_files = ("config_name", "data_files", "data_dir", "default")
     return CardConfig(
         name,
@@ -117,6 +120,7 @@ def _older_infos(path: str) -> dict[str, DatasetInfo]:
             stated = json.load(file)
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CardError(path, f"it is not JSON: {error}.") from error
-    return {name: DatasetInfo.from_dict(info) for name, info in stated.items()}
+    with nonsense_told(CardError, path):
+        return {name: DatasetInfo.from_dict(info) for name, info in stated.items()}

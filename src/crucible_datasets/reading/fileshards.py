@@ -71,9 +71,18 @@ class ParquetShard(FileShard):
     """Some row groups of a Parquet file, all by default. A position is the number of the next row in them."""
 
     groups: tuple[int, ...] | None = None
+    expected: tuple[str, ...] = ()  # the columns of the stream
+    unneeded: frozenset[str] = frozenset()  # those of them that nobody asks for; what else a file has is read
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "groups": self.groups}
+        added = {"groups": self.groups, "expected": self.expected, "unneeded": self.unneeded}
+        return {**super().__getstate__(), **added}
+
+    def expecting(self, features: Features | None) -> ParquetShard:
+        return replace(self, expected=tuple(features or ()))
+
+    def only(self, names: Sequence[str]) -> ParquetShard:
+        return replace(self, unneeded=self.unneeded | (frozenset(self.expected) - set(names)))
 
     @cached_property
     def part(self) -> ParquetPart | None:
@@ -140,7 +149,8 @@ class ParquetShard(FileShard):
         for name in wanted:
             if name not in part.features:
                 raise ColumnNotFoundError(name, available)
-        return list(dict.fromkeys([*wanted, *columns_of(filters, available)]))
+        needed = [name for name in wanted if name not in self.unneeded] or wanted[:1]  # which tells how many rows
+        return list(dict.fromkeys([*needed, *columns_of(filters, available)]))
 
     def _chosen(self, found: pa.RecordBatch, features: Features, filters: Any) -> Batch:
         table = pa.Table.from_batches([found])
@@ -148,8 +158,10 @@ class ParquetShard(FileShard):
             with applied(filters):
                 table = narrowed(table, None, filters)
         batch = Batch.of_table(table, features)
-        names = self.request.columns
-        return batch if names is None or list(features) == names else batch.select(names)
+        names = [name for name in self.request.columns or features if name not in self.unneeded]
+        if not names:  # all that is needed is null
+            return Batch.of_rows([{name: None for name in self.expected if name not in self.unneeded}] * len(batch))
+        return batch if list(features) == names else batch.select(names)
 
     @cached_property
     def _num_rows(self) -> int:

@@ -58,7 +58,9 @@ def parsed(text: str, path: str) -> Any:
                 path, "the number of YAML values", config.MAX_CARD_VALUES, "config.MAX_CARD_VALUES"
             )
         return loader.construct_document(root)
-    except yaml.YAMLError as error:
+    except LimitExceededError:
+        raise
+    except (yaml.YAMLError, ValueError) as error:  # a date of the 99th month, a number of 5,000 digits
         raise CardError(path, " ".join(str(error).split())) from error
     except RecursionError as error:
         raise CardError(path, "its YAML is nested too deeply, or contains itself.") from error

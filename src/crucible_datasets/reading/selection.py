@@ -85,7 +85,9 @@ def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
 def require_inside(folder: str, stated: Sequence[str]) -> None:
     """A card may come from anywhere, and names only files of its own folder."""
     for one in stated:
-        if not f"{os.path.normpath(os.path.join(folder, one))}/".startswith(f"{folder.rstrip('/')}/"):
+        # As `reading.patterns` will read it: members of an archive stand before it, and a home may be meant.
+        file = os.path.expanduser(one.rpartition("::")[2].removeprefix("file://"))
+        if not f"{os.path.normpath(os.path.join(folder, file))}/".startswith(f"{folder.rstrip('/')}/"):
             raise CardError(os.path.join(folder, config.REPOCARD_FILENAME), f"{one!r} lies outside of its folder.")
 
 

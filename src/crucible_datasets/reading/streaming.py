@@ -11,10 +11,11 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.reading.blockshards import CsvShard, LineShard
+from crucible_datasets.reading.blockshards import CsvShard
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
+from crucible_datasets.reading.lineshards import LineShard
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
 from crucible_datasets.reading.tarshards import TarShard

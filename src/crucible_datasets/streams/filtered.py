@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.ops.mapping.asynchronous import Loop
-from crucible_datasets.streams.base import Position, Step, Unpacked
+from crucible_datasets.streams.base import Position, Stage, Step, Unpacked
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.cursor import Cursor
@@ -48,6 +48,10 @@ class Filtered(Unpacked, Step):
                     raise error
                 index += len(batch)
 
+    def only(self, names: Sequence[str]) -> Stage:
+        asked = self.call.input_columns
+        return self if asked is None else self.over([self.source.only(list(dict.fromkeys([*names, *asked])))])
+
     def _kept(self, batch: Batch, index: int, loop: Loop) -> tuple[list[int], BaseException | None]:
         """The rows that are kept, and the error in the row behind those that were asked about."""
         block = BatchBlock(batch, self.shown)
@@ -60,6 +64,7 @@ class Filtered(Unpacked, Step):
         else:
             answers, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
             self.call.tell(error, index + len(answers), batch.names)
+        block.let_go()
         return [place for place, answer in enumerate(answers) if answer and _is_yes(answer)], error
 
 

@@ -71,6 +71,10 @@ class BatchBlock:
     def __len__(self) -> int:
         return len(self.given)
 
+    def let_go(self) -> None:
+        """Forget the rows that were handed out, which know their block."""
+        lazy.let_go(cast(Block, self))
+
     def first(self, num_rows: int) -> BatchBlock:
         """Its first rows, with what was decoded of them."""
         block = BatchBlock(self.given.slice(0, num_rows), self.shown)

@@ -69,6 +69,7 @@ class Mapped(Unpacked, Step):
         """What the function made of the rows, and the error in the row behind them."""
         block = BatchBlock(batch, self.shown)
         results, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
+        block.let_go()
         self.call.tell(error, index + len(results), batch.names)
         if not results:
             return None, error
@@ -112,6 +113,7 @@ class MappedBatches(Unpacked, Step):
         batch = batch.even()
         block = BatchBlock(batch, self.shown)
         result = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)
+        block.let_go()
         if self.shown.is_frame:
             return _of_frame(result, self.call, self.removed)
         columns = _returned(result, self.call, self.removed)

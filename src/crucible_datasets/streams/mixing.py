@@ -30,11 +30,12 @@ def shuffle(
     stream: Stream, seed: int | None, generator: np.random.Generator | None, buffer_size: int, max_inputs: int
 ) -> Stream:
     """The rows in an order drawn at random: first that of the shards, then that of the rows in a buffer."""
-    for name, value in (("buffer_size", buffer_size), ("max_buffer_input_shards", max_inputs)):
-        if value < 1:
-            raise ArgumentError(name, value, "expected at least 1.")
+    # A buffer of no rows shuffles as one of a single row does: shards change places, rows do not.
+    for name, value, least in (("buffer_size", buffer_size, 0), ("max_buffer_input_shards", max_inputs, 1)):
+        if value < least:
+            raise ArgumentError(name, value, f"expected at least {least}.")
     drawn = deepcopy(generator) if generator is not None else np.random.default_rng(seed)
-    return replace(stream, stage=Shuffled(stream.stage.reordered(drawn), drawn, buffer_size, max_inputs))
+    return replace(stream, stage=Shuffled(stream.stage.reordered(drawn), drawn, max(buffer_size, 1), max_inputs))
 
 
 def with_workers(stream: Stream, deterministic: bool, block_size: int) -> Stream:

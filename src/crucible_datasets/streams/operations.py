@@ -55,9 +55,12 @@ def map_rows(
     call = Call.of(_nothing if function is None else function, with_indices, input_columns, fn_kwargs)
     shown, removed = Shown(stream.format), _listed(remove_columns or ())
     executor = chosen(executor, stream.stage, call, batched)
-    stage: Stage = Mapped(_opened(stream, executor), call, shown, removed)
+    below = _opened(stream, executor)
+    if call.input_columns is not None and stream.features is not None and set(removed) <= stream.features.keys():
+        below = below.only([name for name in stream.features if name in call.input_columns or name not in removed])
+    stage: Stage = Mapped(below, call, shown, removed)
     if batched:
-        stage = MappedBatches(_opened(stream, executor), call, shown, removed, batch_size, drop_last_batch)
+        stage = MappedBatches(below, call, shown, removed, batch_size, drop_last_batch)
     kinds = None if features is None else within(Features(features), stream.media_roots)
     return replace(stream, stage=spread(stage, executor), features=kinds)
 

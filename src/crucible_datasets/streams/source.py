@@ -70,7 +70,7 @@ class Source(Stage):
         if self.media_roots is None or made.features is None:
             return made
         bounded = within(made.features, self.media_roots)
-        return made if bounded is made.features else replace(made, features=bounded)
+        return made if bounded is made.features else Batch(made.table, bounded, made.made)
 
     def _as_features(self, batch: Batch, shard: Shard) -> Batch:
         if self.features is None or same_features(batch.features, self.features):

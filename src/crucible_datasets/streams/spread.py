@@ -111,7 +111,7 @@ def _whole(batch: Batch) -> Batch:
     """The batch with the files that its media name."""
     if batch.table is None or batch.features is None:
         return batch
-    return replace(batch, table=with_files(batch.table, batch.features))
+    return Batch(with_files(batch.table, batch.features), batch.features, batch.made)
 
 
 def _source_of(stage: Stage) -> Source:

@@ -62,6 +62,7 @@ class RunWriter:
         self._writer: Any = None
         self._formatter = ArrowFormatter()
         self._waiting: list[pa.Table] = []
+        self._waiting_rows = self._waiting_bytes = 0
 
     def add(self, block: Block, outcome: Outcome) -> None:
         """Add what became of the next block."""
@@ -115,17 +116,16 @@ class RunWriter:
 
     def _put(self, table: pa.Table, features: Features) -> None:
         self._waiting.append(table)
-        if (
-            sum(map(len, self._waiting)) >= _ROWS_AT_ONCE
-            or sum(waiting.nbytes for waiting in self._waiting) >= _BYTES_AT_ONCE
-        ):
+        self._waiting_rows += len(table)
+        self._waiting_bytes += table.nbytes
+        if self._waiting_rows >= _ROWS_AT_ONCE or self._waiting_bytes >= _BYTES_AT_ONCE:
             self._flush()
 
     def _flush(self) -> None:
         if self._waiting:
             together = pa.concat_tables(self._waiting).combine_chunks()
             self._writer.write_table(self._formatter.batch(together, self._features))
-            self._waiting = []
+            self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
 
     def _close(self) -> None:
         if self._writer is not None:

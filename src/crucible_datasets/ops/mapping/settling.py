@@ -49,7 +49,8 @@ def settled(view: View, runs: Sequence[Run], merge: Merge, folder: str) -> Settl
     shared = [name for name in kept if name not in written and all(_keeps(run, name) for run in loud)]
     new = [name for name in written if name not in view.features]
     there = [name for name in view.features if name in written or name in kept]
-    order = list(written) if replaced else [*there, *new]
+    whole = [name for run in loud if run.is_replaced for name in run.columns]
+    order = list(dict.fromkeys([*whole, *written])) if replaced else [*there, *new]
     features = {name: _type(view, runs, kinds, merge, name, folder) for name in order if name not in shared}
     return Settled(*_as_wanted(order, shared, Features(features), merge.typing.wanted))
 
@@ -82,7 +83,9 @@ def _type(view: View, runs: Sequence[Run], kinds: Mapping[Any, Features], merge:
         found.append(original)
     if all(kind == found[0] for kind in found[1:]) and (original is None or found[0] == original):
         return found[0]
-    may_stay = merge.typing.keeps_types and original is not None and not any(run.is_replaced for run in runs)
+    # Of tables, those of one block may have floats for the integers of another, which are its only nulls.
+    as_before = not any(run.is_replaced for run in runs) or original in found
+    may_stay = merge.typing.keeps_types and original is not None and as_before
     if may_stay and all(may_become(kind, original) for kind in found) and _all_fit(folder, runs, kinds, name, original):
         return original
     segments = [Segment("", Features({name: kind})) for kind in found]
@@ -161,7 +164,7 @@ def _of_length(columns: Mapping[str, Any], length: int) -> pa.Table:
 
 def rows_kept(runs: Sequence[Run], num_rows: int) -> np.ndarray | None:
     """The input rows that the result shows, or None when it shows all of them, or rows of its own."""
-    if not all(run.is_aligned for run in runs):
+    rows = [run.rows() for run in runs]
+    if not all(run.is_aligned for run in runs) or sum(map(len, rows)) == num_rows:
         return None
-    rows = np.concatenate([np.asarray(run.rows(), dtype=np.int64) for run in runs] or [np.zeros(0, dtype=np.int64)])
-    return None if len(rows) == num_rows else rows
+    return np.concatenate([np.asarray(kept, dtype=np.int64) for kept in rows] or [np.zeros(0, dtype=np.int64)])

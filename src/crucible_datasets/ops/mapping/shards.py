@@ -18,6 +18,7 @@ from crucible_datasets.features.decoding import is_media
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.blocks import Block, Source
 from crucible_datasets.ops.mapping.calls import Call, Failure
+from crucible_datasets.ops.mapping.lazy import let_go
 from crucible_datasets.ops.mapping.merging import outcome_of
 from crucible_datasets.ops.mapping.outcomes import Merge
 from crucible_datasets.ops.mapping.runs import Run, RunWriter, files_of
@@ -85,6 +86,7 @@ class Shard:
         for block in self._blocks(start, source):
             if not self._is_dropped(block):
                 failures += writing.add(block, rank, loop)
+                let_go(block)
             at = block.rows.stop
             advance(len(block))
             if time.monotonic() - began > _PART_SECONDS or at - start >= self.part_rows:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import FunctionResultError
 from crucible_datasets.features import Features
+from crucible_datasets.features.infer import infer_column
 from crucible_datasets.tables.table import ArrowTable
 
 
@@ -42,4 +43,17 @@ def _arrow(value: Any) -> pa.Table:
         return value
     if isinstance(value, pa.RecordBatch):
         return pa.Table.from_batches([value])
-    return pa.Table.from_pandas(value) if _library(type(value)) == "pandas" else value.to_arrow()
+    return _of_pandas(value) if _library(type(value)) == "pandas" else value.to_arrow()
+
+
+def _of_pandas(frame: Any) -> pa.Table:
+    # Arrow takes no cells that are arrays of several dimensions.
+    tensors = {
+        name: infer_column(list(frame[name]), str(name))[0]
+        for name in frame.columns
+        if frame[name].dtype == object and any(getattr(cell, "ndim", 0) > 1 for cell in frame[name])
+    }
+    if not tensors:
+        return pa.Table.from_pandas(frame)
+    others = pa.Table.from_pandas(frame.drop(columns=list(tensors)))
+    return pa.table({str(name): tensors[name] if name in tensors else others[str(name)] for name in frame.columns})

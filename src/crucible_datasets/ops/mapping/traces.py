@@ -116,7 +116,13 @@ def _are_records(values: list[Any], names: tuple[str, ...]) -> bool:
 
 def _same_fields(values: list[Any], names: tuple[str, ...], fields: list[Trace]) -> bool:
     try:
-        pairs = zip(names, fields, strict=True)
-        return all(is_unchanged(inside, list(map(itemgetter(name), values))) for name, inside in pairs)
+        return all(_same_field(values, name, inside) for name, inside in zip(names, fields, strict=True))
     except KeyError:
         return False
+
+
+def _same_field(values: list[Any], name: str, inside: Trace) -> bool:
+    found = map(itemgetter(name), values)
+    if inside[0] != "leaves":
+        return is_unchanged(inside, list(found))
+    return len(values) == len(inside[1]) and all(map(is_, found, inside[1]))

@@ -1,0 +1,63 @@
+"""JSON Lines and text as shards of a stream: a record is a line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from crucible_datasets.features import Features
+from crucible_datasets.formats.json_rows import TypedLines
+from crucible_datasets.formats.streams import is_utf8
+from crucible_datasets.reading.blockshards import MARK, BlockShard
+from crucible_datasets.reading.linerows import LineRows
+
+_HEAD = 1 << 16
+# Options that say how Arrow works, and what becomes of values that are not what is expected.
+_ARROWS_OWN = {"use_threads", "block_size", "chunksize", "newlines_in_values", "on_mixed_types"}
+
+
+@dataclass(frozen=True, eq=False)
+class LineShard(BlockShard):
+    """JSON Lines or text: a record is a line."""
+
+    expected: Features | None = None  # what the first rows of the stream turned out to be
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "expected": self.expected}
+
+    def expecting(self, features: Features | None) -> LineShard:
+        return replace(self, expected=features)
+
+    def _line_rows(self) -> LineRows | None:
+        request, defaults = self.request, self.request.format.options()
+        chosen = {name for name, value in request.all_options(self.file).items() if value != defaults.get(name)}
+        if request.format.name != "json" or request.columns or request.filters is not None or chosen - _ARROWS_OWN:
+            return None
+        lines = TypedLines(self.expected or Features())
+        return LineRows(lines) if lines.is_possible else None
+
+    @cached_property
+    def _is_in_records(self) -> bool:
+        options = {**self.request.format.options(), **self.request.options}
+        if not is_utf8(options.get("encoding")) or options.get("encoding_errors") not in (None, "strict"):
+            return False
+        if self.request.format.name == "text":
+            return bool(options["sample_by"] == "line")
+        if options.get("field") is not None:
+            return False
+        with self._stream() as stream:
+            return _is_object(stream.readline(_HEAD))
+
+
+def _is_object(line: bytes) -> bool:
+    text = line.removeprefix(MARK).strip()
+    if not text.startswith(b"{"):
+        return not text
+    if not line.endswith(b"\n") and len(line) == _HEAD:
+        return True  # too long to look at; whether it is whole shows when it is read
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
