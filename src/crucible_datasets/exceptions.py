@@ -19,7 +19,7 @@ and inherits the standard type that existing `except` clauses look for.
     ├── FeaturesMismatchError (ValueError, KeyError)
     ├── UnknownTypeError (ValueError, TypeError)
     ├── UnknownEntryError (ValueError)
-    ├── MissingPackageError (ImportError)
+    ├── MissingPackageError (ImportError, ValueError)
     ├── SplitSizeError (ValueError)
     ├── StratificationError (ValueError)
     ├── ArgumentError (ValueError)
@@ -43,17 +43,19 @@ and inherits the standard type that existing `except` clauses look for.
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
     │   │   ├── DatasetGenerationCastError
+    │   │   ├── FileFormatError (ValueError)
+    │   │   │   ├── ArrowFileError (OSError)
+    │   │   │   └── FileFieldError (KeyError)
     │   │   ├── MediaFolderError (ValueError)
     │   │   └── SchemaConflictError (ValueError, TypeError)
     │   ├── ManualDownloadError
-    │   ├── FileFormatError (ValueError)
-    │   │   └── ArrowFileError (OSError)
     │   ├── CardError (ValueError)
     │   └── DatasetScriptError (RuntimeError)
     ├── DefunctDatasetError
     ├── FileNotFoundDatasetsError (FileNotFoundError)
     │   ├── DataFilesNotFoundError
     │   ├── DatasetNotFoundError
+    │   │   └── PinNotFoundError
     │   └── EmptyDatasetError
     ├── ConfigNotFoundError (ValueError)
     ├── FormatConflictError (ValueError)
@@ -69,6 +71,7 @@ and inherits the standard type that existing `except` clauses look for.
     ├── LimitExceededError (ValueError)
     ├── WorkerDiedError (RuntimeError)
     ├── WorkerError (RuntimeError)
+    ├── ClusterError (RuntimeError)
     ├── NotPicklableError (TypeError)
     ├── DownloadError (ConnectionError)
     │   ├── AccessDeniedError (PermissionError)
@@ -81,6 +84,8 @@ and inherits the standard type that existing `except` clauses look for.
     ├── TemplateError (ValueError, KeyError)
     ├── BadRowError (ValueError, TypeError)
     ├── StorageError (OSError)
+    │   └── NotWritableError (PermissionError)
+    ├── DatabaseError (ConnectionError)
     ├── OutOfBoundsError (PermissionError, ValueError)
     ├── BadMediaError (ValueError, OSError, RuntimeError)
     │   ├── MissingMediaError (FileNotFoundError)
@@ -109,7 +114,8 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -557,6 +563,14 @@ class StorageError(DatasetsError, OSError):
         return type(self), (self.path, self.errno)
 
 
+class NotWritableError(StorageError, PermissionError):
+    """This user may not write where something is to be written."""
+
+    def message(self, path: str, code: int) -> str:
+        where = "Name another place; for the cache, with the variable HF_HOME or HF_DATASETS_CACHE."
+        return f"{path}: {os.strerror(code)}. {where}"
+
+
 class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):
     """A dataset was to be saved where a file is."""
 
@@ -638,10 +652,12 @@ class NotPicklableError(DatasetsError, TypeError):
         )
 
 
-class FileFormatError(DatasetBuildError, ValueError):
+class FileFormatError(DatasetGenerationError, ValueError):
     """A file is not what its format asks for, or breaks off."""
 
-    def message(self, path: object, reason: str, row: int | None = None, offset: int | None = None) -> str:
+    def message(  # type: ignore[override]
+        self, path: object, reason: str, row: int | None = None, offset: int | None = None
+    ) -> str:
         self.path, self.reason, self.row, self.offset = path, reason, row, offset
         where = "".join(f", {name} {value}" for name, value in (("row", row), ("byte", offset)) if value is not None)
         return f"{path!s}{where}: {reason}"
@@ -650,8 +666,18 @@ class FileFormatError(DatasetBuildError, ValueError):
 class ArrowFileError(FileFormatError, OSError):
     """A file is not a readable Arrow stream or file."""
 
-    def message(self, path: object, reason: str, row: int | None = None, offset: int | None = None) -> str:
+    def message(  # type: ignore[override]
+        self, path: object, reason: str, row: int | None = None, offset: int | None = None
+    ) -> str:
         return super().message(path, f"this is not a readable Arrow file: {reason}", row, offset)
+
+
+class FileFieldError(FileFormatError, KeyError):
+    """A file has no field of the name that holds the rows."""
+
+    def message(self, path: object, field: object, found: str) -> str:  # type: ignore[override]
+        self.field, self.found = field, found
+        return super().message(path, f"there is no field {field!r}; found {found}.")
 
 
 class CardError(DatasetBuildError, ValueError):
@@ -761,11 +787,11 @@ class NonMatchingSplitsSizesError(SplitsVerificationError):
 
 
 class UnavailableError(DatasetsError):
-    """Something that this version cannot do yet."""
+    """Something that this library cannot do."""
 
     def message(self, what: str, instead: str) -> str:
         self.what, self.instead = what, instead
-        return f"{what} comes with a later version. {instead}"
+        return f"{what} is not supported. {instead}"
 
 
 class LimitExceededError(DatasetsError, ValueError):
@@ -774,6 +800,17 @@ class LimitExceededError(DatasetsError, ValueError):
     def message(self, path: object, what: str, limit: int, setting: str) -> str:
         self.path, self.limit, self.setting = path, limit, setting
         return f"{path!s}: {what} exceeds the limit of {limit:,}. If the data is trusted, raise {setting}."
+
+
+@contextmanager
+def nonsense_told(kind: type[FileFormatError | CardError], path: str) -> Iterator[None]:
+    """Whatever a file that does not say what it should makes its reader stumble over is an error that names it."""
+    try:
+        yield
+    except DatasetsError:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise kind(path, f"its content is not as it should be: {type(error).__name__}: {error}.") from error
 
 
 def without_secrets(address: str) -> str:

@@ -71,6 +71,12 @@ def test_hdf5_that_reaches_outside_or_is_no_table_is_refused(hdf5, fill):
         rows("hdf5", hdf5(fill))
 
 
+@pytest.mark.parametrize("shape", [(10**11,), (1, 10**11)], ids=["rows", "one row"])
+def test_hdf5_of_values_that_were_never_written_is_refused(hdf5, shape):
+    with pytest.raises(LimitExceededError, match="MAX_UNPACKED_RATIO"):
+        rows("hdf5", hdf5(lambda h5py, file: file.create_dataset("a", shape, dtype="u1", chunks=True)))
+
+
 def test_hdf5_without_rows_keeps_its_columns(hdf5):
     assert rows("hdf5", hdf5(lambda h5py, file: file.create_dataset("a", data=np.zeros((0, 2))))) == {"a": []}
 

@@ -44,7 +44,7 @@ def test_what_is_written_is_read_back(con):
     assert rows("t", con) == TABLE.to_pylist()
     assert rows("SELECT s FROM t WHERE f > 1.6", con) == [{"s": None}]
     assert rows("t", con, columns=["f"], chunksize=1) == TABLE.select(["f"]).to_pylist()
-    assert rows("t", con, index_col="i") == TABLE.select(["f", "s", "b"]).to_pylist()
+    assert rows("t", con, index_col="i") == TABLE.to_pylist()
 
 
 def test_if_exists(con):
@@ -90,3 +90,11 @@ def test_two_columns_of_one_name_are_refused(con):
 def test_what_is_no_connection_is_refused():
     with pytest.raises(ArgumentError, match="con"):
         rows("SELECT 1", 5)
+
+
+def test_damage_that_is_met_while_rows_are_read_is_told(tmp_path):
+    path = tmp_path / "data.db"
+    write_sql([TABLE], FEATURES, "t", f"sqlite:///{path}")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff"))
+    with pytest.raises(DatasetGenerationError, match="UTF-8"):
+        list(read_sql("t", f"sqlite:///{path}"))

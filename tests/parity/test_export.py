@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
+import itertools
 import json
 import sqlite3
+from functools import partial
 from typing import Any
 
 import datasets as hf
@@ -105,6 +108,42 @@ def test_csv_is_the_same_to_the_byte(options, batch_size):
     )
 
 
+DATED = {**ROWS, "when": [dt.datetime(2020, 1, 2, 3, 4, 5, 678000), None, dt.datetime(1999, 12, 31)]}
+CSV_OPTIONS: list[dict[str, Any]] = [
+    {"sep": "ab"}, {"sep": ""}, {"index": True}, {"index": True, "index_label": "id"},
+    {"index": True, "index_label": False}, {"header": None}, {"header": 0}, {"header": ["p", "q"]}, {"columns": ["zz"]},
+    {"na_rep": 5}, {"float_format": "{:.1f}"}, {"float_format": "{:.1f}".format}, {"decimal": ","}, {"quoting": 2},
+    {"quoting": 3}, {"quoting": 3, "escapechar": "\\"}, {"quoting": 9}, {"quotechar": "'"}, {"quotechar": "''"},
+    {"date_format": "%d/%m/%Y %H"}, {"escapechar": "\\"}, {"chunksize": 1}, {"errors": "ignore"},
+]  # fmt: skip
+JSON_OPTIONS: list[dict[str, Any]] = [
+    {"orient": "table"}, {"orient": "table", "index": True}, {"orient": "zz"}, {"orient": "split", "lines": True},
+    {"index": True}, {"orient": "columns", "index": True}, {"orient": "columns", "index": False},
+    {"orient": "index", "index": True}, {"date_format": "iso"}, {"date_unit": "s"}, {"double_precision": 2},
+    {"default_handler": str}, {"force_ascii": True}, {"lines": False, "force_ascii": False},
+]  # fmt: skip
+
+
+def test_options_of_pandas_mean_the_same():
+    def csv_of(library: Any, options: Any) -> Any:
+        return exported(library, library.Dataset.from_dict(DATED), "csv", **options)
+
+    def json_of(library: Any, options: Any) -> Any:
+        text = exported(library, library.Dataset.from_dict(DATED), "json", **options)[1].decode()
+        return [json.loads(line) for line in text.splitlines()]
+
+    for write, options in [*((csv_of, each) for each in CSV_OPTIONS), *((json_of, each) for each in JSON_OPTIONS)]:
+        try:
+            same_outcome(partial(write, hf, options), partial(write, ours, options))
+        except Exception as error:
+            raise AssertionError(options) from error
+
+
+def test_a_name_that_asks_for_a_zip_archive_is_refused(tmp_path):
+    with pytest.raises(ours.exceptions.ArgumentError, match="zip"):
+        ours.Dataset.from_dict(ROWS).to_json(tmp_path / "it.json.zip")
+
+
 @pytest.mark.parametrize(("kind", "columns"), [("json", {"a": []}), ("csv", {"a": []}), ("json", {})])
 def test_no_rows_and_no_columns(kind, columns):
     same_outcome(
@@ -147,13 +186,15 @@ def test_unknown_options_are_refused(kind):
 SQL_ROWS = {"n": [1, 2, 3], "text": ["a", "é", None], "x": [0.5, None, 1e20], "data": [b"ab", b"", None]}
 
 
-@pytest.mark.parametrize("batch_size", [None, 1, 2])
-@pytest.mark.parametrize("before", [[], [{}], [{"if_exists": "replace"}], [{"if_exists": "append"}]])
-@pytest.mark.parametrize("options", [{}, {"if_exists": "append"}, {"if_exists": "replace"}, {"index": True}])
-def test_sql_tables_hold_the_same(batch_size, before, options):
-    if "index" in options and batch_size:
-        return  # Hugging Face starts to count again with every batch
+def test_sql_tables_hold_the_same():
+    befores = [[], [{}], [{"if_exists": "replace"}], [{"if_exists": "append"}]]
+    optionses = [{}, {"if_exists": "append"}, {"if_exists": "replace"}, {"index": True}]
+    for batch_size, before, options in itertools.product([None, 1, 2], befores, optionses):
+        if "index" not in options or not batch_size:  # Hugging Face starts to count again with every batch
+            _same_sql_tables(batch_size, before, options)
 
+
+def _same_sql_tables(batch_size: int | None, before: list[Any], options: dict[str, Any]) -> None:
     def table(library: Any) -> Any:
         connection = sqlite3.connect(":memory:")
         try:

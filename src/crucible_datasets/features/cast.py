@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import CastError
+from crucible_datasets.exceptions import CastError, DatasetsError
 from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.extension import check_shape
 from crucible_datasets.features.storage import feature_of, storage_type
@@ -32,7 +32,11 @@ def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) 
     chunks = _one_chunk(column) if any_leaf(feature, (Json,)) else column.chunks
     try:
         return pa.chunked_array([_cast(chunk, feature) for chunk in chunks], type=target)
-    except (pa.ArrowException, CastError) as error:
+    except CastError as error:
+        raise CastError(name, str(column.type), str(feature), str(error)) from error
+    except DatasetsError:
+        raise  # some of them are errors of Arrow too
+    except pa.ArrowException as error:
         raise CastError(name, str(column.type), str(feature), str(error)) from error
 
 

@@ -93,14 +93,14 @@ def require_readable_names(fields: Iterable[pa.Field]) -> None:
 
 
 @contextmanager
-def broken(path: str) -> Iterator[None]:
+def broken(path: str, kind: str = "readable Arrow data") -> Iterator[None]:
     """Whatever goes wrong with the bytes of a file is an error of that file."""
     try:
         yield
     except (DatasetsError, FileNotFoundError, PermissionError):
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
-        raise FileFormatError(path, f"this is not readable Arrow data: {error}") from error
+        raise FileFormatError(path, f"this is not {kind}: {error}") from error
 
 
 def write(tables: Iterable[pa.Table], features: Features, stream: BinaryIO, batch_size: int | None = None) -> int:

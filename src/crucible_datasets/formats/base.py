@@ -38,7 +38,7 @@ class Format:
     aliases: tuple[str, ...] = ()
     by_extension: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that an extension implies
     in_place: bool = False  # read where it lies, never converted
-    needs_path: bool = False  # the library behind it wants a file name instead of a stream
+    needs_path: bool = False  # `read` opens the file by its name (`streams.name_of`): a stream alone cannot be read
     reads_archives: bool = False  # an archive is one file of it, and not the files that are in the archive
     folder: Any = None  # for media: a `MediaFolder` (formats.folders), and a whole folder makes the rows
 
@@ -69,6 +69,8 @@ class Format:
     ) -> Iterator[pa.Table]:
         """Only the columns and rows that are asked for, whatever the format does by itself."""
         expression = expression_of(filters)
+        if columns is not None and len(set(columns)) != len(columns):
+            raise ArgumentError("columns", columns, "expected names that differ.")
         for table in self.read(stream, columns=columns, filters=expression, features=features, **options):
             yield narrowed(table, columns, expression)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.formats.base import Filters, Format
-from crucible_datasets.formats.streams import name_of, undecodable
+from crucible_datasets.formats.streams import name_of, require_encoding, undecodable
 
 _SENTENCES = 10_000
 _DOCUMENT = "-DOCSTART-"
@@ -33,8 +33,9 @@ def read(
 ) -> Iterator[pa.Table]:
     """Yield a row per sentence, in which every column is a list."""
     names = ["tokens"] if column_names is None else list(column_names)
-    if not names:
-        raise ArgumentError("column_names", column_names, "expected at least one name.")
+    if not names or len(set(names)) != len(names):
+        raise ArgumentError("column_names", column_names, "expected at least one name, and names that differ.")
+    require_encoding(encoding, encoding_errors)
     text = io.TextIOWrapper(cast(Any, stream), encoding=encoding, errors=encoding_errors)
     try:
         sentences = _sentences(text, delimiter, _DOCUMENT if skip_docstart else None, comment_prefix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections import Counter
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,11 +19,23 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features.types import Value
 from crucible_datasets.formats.base import Filters, Format, columns_of
+from crucible_datasets.formats.counting import Counting
+from crucible_datasets.formats.csv_layout import Layout, layout
+from crucible_datasets.formats.csv_options import dialect_of, require_known
 from crucible_datasets.formats.csv_records import Dialect, Records
-from crucible_datasets.formats.csv_types import FLOATS, KINDS, TEXT, ColumnType, Words, type_named, words_of
+from crucible_datasets.formats.csv_types import (
+    FLOATS,
+    KINDS,
+    TEXT,
+    ColumnType,
+    Words,
+    type_named,
+    whole_numbers,
+    words_of,
+)
 from crucible_datasets.formats.csv_write import write
 from crucible_datasets.formats.streams import Peeked, as_utf8, name_of, rewindable
 from crucible_datasets.logging import get_logger
@@ -78,45 +90,43 @@ def read(
     float_precision: str | None = None,
     chunksize: int = 10_000,
     encoding_errors: str | None = "strict",
-    on_bad_lines: str = "error",
+    on_bad_lines: str | Callable[[list[str]], list[str] | None] = "error",
     date_format: str | None = None,
     dtype: Any = None,
 ) -> Iterator[pa.Table]:
     """Yield tables of typed columns."""
-    for name, value, neutral in (("prefix", prefix, None), ("dialect", dialect, None), ("skipfooter", skipfooter, 0)):
-        if value != neutral:
-            raise ArgumentError(name, value, "this option is not supported; change the file or the other options.")
-    if on_bad_lines not in ("error", "warn", "skip"):
-        raise ArgumentError("on_bad_lines", on_bad_lines, "expected 'error', 'warn' or 'skip'.")
-    source = _Source(stream, encoding, encoding_errors)
-    told_apart = Dialect(
+    require_known(locals())
+    told_apart = dialect_of(
         delimiter if delimiter is not None else sep,
-        None if quoting == 3 else quotechar,
+        quotechar,
+        quoting,
         escapechar,
         doublequote,
         skipinitialspace,
-        comment,
-        lineterminator,
-        skip_blank_lines,
-        skiprows,
+        dialect,
+        comment=comment,
+        lineterminator=lineterminator,
+        skip_blank_lines=skip_blank_lines,
+        skiprows=skiprows,
     )
-    given_names = names if names is not None else column_names
+    source = _Source(stream, encoding, encoding_errors)
+    given_names = column_names if column_names is not None else names
     with closing(source):
-        layout = _layout(source, told_apart, header, given_names, index_col)
-        if layout is None:
+        records = Records(source.opened(), told_apart)
+        found = layout(records, source.name, header, given_names, index_col, usecols)
+        if found is None:
             return
-        keep = _kept(layout, index_col, usecols, columns, filters, features)
+        found = found.choosing(_wanted(found.names, columns, filters, features))
         table = _Table(
             source,
             told_apart,
-            layout,
-            keep,
-            words_of(na_values, keep_default_na, na_filter, true_values, false_values, thousands, decimal),
-            _wanted_types(layout.names, dtype, features),
-            {layout.names[name] if isinstance(name, int) else name: make for name, make in (converters or {}).items()},
+            found,
+            words_of(na_values, keep_default_na, na_filter, true_values, false_values, thousands, decimal, found.names),
+            _wanted_types(found.names, dtype, features),
+            {_named(found.names, column): make for column, make in (converters or {}).items()},
             on_bad_lines,
-            chunksize,
-            nrows,
+            chunksize or sys.maxsize,
+            None if nrows is None else int(nrows),
             FLOATS if quoting == 2 else KINDS,
         )
         yield from table.typed()
@@ -175,89 +185,14 @@ class _Raw(io.RawIOBase):
         return len(data)
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Where the columns of a file are."""
-
-    names: list[str]
-    first: int  # fields before the first named column: row names
-    records: int  # records before the data
-    lines: int  # lines before the data
-    exact: bool  # whether rows may not be longer than the names
-
-
-def _layout(source: _Source, dialect: Dialect, header: Any, names: Any, index_col: Any) -> _Layout | None:
-    records = Records(source.opened(), dialect)
-    found = iter(records)
-    rows = _header_rows(header, names)
-    top = list(islice(found, max(rows) + 1 if rows else 0))
-    lines = records.lines
-    first = next(found, None)
-    if rows and len(top) <= max(rows):
-        if not top and names is None:
-            return None
-        raise FileFormatError(source.name, f"there is no row {max(rows)} to take the column names from.")
-    if first is None and not rows:
-        return None if names is None else _Layout(list(map(str, names)), 0, 0, 0, exact=True)
-    width = len(first) if first is not None else 0
-    if names is None:
-        names = _header_names([top[row] for row in rows]) if rows else [str(place) for place in range(width)]
-    if len(set(names)) != len(names):
-        raise ArgumentError("names", list(names), "column names must differ.")
-    before = 0 if index_col is False else max(0, width - len(names))
-    return _Layout(list(map(str, names)), before, len(top), lines if rows else 0, index_col is not False)
-
-
-def _header_rows(header: Any, names: Any) -> list[int]:
-    if header == "infer":
-        return [] if names is not None else [0]
-    if header is None:
-        return []
-    return [header] if isinstance(header, int) else list(header)
-
-
-def _header_names(rows: list[list[str]]) -> list[str]:
-    if len(rows) > 1:
-        return [str(parts) for parts in zip(*rows, strict=False)]
-    names = [name or f"Unnamed: {place}" for place, name in enumerate(rows[0])]
-    taken, seen = set(names), Counter[str]()
-    unique = []
-    for name in names:
-        number = seen[name]
-        seen[name] += 1
-        while number and f"{name}.{number}" in taken:
-            number = seen[name]
-            seen[name] += 1
-        unique.append(f"{name}.{number}" if number else name)
-        taken.add(unique[-1])
-    return unique
-
-
-def _kept(layout: _Layout, index_col: Any, usecols: Any, columns: Any, filters: Filters, features: Any) -> list[int]:
-    """The places of the columns to read; those of row names are not."""
-    names = layout.names
-    places = list(range(len(names)))
-    if index_col is not None and index_col is not False:
-        row_names = {_place(names, column) for column in (index_col if isinstance(index_col, list) else [index_col])}
-        places = [place for place in places if place not in row_names]
-    if usecols is not None:
-        if callable(usecols):
-            places = [place for place in places if usecols(names[place])]
-        else:
-            places = sorted({_place(names, column) for column in usecols})
+def _wanted(names: list[str], columns: Any, filters: Filters, features: Any) -> set[str] | None:
+    """The columns that are needed, if not all are."""
     wanted = columns if columns is not None else list(features) if features else None
-    if wanted is not None:
-        needed = {*wanted, *columns_of(filters, names)}
-        places = [place for place in places if names[place] in needed]
-    return places
+    return None if wanted is None else {*wanted, *columns_of(filters, names)}
 
 
-def _place(names: list[str], column: Any) -> int:
-    if isinstance(column, int) and column < len(names):
-        return column
-    if column not in names:
-        raise ColumnNotFoundError(column, names)
-    return names.index(column)
+def _named(names: list[str], column: Any) -> Any:
+    return names[column] if isinstance(column, int) and column < len(names) else column
 
 
 def _wanted_types(names: list[str], dtype: Any, features: Any) -> dict[str, pa.DataType]:
@@ -278,12 +213,11 @@ class _Table:
 
     source: _Source
     dialect: Dialect
-    layout: _Layout
-    keep: list[int]
+    layout: Layout
     words: Words
     wanted: dict[str, pa.DataType]
     converters: dict[str, Callable[[str], Any]]
-    on_bad_lines: str
+    on_bad_lines: str | Callable[[list[str]], list[str] | None]
     chunksize: int
     nrows: int | None
     kinds: tuple[str, ...]
@@ -291,18 +225,11 @@ class _Table:
     def typed(self) -> Iterator[pa.Table]:
         types = {
             name: ColumnType(name, self.words, self.chunksize, self.wanted.get(name), self.kinds)
-            for name in (self.layout.names[place] for place in self.keep)
+            for name in self._shown()
         }
-        held: list[_Columns] = []
-        failure: FileFormatError | None = None
-        try:
-            for columns in self._columns():
-                for name, kind in types.items():
-                    kind.see(columns[name])
-                if self.source.whole:
-                    held.append(columns)
-        except FileFormatError as error:
-            failure = error if self.source.whole else None  # the second look will meet it again
+        counts = {self.layout.names[place]: Counting() for place in self.layout.index}
+        held, failure = self._seen(types, counts)
+        types = {name: kind for name, kind in types.items() if name not in counts or not counts[name].is_even()}
         empty = True
         for columns in held if self.source.whole else self._columns():
             empty = False
@@ -311,6 +238,26 @@ class _Table:
             raise failure
         if empty:
             yield pa.table({name: pa.nulls(0, kind.wanted or pa.null()) for name, kind in types.items()})
+
+    def _seen(
+        self, types: dict[str, ColumnType], counts: dict[str, Counting]
+    ) -> tuple[list[_Columns], FileFormatError | None]:
+        """Tell all values to those that judge them; the columns of a small file, and what is wrong with it."""
+        held: list[_Columns] = []
+        try:
+            for columns in self._columns():
+                for name, kind in types.items():
+                    kind.see(columns[name])
+                for name in [name for name, count in counts.items() if count.even]:
+                    counts[name].see(whole_numbers(columns[name]))
+                if self.source.whole:
+                    held.append(columns)
+        except FileFormatError as error:
+            return held, error if self.source.whole else None  # the second look will meet it again
+        return held, None
+
+    def _shown(self) -> list[str]:
+        return [self.layout.names[place] for place in [*self.layout.kept, *self.layout.index]]
 
     def _converted(self, columns: _Columns, types: dict[str, ColumnType]) -> pa.Table:
         converted = {}
@@ -351,14 +298,13 @@ class _Table:
 
     def _by_arrow(self) -> Iterator[pa.Table]:
         layout, dialect = self.layout, self.dialect
-        start = _after_lines(self.source.head, layout.lines or int(cast(Any, dialect.skiprows) or 0))
+        start = _after_lines(self.source.head, layout.lines)
         if self.source.whole and not _IN_LINE.search(self.source.head, start):
             return
-        fields = [f"row name {place}" for place in range(layout.first)] + layout.names
-        kept = [layout.names[place] for place in self.keep]
+        kept = self._shown()
         options: dict[str, Any] = {
             "read_options": arrow_csv.ReadOptions(
-                column_names=fields, block_size=1 << 20 if self.source.whole else _BLOCK // 2
+                column_names=layout.names, block_size=1 << 20 if self.source.whole else _BLOCK // 2
             ),
             "parse_options": arrow_csv.ParseOptions(
                 delimiter=dialect.sep,
@@ -386,12 +332,14 @@ class _Table:
         failure: FileFormatError | None = None
         for _ in islice(records, self.layout.records):
             pass
-        width = self.layout.first + len(self.layout.names)
+        width = len(self.layout.names)
         try:
             for record in records:
                 if len(record) > width and self.layout.exact:
-                    self._bad_row(count, width, len(record))
-                    continue
+                    mended = self._mended(record, count, width)
+                    if mended is None:
+                        continue
+                    record = mended
                 count += 1
                 if count > skip:
                     rows.append(record)
@@ -405,15 +353,19 @@ class _Table:
         if failure is not None:
             raise failure
 
-    def _bad_row(self, row: int, expected: int, found: int) -> None:
-        reason = f"expected {expected} fields, found {found}."
+    def _mended(self, record: list[str], row: int, width: int) -> list[str] | None:
+        """What to take for a record that is too long; None where it is left out."""
+        if callable(self.on_bad_lines):
+            return self.on_bad_lines(record)
+        reason = f"expected {width} fields, found {len(record)}."
         if self.on_bad_lines == "error":
             raise FileFormatError(self.source.name, reason)
         if self.on_bad_lines == "warn":
             get_logger(__name__).warning("%s: skipped the row after row %d: %s", self.source.name, row, reason)
+        return None
 
     def _table(self, rows: list[list[str]]) -> pa.Table:
-        places = {self.layout.names[place]: self.layout.first + place for place in self.keep}
+        places = {self.layout.names[place]: place for place in [*self.layout.kept, *self.layout.index]}
         return pa.table(
             {
                 name: pa.array([row[place] if place < len(row) else None for row in rows], pa.string())

@@ -7,6 +7,7 @@ import io
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, cast
@@ -50,6 +51,7 @@ class Records:
     stream: BinaryIO
     dialect: Dialect
     lines: int = 0
+    skipped: int = 0  # of these lines, those that `skiprows` left out
 
     def __iter__(self) -> Iterator[list[str]]:
         csv.field_size_limit(sys.maxsize)
@@ -102,14 +104,23 @@ class Records:
 
     def _kept_lines(self) -> Iterator[str]:
         self._ended = False
-        for number, line in enumerate(self._raw_lines()):
-            self.lines = number + 1
+        for number, line in self._numbered_lines():
+            self.lines += 1
             if self.dialect.skips(number):
+                self.skipped += 1
                 continue
             kept = self._without_comment(line)
             if kept is not None:
                 yield kept
         self._ended = True
+
+    def _numbered_lines(self) -> Iterator[tuple[int, str]]:
+        """Each line with the number by which `skiprows` knows it: lines within one quoted field have one number."""
+        quote, number, quoted = self.dialect.quotechar, 0, False
+        for line in self._raw_lines():
+            yield number, line
+            quoted ^= quote is not None and line.count(quote) % 2 == 1
+            number += not quoted
 
     def _raw_lines(self) -> Iterator[str]:
         text = io.TextIOWrapper(cast(Any, self.stream), encoding="utf-8", newline="")
@@ -138,10 +149,10 @@ class Records:
         self.stream.seek(0)
         sample = self.stream.read(_SNIFFED).decode("utf-8", "replace")
         self.stream.seek(here)
-        try:
-            return csv.Sniffer().sniff("".join(islice(io.StringIO(sample), 20))).delimiter
-        except csv.Error as error:
-            raise FileFormatError(name_of(self.stream), f"{error}: pass sep.") from error
+        for lines in (20, 1):  # lines that differ in their fields tell less than the first alone
+            with suppress(csv.Error):
+                return csv.Sniffer().sniff("".join(islice(io.StringIO(sample), lines))).delimiter
+        raise FileFormatError(name_of(self.stream), "the separator cannot be told from the first lines: pass sep.")
 
 
 def _noting(lines: Iterable[str], recent: list[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ values among the first rows are floats, unless that would lose digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.formats.csv_bytes import may_hold_bytes, surely_lacks
 from crucible_datasets.formats.texts import texts
 
 MISSING = (
@@ -26,6 +28,8 @@ TRUE, FALSE = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 TEXT = pa.large_string()
 KINDS = ("int64", "uint64", "float64", "bool")
 FLOATS = ("float64", "bool")
+_SPACES_AND_PLUS = b" \t\n\v\f\r+"
+_FEW = 100  # first rows, by which most columns are told to be text
 _EXACT = 2**53  # the integers up to which floats keep every digit
 
 
@@ -52,12 +56,16 @@ def words_of(
     false_values: Iterable[str] | None,
     thousands: str | None,
     decimal: str,
+    names: list[str],
 ) -> Words:
     """The words that the options of `read` ask for."""
     default = MISSING if keep_default_na else ()
     missing_of = {}
     if isinstance(na_values, Mapping):
-        missing_of = {str(name): (*default, *_spelled(words)) for name, words in na_values.items()}
+        missing_of = {
+            names[name] if isinstance(name, int) and name < len(names) else str(name): (*default, *_spelled(words))
+            for name, words in na_values.items()
+        }
     missing = (*default, *_spelled(() if isinstance(na_values, Mapping) or na_values is None else na_values))
     return Words(
         missing if na_filter else (),
@@ -145,7 +153,7 @@ class ColumnType:
 
     def _present(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         words = self.words.missing_in(self.name)
-        if not words:
+        if not words or surely_lacks(column, words):
             return column
         missing = pc.call("is_in", column, value_set=texts(words))
         none = pa.nulls(1, column.type)[0]
@@ -154,21 +162,23 @@ class ColumnType:
     def _numeric(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         """The texts as Arrow reads numbers."""
         if self.words.thousands:
-            values = pc.replace_substring(values, self.words.thousands, "")
+            values = _ungrouped(values, self.words.thousands)
         if self.words.decimal != ".":
-            values = pc.replace_substring(values, self.words.decimal, ".")
+            values = pc.replace_substring(pc.replace_substring(values, ".", "#"), self.words.decimal, ".")
         first = next((text.as_py() for chunk in values.chunks for text in chunk if text.is_valid), "")
         if first.strip()[:1] not in "+-.0123456789iInN":
             return values  # not a number, and the column is not one of numbers
-        if _any(pc.call("match_substring_regex", values, pattern=r"^[\s+]|\s$")):
+        spaced = may_hold_bytes(values, _SPACES_AND_PLUS)
+        if spaced and _any(pc.call("match_substring_regex", values, pattern=r"^[\s+]|\s$")):
             values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+([\d.])", r"\1")
         return values
 
     def _fits(self, values: pa.ChunkedArray, numbers: pa.ChunkedArray, kind: str) -> bool:
         if kind == "bool":
             known = texts((*self.words.true, *self.words.false))
-            return _all(pc.call("or", pc.call("is_null", values), pc.call("is_in", values, value_set=known)))
-        converted = _cast(numbers, pa.type_for_alias(kind))
+            return all(_are_in(part, known) for part in (values.slice(0, _FEW), values))
+        arrow = pa.type_for_alias(kind)
+        converted = None if _cast(numbers.slice(0, _FEW), arrow) is None else _cast(numbers, arrow)
         if converted is None:
             return False
         self._last[2][str(converted.type)] = converted
@@ -188,6 +198,23 @@ class ColumnType:
         return pc.if_else(pc.is_null(values), pa.nulls(1, pa.bool_())[0], true)
 
 
+def whole_numbers(column: pa.ChunkedArray) -> list[Any]:
+    """The texts of a column as integers; as they are where they are none."""
+    numbers = None if column.null_count else _cast(pc.utf8_trim_whitespace(column), pa.int64())
+    return (column if numbers is None else numbers).to_pylist()
+
+
+def _ungrouped(values: pa.ChunkedArray, mark: str) -> pa.ChunkedArray:
+    """The numbers without the marks between the digits before their point; other texts as they are."""
+    sign = re.escape(mark)
+    grouped = pc.match_substring_regex(values, rf"^\s*[+-]?\d[\d{sign}]*[^{sign}]*$")
+    return pc.if_else(grouped, pc.replace_substring(values, mark, ""), values)
+
+
+def _are_in(values: pa.ChunkedArray, known: pa.Array) -> bool:
+    return _all(pc.call("or", pc.call("is_null", values), pc.call("is_in", values, value_set=known)))
+
+
 def _any(truths: pa.ChunkedArray) -> bool:
     return bool(pc.call("any", truths).as_py())
 
@@ -202,7 +229,8 @@ def _cast(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
     except pa.ArrowInvalid:
         return None
     # Arrow reads 0x10 as an integer; in CSV it is text.
-    if pa.types.is_integer(kind) and _any(pc.call("match_substring", texts, pattern="x", ignore_case=True)):
+    hexadecimal = pa.types.is_integer(kind) and may_hold_bytes(texts, b"xX")
+    if hexadecimal and _any(pc.call("match_substring", texts, pattern="x", ignore_case=True)):
         return None
     return numbers
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.formats.texts import LARGE, data_of, joined, one_array, parts, text, texts, with_point
@@ -24,12 +24,12 @@ def write(
     stream: BinaryIO,
     *,
     sep: str = ",",
-    na_rep: str = "",
-    float_format: str | None = None,
+    na_rep: object = "",
+    float_format: str | Callable[[float], str] | None = None,
     columns: Sequence[str] | None = None,
-    header: bool | Sequence[str] = True,
+    header: bool | Sequence[str] | None = True,
     index: bool = False,
-    index_label: str | None = None,
+    index_label: str | bool | None = None,
     quoting: int = _MINIMAL,
     quotechar: str = '"',
     lineterminator: str = "\n",
@@ -44,13 +44,15 @@ def write(
     for name in names:
         if name not in features:
             raise ColumnNotFoundError(name, features)
-    titles = names if isinstance(header, bool) else list(header)
+    titles = list(header) if isinstance(header, (list, tuple)) else names
     if len(titles) != len(names):
         raise ArgumentError("header", header, f"there are {len(names)} columns to name.")
-    cells = _Cells(sep, na_rep, float_format, quoting, quotechar, date_format, doublequote, escapechar, decimal)
+    missing = "" if na_rep is None else str(na_rep)
+    style = (quoting, quotechar, date_format, doublequote, escapechar, decimal, lineterminator)
+    cells = _Cells(sep, missing, float_format, *style)
     written, count = 0, 0
-    if header is not False:
-        labels = [index_label or "", *titles] if index else titles
+    if header:
+        labels = [str(index_label or ""), *titles] if index and index_label is not False else titles
         named = [cells.quoted(texts([label]), len(labels) == 1, numeric=False) for label in labels]
         written += stream.write(_encoded(_lines(named, sep, lineterminator), encoding, first=True))
     for table in parts(tables):
@@ -77,6 +79,16 @@ def _encoded(lines: memoryview, encoding: str, first: bool) -> bytes | memoryvie
     return encoded if first else encoded.removeprefix("".encode(encoding))
 
 
+def _formatter(pattern: Any) -> Callable[[float], str] | None:
+    if isinstance(pattern, str):
+        return pattern.__mod__ if "%" in pattern else pattern.format
+    return pattern
+
+
+def _replacement(escape: str) -> str:
+    return ("\\\\" if escape == "\\" else escape) + r"\1"
+
+
 class _Cells:
     """How values become the text between separators."""
 
@@ -84,34 +96,47 @@ class _Cells:
         self,
         sep: str,
         na_rep: str,
-        float_format: str | None,
+        float_format: str | Callable[[float], str] | None,
         quoting: int,
         quotechar: str,
         date_format: str | None,
         doublequote: bool,
         escapechar: str | None,
         decimal: str,
+        end: str,
     ) -> None:
+        for name, sign in (("sep", sep), ("quotechar", quotechar), ("decimal", decimal)):
+            if len(sign) != 1:
+                raise ArgumentTypeError(name, sign, "expected one character.")
+        if quoting not in range(4):
+            raise ArgumentTypeError("quoting", quoting, "expected a constant of Python's csv, from 0 to 3.")
         if not doublequote and not escapechar:
             raise ArgumentError("doublequote", doublequote, "quotes that are not doubled need an escapechar.")
-        self.na_rep, self.float_format, self.date_format, self.decimal = na_rep, float_format, date_format, decimal
-        self.quoting, self.quote = quoting, quotechar
+        self.na_rep, self.date_format, self.decimal = na_rep, date_format, decimal
+        self.float_format = _formatter(float_format)
+        self.quoting, self.quote, self.escape = quoting, quotechar, escapechar
         self.inner = quotechar * 2 if doublequote else f"{escapechar}{quotechar}"
-        self.specials = (sep, quotechar, "\r", "\n")
-        self.special = [character.encode() for character in (sep, quotechar, "\r", "\n")]
-        self.pattern = f"[{re.escape(sep)}{re.escape(quotechar)}\r\n]"
+        special = dict.fromkeys((sep, quotechar, "\r", "\n", *end))
+        self.special = [character.encode() for character in special]
+        self.pattern = f"[{re.escape(''.join(special))}]"
 
     def of(self, column: pa.ChunkedArray, alone: bool) -> pa.Array:
         """The cells of a column; `alone` when its rows would otherwise be empty lines."""
         column = chunked(column)
         cells = self._texts(column)
         numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        return self.quoted(pc.fill_null(cells, text(self.na_rep)) if cells.null_count else cells, alone, numeric)
+        numeric = numeric or (pa.types.is_boolean(column.type) and self.quoting == _NONNUMERIC)
+        if not cells.null_count:
+            return self.quoted(cells, alone, numeric)
+        missing = self.quoted(texts([self.na_rep]), alone, numeric=False)[0]
+        return pc.if_else(pc.is_null(cells), missing, self.quoted(pc.fill_null(cells, text("")), alone, numeric))
 
     def quoted(self, cells: pa.Array, alone: bool, numeric: bool) -> pa.Array:
         """The texts, between quotes where needed."""
         cells = cells.cast(LARGE)
-        if self.quoting == _NONE or (numeric and self.quoting in (_MINIMAL, _NONNUMERIC) and self.decimal == "."):
+        if self.quoting == _NONE:
+            return self._escaped(cells, alone)
+        if numeric and self.quoting in (_MINIMAL, _NONNUMERIC) and self.decimal == ".":
             return pc.if_else(pc.equal(cells, text("")), text(self.quote * 2), cells) if alone else cells
         if self.quoting in (_ALL, _NONNUMERIC):
             return self._between_quotes(cells)
@@ -122,6 +147,15 @@ class _Cells:
         if alone:
             needed = pc.or_(needed, pc.equal(cells, text("")))
         return pc.if_else(needed, self._between_quotes(cells), cells) if pc.any(needed).as_py() else cells
+
+    def _escaped(self, cells: pa.Array, alone: bool) -> pa.Array:
+        """The texts without quotes, each special character after the one that escapes it."""
+        escape = self.escape or ""
+        special = f"[{re.escape(escape)}{self.pattern[1:]}"
+        bare = pc.match_substring_regex(cells, f"^$|{special}" if alone else special)
+        if not escape and pc.any(bare).as_py():
+            raise ArgumentError("quoting", self.quoting, "a cell needs quotes, or an escapechar before what is in it.")
+        return pc.replace_substring_regex(cells, f"({special})", _replacement(escape)) if escape else cells
 
     def _between_quotes(self, cells: pa.Array) -> pa.Array:
         if self.quote.encode() in bytes(data_of(cells)):
@@ -147,7 +181,7 @@ class _Cells:
         if self.float_format is not None:
             values = array.to_pylist()
             cells = pa.array(
-                [None if value is None or value != value else self.float_format % value for value in values], LARGE
+                [None if value is None or value != value else self.float_format(value) for value in values], LARGE
             )
         else:
             # What is a float here should still be one when it is read again.
@@ -158,7 +192,9 @@ class _Cells:
         zone = "%z" if array.type.tz else ""
         if self.date_format is not None:
             return pc.strftime(array, self.date_format)
-        with suppress(pa.ArrowInvalid):  # where there are fractions of seconds, %S shows them
-            array = array.cast(pa.timestamp("s", array.type.tz))
+        for unit in ("s", "ms", "us"):  # where there are fractions of seconds, %S shows them
+            with suppress(pa.ArrowInvalid):
+                array = array.cast(pa.timestamp(unit, array.type.tz))
+                break
         cells = pc.strftime(array, f"%Y-%m-%d %H:%M:%S{zone}")
         return pc.replace_substring_regex(cells, r"([+-]\d\d)(\d\d)$", r"\1:\2") if zone else cells

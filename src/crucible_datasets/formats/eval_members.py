@@ -16,7 +16,7 @@ _HEADER = struct.Struct("<4s22xHH")
 
 
 def content(log: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> bytes:
-    """What a file inside a log holds."""
+    """The bytes of a file inside a log."""
     if member.compress_type == _ZSTD:
         text = _unpacked(log, member)
     else:

@@ -28,6 +28,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda column, value: column.isin(list(value)),
     "not in": lambda column, value: ~column.isin(list(value)),
 }
+_EXPECTED = "expected tuples (column, operator, value), lists of such lists, or an expression of pyarrow."
 _KERNELS = {
     "=": "equal",
     "==": "equal",
@@ -48,6 +49,8 @@ def is_written_out(filters: Filters) -> bool:
 def clauses_of(filters: Filters) -> Clauses:
     """Tuples as a list of lists: one of them must hold, and in it every condition."""
     groups = filters if filters and isinstance(filters[0], list) else [filters]
+    if not all(groups) or any(not isinstance(one, (tuple, list)) or len(one) != 3 for group in groups for one in group):
+        raise ArgumentError("filters", filters, _EXPECTED)
     return [[_checked(*condition) for condition in group] for group in groups]
 
 
@@ -60,7 +63,7 @@ def _checked(column: str, operator: str, value: Any) -> Condition:
 def expression_of(filters: Filters) -> pc.Expression | None:
     """Filters as one expression."""
     if filters is None or not is_written_out(filters):
-        return filters
+        return _required(filters)
     clauses = clauses_of(filters)
     return reduce(or_, (reduce(and_, (_expression(*condition) for condition in clause)) for clause in clauses))
 
@@ -69,10 +72,18 @@ def _expression(column: str, operator: str, value: Any) -> pc.Expression:
     return OPERATORS[operator](pc.field(column), value)
 
 
+def _required(filters: Filters) -> Any:
+    """Filters that are not written out, once they are known to be an expression."""
+    if filters is not None and type(filters).__name__ != "Expression":
+        raise ArgumentError("filters", filters, _EXPECTED)
+    return filters
+
+
 def identity_of(filters: Filters) -> Any:
-    """What tells filters from others, the same in every process."""
+    """The identity of filters, the same in every process."""
     if filters is None or is_written_out(filters):
         return filters and clauses_of(filters)
+    _required(filters)
     # The text of an expression leaves out the middle of long lists.
     _, (serialized, *_) = filters.__reduce__()
     return str(filters), serialized.to_pybytes()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import DatasetsError, FileFormatError
+from crucible_datasets import config
+from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError
 from crucible_datasets.features import types
 from crucible_datasets.features.storage import feature_of, to_extension
 from crucible_datasets.features.tensors import rows_of
@@ -32,11 +34,13 @@ def read(
     name = name_of(stream)
     try:
         with rewound(stream) as source, h5py.File(source, "r") as file:
+            size = source.seek(0, os.SEEK_END)
             wanted = columns if columns is not None else list(features) if features else None
             names = [key for key in file if wanted is None or key in {*wanted, *columns_of(filters, list(file))}]
             found = {key: leaf for key in names if (leaf := _checked(h5py, file, key, name)) is not None}
-            length = _common_length(found, name)
-            step = batch_size or max(1, _BYTES * length // max(1, sum(map(_size, found.values()))))
+            length, stated = _common_length(found, name), sum(map(_size, found.values()))
+            _refuse_bombs(stated, size, name)
+            step = batch_size or max(1, _BYTES * length // max(1, stated))
             for start in range(0, length, step) if length or not found else [0]:
                 rows = slice(start, min(start + step, length))
                 yield pa.table({key: _column(h5py, node, rows) for key, node in found.items()})
@@ -82,6 +86,14 @@ def _common_length(found: dict[str, Any], name: str) -> int:
 
 def _size(node: Any) -> int:
     return sum(leaf.nbytes for leaf in _leaves(node))
+
+
+def _refuse_bombs(stated: int, size: int, name: str) -> None:
+    """Values that were never written take no space in a file, however many it tells of."""
+    allowed = max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, size * config.MAX_UNPACKED_RATIO)
+    if stated > allowed:
+        what = f"what its datasets hold is more than {config.MAX_UNPACKED_RATIO} times its size and"
+        raise LimitExceededError(name, what, allowed, "config.MAX_UNPACKED_RATIO")
 
 
 def _column(h5py: Any, node: Any, rows: slice) -> pa.ChunkedArray:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -21,7 +21,6 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import (
     ArgumentError,
     ColumnNotFoundError,
-    DatasetsError,
     FileFormatError,
     LimitExceededError,
 )
@@ -30,6 +29,7 @@ from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, plain, to_storage
+from crucible_datasets.formats.arrow import broken as broken_arrow
 from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
 from crucible_datasets.formats.parquet_footer import is_sound
@@ -38,6 +38,7 @@ from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.records import dataclass
 
 logger = get_logger(__name__)
+broken = partial(broken_arrow, kind="a readable Parquet file")
 
 # Fewer, larger batches: a thread that decodes ahead waits for the interpreter between two of them.
 _BATCH_BYTES = 8 << 20
@@ -113,17 +114,6 @@ def pass_over(error: FileFormatError, on_bad_files: str) -> None:
         raise error
     if on_bad_files == "warn":
         logger.warning("A file that cannot be read is left out. %s", error)
-
-
-@contextmanager
-def broken(path: str) -> Iterator[None]:
-    """Whatever goes wrong with the bytes of a file is an error of that file."""
-    try:
-        yield
-    except (DatasetsError, FileNotFoundError, PermissionError):
-        raise
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
-        raise FileFormatError(path, f"this is not a readable Parquet file: {error}") from error
 
 
 def parquet_file(source: Any, metadata: Any = None, dictionaries: Sequence[str] | None = None) -> Any:

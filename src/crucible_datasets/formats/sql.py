@@ -17,10 +17,12 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import chunked, to_extension
+from crucible_datasets.formats.counting import Counting
 from crucible_datasets.registry import need
 
 _EXACT = 2**53
 _SQLITE = "sqlite:///"
+_UNITS = {"D": 86_400_000_000, "s": 1_000_000, "ms": 1000, "us": 1, "ns": 0.001}  # in microseconds
 _TABLE_NAME = re.compile(r"[\w.$]+")
 Row = Sequence[Any]
 
@@ -46,14 +48,35 @@ def read_sql(
         for name in row_names:
             if name not in names:
                 raise ColumnNotFoundError(name, names)
+        shown = [name for name in names if name not in row_names]
+        index = _RowNames(row_names)
         empty = True
         for rows in batches:
             empty = False
             values = dict(zip(names, zip(*rows, strict=True), strict=True))
-            kept = {name: values[name] for name in names if name not in row_names}
+            kept = {name: values[name] for name in [*shown, *index.kept(values)]}
             yield _table(kept, features, coerce_float, parse_dates)
         if empty:
-            yield pa.table({name: pa.nulls(0) for name in names if name not in row_names})
+            yield pa.table({name: pa.nulls(0) for name in [*shown, *row_names]})
+
+
+class _RowNames:
+    """Columns of row names, which stand behind the others; one that counts evenly as rows do is left out."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names, self.count = names, Counting() if len(names) == 1 else None
+        self.left_out: bool | None = None
+
+    def kept(self, values: Mapping[str, Row]) -> list[str]:
+        """Those to show with these rows."""
+        if self.count is None or self.left_out is False:
+            return self.names
+        self.count.see(values[self.names[0]])
+        even = self.count.is_even()
+        if self.left_out and not even:
+            raise ArgumentError("index_col", self.names[0], "it counts rows evenly, but not all: pass index_col=None.")
+        self.left_out = even
+        return [] if even else self.names
 
 
 def write_sql(
@@ -118,10 +141,19 @@ def _connected(con: Any) -> Iterator[Any]:
 def _query(
     connection: Any, sql: Any, params: Any, columns: list[str] | None, size: int
 ) -> tuple[list[str], Iterator[list[Row]]]:
-    statement = sql
-    if isinstance(sql, str) and _TABLE_NAME.fullmatch(sql):
-        listed = ", ".join(map(_quoted, columns)) if columns else "*"
-        statement = f"SELECT {listed} FROM {_quoted(sql)}"  # noqa: S608  names are quoted
+    if not (isinstance(sql, str) and _TABLE_NAME.fullmatch(sql)):
+        return _executed(connection, sql, params, size)
+    listed = ", ".join(map(_quoted, columns)) if columns else "*"
+    if columns:
+        # sqlite takes a quoted name that is no column for a text.
+        known, _ = _executed(connection, f"SELECT * FROM {_quoted(sql)} WHERE 1 = 0", None, size)  # noqa: S608
+        for column in columns:
+            if column not in known:
+                raise ColumnNotFoundError(column, known)
+    return _executed(connection, f"SELECT {listed} FROM {_quoted(sql)}", None, size)  # noqa: S608  names are quoted
+
+
+def _executed(connection: Any, statement: Any, params: Any, size: int) -> tuple[list[str], Iterator[list[Row]]]:
     try:
         if isinstance(connection, sqlite3.Connection):
             found = connection.execute(statement, params if params is not None else ())
@@ -137,7 +169,15 @@ def _query(
             names = list(found.keys())
     except Exception as error:
         raise DatasetGenerationError("The query", None, f"{type(error).__name__}: {error}") from error
-    return names, iter(lambda: found.fetchmany(size), [])
+    return names, iter(lambda: _fetched(found, size), [])
+
+
+def _fetched(found: Any, size: int) -> list[Row]:
+    """The next rows; a damaged database may be found out only now."""
+    try:
+        return list(found.fetchmany(size))
+    except Exception as error:
+        raise DatasetGenerationError("The query", None, f"{type(error).__name__}: {error}") from error
 
 
 def _quoted(name: str) -> str:
@@ -145,10 +185,10 @@ def _quoted(name: str) -> str:
 
 
 def _table(columns: Mapping[str, Row], features: Any, coerce_float: bool, parse_dates: Any) -> pa.Table:
-    dates = set(parse_dates) if isinstance(parse_dates, (list, tuple, Mapping)) else set()
+    dates = _date_columns(parse_dates)
     made = {}
     for name, row in columns.items():
-        values = [_moment(value) for value in row] if name in dates else list(row)
+        values = [_moment(value, dates[name]) for value in row] if name in dates else list(row)
         if features is not None and name in features:
             made[name] = to_extension(column_of(values, features[name], name), features[name])
         else:
@@ -170,13 +210,33 @@ def _column(values: list[Any], name: str, coerce_float: bool) -> pa.ChunkedArray
     return to_extension(column, feature)
 
 
-def _moment(value: Any) -> Any:
+def _date_columns(parse_dates: Any) -> dict[str, dict[str, str]]:
+    """For every column of dates, the `unit` of its numbers or the `format` of its texts, where one is given."""
+    if isinstance(parse_dates, Mapping):
+        return {name: _way(name, how) for name, how in parse_dates.items()}
+    if parse_dates is None or isinstance(parse_dates, (str, list, tuple)):
+        return {name: {} for name in ([parse_dates] if isinstance(parse_dates, str) else parse_dates or ())}
+    raise ArgumentError("parse_dates", parse_dates, "expected columns, or a dict of columns and formats.")
+
+
+def _way(name: str, how: Any) -> dict[str, str]:
+    if isinstance(how, str):
+        return {"unit": how} if how in _UNITS else {"format": how}
+    known = {"unit", "format", "errors"}
+    if not isinstance(how, Mapping) or set(how) - known or how.get("unit", "s") not in _UNITS:
+        raise ArgumentError("parse_dates", {name: how}, "expected a format, a unit, or a dict with one of them.")
+    return dict(how)
+
+
+def _moment(value: Any, way: Mapping[str, str]) -> Any:
     if isinstance(value, (int, float)):
-        return dt.datetime.fromtimestamp(value, dt.UTC).replace(tzinfo=None)
+        return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=value * _UNITS[way.get("unit", "s")])
     try:
-        return dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return dt.datetime.strptime(value, way["format"]) if "format" in way else dt.datetime.fromisoformat(value)
     except ValueError:
         return None
+    return value
 
 
 class _SqliteTable:

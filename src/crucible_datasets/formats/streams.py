@@ -18,7 +18,7 @@ _MARK = codecs.BOM_UTF8
 
 
 def name_of(stream: BinaryIO) -> str:
-    """What to call the stream in an error: its file's name, where it has one."""
+    """The name of the stream in errors: that of its file, where it has one."""
     name = getattr(stream, "name", None)
     return name if isinstance(name, str) else "the stream"
 
@@ -28,9 +28,24 @@ def is_utf8(encoding: str | None) -> bool:
     if encoding is None:
         return True
     try:
-        return codecs.lookup(encoding).name in ("utf-8", "ascii")
+        return codecs.lookup(encoding).name == "utf-8"
     except LookupError as error:
         raise ArgumentError("encoding", encoding, "Python knows no such encoding.") from error
+
+
+def require_encoding(encoding: str | None, errors: str | None) -> None:
+    """Refuse an encoding, or a way to treat what is not of it, that Python does not know."""
+    is_utf8(encoding)
+    try:
+        codecs.lookup_error(errors or "strict")
+    except LookupError as error:
+        raise ArgumentError("encoding_errors", errors, "Python knows no such handler of errors.") from error
+
+
+def require_size(name: str, size: Any) -> None:
+    """Refuse a size of blocks that would read nothing."""
+    if not isinstance(size, int | None) or size == 0:
+        raise ArgumentError(name, size, "expected a number, at least 1.")
 
 
 class Transcoded(io.RawIOBase):
@@ -48,16 +63,16 @@ class Transcoded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
             data = self.stream.read(BLOCK)
-            self._ready = self._decoded(data).encode("utf-8", "replace")
+            self._ready = self._utf8(data)
             if not data:
                 break
         count = min(len(buffer), len(self._ready))
         buffer[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
 
-    def _decoded(self, data: bytes) -> str:
+    def _utf8(self, data: bytes) -> bytes:
         try:
-            text = self._decoder.decode(data, not data)
+            text = self._decoder.decode(data, not data).encode()
         except UnicodeError as error:
             raise undecodable(self.name, error, self._read) from error
         self._read += len(data)
@@ -74,6 +89,7 @@ def undecodable(name: str, error: UnicodeError, before: int = 0) -> FileFormatEr
 
 def as_utf8(stream: BinaryIO, encoding: str | None, errors: str | None) -> BinaryIO:
     """The stream as UTF-8 bytes; as it is when it is UTF-8 and nothing in it is to be replaced."""
+    require_encoding(encoding, errors)
     if is_utf8(encoding) and errors in (None, "strict"):
         return stream
     return cast(BinaryIO, io.BufferedReader(Transcoded(stream, encoding, errors), BLOCK))

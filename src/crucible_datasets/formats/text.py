@@ -13,7 +13,7 @@ from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.formats.base import Filters, Format
-from crucible_datasets.formats.streams import BLOCK, name_of, undecodable
+from crucible_datasets.formats.streams import BLOCK, name_of, require_encoding, require_size, undecodable
 
 _WAYS = ("line", "paragraph", "document")
 
@@ -33,6 +33,8 @@ def read(
     """Yield tables of one column, `text` or as the only feature is called."""
     if sample_by not in _WAYS:
         raise ArgumentError("sample_by", sample_by, f"expected one of {', '.join(_WAYS)}.")
+    require_encoding(encoding, encoding_errors)
+    require_size("chunksize", chunksize)
     name = next(iter(features)) if features else "text"
     text = io.TextIOWrapper(cast(Any, stream), encoding=encoding, errors=encoding_errors)
     try:

@@ -208,9 +208,8 @@ def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
         raise ArgumentError("column", name, f"only a Value column can become labels; this one is {feature}.")
     chunks = [chunk.dictionary_encode() for chunk in view.column(name).chunks]
     nulls = include_nulls and any(chunk.null_count for chunk in chunks)
-    names = sorted(
-        {str(value) for chunk in chunks for value in chunk.dictionary.to_pylist()} | ({"None"} if nulls else set())
-    )
+    values = {str(value) for chunk in chunks for value in chunk.dictionary.to_pylist() if value is not None}
+    names = sorted(values | ({"None"} if nulls else set()))
     place = {text: index for index, text in enumerate(names)}
     labels = [_placed(chunk, place, place["None"] if nulls else None) for chunk in chunks]
     after = view.fingerprint.derive("class_encode_column", name=name, include_nulls=include_nulls)
@@ -219,7 +218,8 @@ def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
 
 def _placed(codes: pa.DictionaryArray, place: Mapping[str, int], null: int | None) -> pa.Array:
     """The labels of dictionary-encoded values."""
-    labels = pa.array([place[str(value)] for value in codes.dictionary.to_pylist()], pa.int64()).take(codes.indices)
+    values = codes.dictionary.to_pylist()
+    labels = pa.array([place.get(str(value)) for value in values], pa.int64()).take(codes.indices)
     return labels if null is None else labels.fill_null(null)
 
 

@@ -21,6 +21,7 @@ from crucible_datasets.exceptions import (
     ArgumentError,
     ColumnNamesError,
     ColumnNotFoundError,
+    DatasetsError,
     UnknownEntryError,
 )
 from crucible_datasets.features import Features, List
@@ -125,6 +126,8 @@ def _aggregated(view: View, found: Groups, column: str, function: str) -> tuple[
     _checked(view, column, function)
     try:
         return FUNCTIONS[function](view, found, column)
+    except DatasetsError:
+        raise  # some of them are errors of Arrow too
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise AggregationError(function, column, str(view.features[column]), list(FUNCTIONS)) from error
 

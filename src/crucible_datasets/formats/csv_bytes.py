@@ -1,0 +1,49 @@
+"""Questions about columns of text that are answered from their bytes and lengths, without a look at every text.
+
+They are asked before a kernel that hashes or searches each text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from crucible_datasets import compute as pc
+from crucible_datasets.formats.texts import texts
+
+_LONG = 64  # bytes of a text that takes longer to hash than to pass over
+
+
+def may_hold_bytes(column: pa.ChunkedArray, letters: bytes) -> bool:
+    """Whether any of the letters is there. Not certain: what lies under a null counts as well."""
+    return any(len(data.translate(None, letters)) < len(data) for data in map(_data, column.chunks))
+
+
+def surely_lacks(column: pa.ChunkedArray, words: Sequence[str]) -> bool:
+    """Whether no text is one of the words. Texts that are long on average are asked: only the short are looked up."""
+    if column.nbytes < _LONG * len(column):
+        return False
+    known, longest = texts(words), max(len(word.encode()) for word in words)
+    short = (pc.call("filter", chunk, _at_most(chunk, longest)) for chunk in column.chunks if len(chunk))
+    return not any(pc.call("any", pc.call("is_in", found, value_set=known)).as_py() for found in short)
+
+
+def _at_most(array: pa.Array, longest: int) -> pa.Array:
+    mask = np.packbits(np.diff(_ends(array)) <= longest, bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), len(array), [None, pa.py_buffer(mask)])
+
+
+def _data(array: pa.Array) -> bytes:
+    if not len(array) or array.buffers()[2] is None:
+        return b""
+    ends = _ends(array)
+    return bytes(memoryview(array.buffers()[2])[ends[0] : ends[-1]])
+
+
+def _ends(array: pa.Array) -> npt.NDArray[Any]:
+    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    return np.frombuffer(array.buffers()[1], kind)[array.offset : array.offset + len(array) + 1]

@@ -1,0 +1,131 @@
+"""Corners of calls that both libraries have: the same answers, or the better one that docs/migrating.md tells of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import datasets as hf
+import numpy as np
+import pytest
+from support.parity import same_outcome
+
+import crucible_datasets as ours
+
+ODD = {".": [3, 1, 2], "..": ["b", "a", "c"], "a.b": [1, 1, 2]}
+
+
+def odd(library: Any) -> Any:
+    return library.Dataset.from_dict(ODD)
+
+
+def half_null(library: Any) -> Any:
+    kinds = {"n": library.Value("int32"), "label": library.ClassLabel(names=["no", "yes"])}
+    grid = library.Array2D((2, 2), "float32")
+    features = library.Features({**kinds, "text": library.Value("large_string"), "grid": grid})
+    grids = [np.full((2, 2), place) for place in range(4)]
+    columns = {"n": [1, 2, None, 4], "label": [0, 1, 0, None], "text": ["a", None, "c", "d"], "grid": grids}
+    return library.Dataset.from_dict(columns, features=features)
+
+
+def nested(library: Any) -> Any:
+    label = library.ClassLabel(names=["no", "yes"])
+    features = library.Features({"l": library.LargeList(label), "s": {"v": library.Value("null"), "k": label}})
+    return library.Dataset.from_dict({"l": [[0], [1, 0], None], "s": [{"v": None, "k": 1}] * 3}, features=features)
+
+
+def frames(library: Any, size: int, change: Callable[[Any], Any]) -> Any:
+    return half_null(library).with_format("pandas").map(change, batched=True, batch_size=size).with_format(None)
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "a.b is a name": lambda library: odd(library).sort("a.b", reverse=True),
+    "a column twice": lambda library: odd(library).sort(["a.b", "a.b"], reverse=[True, False]),
+    "labels of nothing": lambda library: library.Dataset.from_dict({"a": [None, None]}).class_encode_column("a"),
+    "lists of nulls": lambda library: library.Dataset.from_dict({"a": [None] * 5}).batch(2),
+    "lists of lists of labels": lambda library: nested(library).batch(2),
+    "labels side by side": lambda library: nested(library).select([2, 0]).flatten_indices(),
+    "frames of one row": lambda library: frames(library, 1, lambda frame: frame),
+    "frames of some rows": lambda library: frames(library, 2, lambda frame: frame),
+    "frames with other values": lambda library: frames(library, 2, lambda frame: frame.assign(n=frame.n / 2)),
+    "frames in another order": lambda library: frames(library, 1, lambda frame: frame[["text", "n", "label"]]),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # pandas tells Hugging Face of its plans
+def test_corners_are_the_same():
+    for name, call in CALLS.items():
+        try:
+            same_outcome(lambda call=call: call(hf), lambda call=call: call(ours))
+        except Exception as error:
+            raise AssertionError(name) from error
+
+
+def test_files_by_split_make_a_dict_of_datasets(tmp_path):
+    for kind, text in (("csv", "a\n1\n"), ("json", '{"a":1}\n'), ("text", "a\n")):
+        (tmp_path / f"it.{kind}").write_text(text)
+
+        def read(library: Any, kind: str = kind) -> Any:
+            files = {"test": str(tmp_path / f"it.{kind}"), "more": [str(tmp_path / f"*.{kind}")]}
+            make = getattr(library.Dataset, f"from_{kind}")
+            found = make(files, cache_dir=str(tmp_path / library.__name__))
+            one = make(files, split="more", cache_dir=str(tmp_path / library.__name__))
+            return type(found).__name__, {name: (str(rows.split), rows) for name, rows in found.items()}, one
+
+        same_outcome(lambda read=read: read(hf), lambda read=read: read(ours))
+
+
+def test_a_field_that_is_not_there(tmp_path):
+    (tmp_path / "it.json").write_text(json.dumps({"data": [{"a": 1}]}))
+    with pytest.raises(ours.exceptions.FileFieldError, match="data") as found:
+        ours.load_dataset("json", data_files=str(tmp_path / "it.json"), field="rows")
+    assert isinstance(found.value, (KeyError, ValueError)) and found.value.field == "rows"
+    assert isinstance(found.value, ours.exceptions.DatasetGenerationError)
+
+
+def test_no_rows_are_lost_silently(tmp_path):
+    (tmp_path / "it.txt").write_text("a\nb\n")
+    for kind, option in (
+        ("text", {"chunksize": 0}),
+        ("json", {"chunksize": 0}),
+        ("json", {"newlines_in_values": True}),
+    ):
+        with pytest.raises(ours.exceptions.ArgumentError):
+            ours.load_dataset(kind, data_files=str(tmp_path / "it.txt"), **option)
+
+
+def test_a_function_that_leaves_no_row_still_names_its_columns():
+    rows = ours.Dataset.from_dict({"a": [1, 2], "b": ["x", "y"]})
+    found = rows.map(lambda batch: {"a": [], "new": []}, batched=True, remove_columns=["b"])
+    assert (len(found), dict(found.features)) == (0, {"a": ours.Value("int64"), "new": ours.Value("null")})
+
+
+def test_any_name_sorts():
+    assert odd(ours).sort(".")["."][:] == [1, 2, 3]
+    assert odd(ours).sort(["a.b", ".."], reverse=[True, False])[".."][:] == ["c", "a", "b"]
+
+
+def test_a_buffer_of_no_rows_keeps_their_order():
+    assert list(odd(ours).to_iterable_dataset().shuffle(seed=1, buffer_size=0)) == odd(ours).to_list()
+
+
+def test_small_floats_sort_as_large_ones_do():
+    values = [1.5, None, -2.0, float("nan"), 0.0]
+    features = ours.Features({"x": ours.Value("float16"), "y": ours.Value("float32")})
+    rows = ours.Dataset.from_dict({"x": values, "y": values}, features=features)
+    for options in ({}, {"reverse": True}, {"null_placement": "at_start"}):
+        assert repr(rows.sort("x", **options)[:]) == repr(rows.sort("y", **options)[:])
+        assert rows.sort("x", **options).features == features
+
+
+def test_errors_keep_their_class_where_columns_are_cast(monkeypatch):
+    """Some errors of this library are errors of Arrow too; a cast that meets one passes it on."""
+    from crucible_datasets.features import cast
+
+    def refuse(*_: Any) -> Any:
+        raise ours.exceptions.ValueTypeError("a", 0, "1", "text", "no.")
+
+    monkeypatch.setattr(cast, "_cast", refuse)
+    with pytest.raises(ours.exceptions.ValueTypeError):
+        ours.Dataset.from_dict({"a": [1]}).cast_column("a", ours.Value("string"))
