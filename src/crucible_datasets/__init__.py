@@ -93,12 +93,11 @@ __all__ = sorted(["__version__", *_HOME_OF, *_MODULES])
 def __getattr__(name: str) -> object:
     from importlib.util import find_spec  # it takes milliseconds to import
 
-    if name in _HOME_OF:
-        value = getattr(_import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
-        value = _import_module(f"{__name__}.{name}")
-    else:
+    if name not in _HOME_OF and (name.startswith("_") or not find_spec(f"{__name__}.{name}")):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _import_module(f"{__name__}.later").collected_later():
+        module = _import_module(f"{__name__}.{_HOME_OF.get(name, name)}")
+    value = getattr(module, name) if name in _HOME_OF else module
     globals()[name] = value
     return value
 

@@ -319,13 +319,13 @@ def _read(path: str, storage_options: StorageOptions = None) -> str:
     return bytes(filesystem.cat_file(location)).decode()
 
 
-def write_text(path: str, text: str, storage_options: StorageOptions = None) -> None:
-    """Write a small file that no reader ever sees half of."""
+def write_text(path: str, text: str, storage_options: StorageOptions = None, is_lasting: bool = True) -> None:
+    """Write a small file that no reader ever sees half of; what is not `is_lasting` somebody else puts on the disk."""
     filesystem, location = (None, path) if "://" not in path else _filesystem(path, storage_options)
     if filesystem is None or "file" in filesystem.protocol:
         from crucible_datasets.atomic import written_whole
 
-        with written_whole(location) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
+        with written_whole(location, is_lasting) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
             file.write(text)
     else:
         # One request: an object store shows the new object only when all of it has arrived.

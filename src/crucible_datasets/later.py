@@ -3,13 +3,16 @@
 A package whose `__getattr__` is `submodules(__name__)` gives, to `from package import name`, a stand-in that
 imports the module on the first access. `import package.name` and `from package.name import …` are as ever.
 A package whose `__getattr__` is `names(__name__, homes)` gives each name from the module that it lives in.
+`collected_later` is for imports of many modules at once.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -75,3 +78,22 @@ def names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str],
         return value
 
     return named
+
+
+@contextmanager
+def collected_later() -> Iterator[None]:
+    """No garbage collection while modules are imported; what they define counts as old when that is done.
+
+    The collector would walk over new classes and functions 84 times on the way to a first row, for 15 ms of 280.
+    """
+    if not gc.isenabled() or gc.get_freeze_count():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        # Into the oldest generation without a look at any object: as young ones they would all be walked over next.
+        gc.freeze()
+        gc.unfreeze()
+        gc.enable()

@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError
+from crucible_datasets import config
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, LimitExceededError, UnknownTypeError
 from crucible_datasets.features import media, types
 from crucible_datasets.features.audio import Audio
 from crucible_datasets.features.decode import decoder
@@ -202,8 +203,16 @@ def _from_tagged(tagged: Any) -> Any:
     make = FEATURE_TYPES.get(kind)
     if make is None:
         raise UnknownTypeError(kind, f"known feature types are {', '.join(sorted(FEATURE_TYPES))}.")
+    _refuse_many_classes(given.get("num_classes") if kind == "ClassLabel" else None)
     known = {item.name for item in fields(make)} | ({"num_classes", "names_file"} if kind == "ClassLabel" else set())
     return make(**{name: value for name, value in given.items() if name in known})
+
+
+def _refuse_many_classes(number: Any) -> None:
+    """Data states a number of classes in a few bytes, and every class gets a name."""
+    if isinstance(number, int) and number > config.MAX_CARD_VALUES:
+        what = f"the number of classes of a ClassLabel, {number:,},"
+        raise LimitExceededError("features", what, config.MAX_CARD_VALUES, "config.MAX_CARD_VALUES")
 
 
 def _reordered(mine: Any, other: Any, place: str) -> Any:

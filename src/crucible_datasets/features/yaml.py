@@ -98,9 +98,9 @@ def _parametrised(node: Mapping[str, Any]) -> Any:
 
 def _in_order(names: Mapping[Any, str]) -> list[str]:
     by_label = {int(label): name for label, name in names.items()}
-    missing = sorted(set(range(max(by_label, default=-1) + 1)) - set(by_label))
-    if missing:
-        raise ArgumentError("names", dict(names), f"there is no name for label {missing[0]}.")
+    missing = next((label for label in range(max(by_label, default=-1) + 1) if label not in by_label), None)
+    if missing is not None:
+        raise ArgumentError("names", dict(names), f"there is no name for label {missing}.")
     return [by_label[label] for label in sorted(by_label)]
 
 

@@ -83,8 +83,16 @@ def _rows_in_block(row_bytes: float) -> int:
 
 def _few_chunks(table: pa.Table, row_bytes: float) -> pa.Table:
     # Writers work chunk by chunk, and a dataset of many small batches would be written as many small batches.
-    most = _most_chunks(table)
-    return table.combine_chunks() if most > _MOST_CHUNKS and len(table) * row_bytes < most * _SMALL else table
+    return table.combine_chunks() if _are_small(_most_chunks(table), len(table) * row_bytes) else table
+
+
+def is_in_small_chunks(table: pa.Table) -> bool:
+    """Whether a table would be written in fewer chunks than it has."""
+    return _are_small(_most_chunks(table), table.get_total_buffer_size())
+
+
+def _are_small(chunks: int, size: float) -> bool:
+    return chunks > _MOST_CHUNKS and size < chunks * _SMALL
 
 
 def _most_chunks(table: pa.Table) -> int:

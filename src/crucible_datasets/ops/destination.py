@@ -25,7 +25,7 @@ from crucible_datasets.sources.refusals import told
 Path = str | bytes | os.PathLike[Any]
 StorageOptions = dict[str, Any] | None
 
-_BY_EXTENSION = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4"}
+_BY_EXTENSION = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
 # Level 9 takes three times as long as level 6 and saves a hundredth of the bytes.
 _GZIP_LEVEL = 6
 

@@ -66,7 +66,8 @@ def to_json(
     lines = options.get("orient", "records") == "records" and options.get("lines", True) is not False
     if after and not lines:
         raise ArgumentError("mode", "a", "only JSON Lines can be written after others.")
-    write = _writer("json", **options)
+    only_pandas = options.get("orient") == "table"
+    write = partial(through_pandas.write_json, **options) if only_pandas else _writer("json", **options)
     with written_or_handed(target, storage_options, compression, after) as stream:
         tables = _counted(blocks(view, batch_size), len(view), "JSON")
         return _written(tables, view.features, stream, write, write, _workers(num_proc) if lines else 1)

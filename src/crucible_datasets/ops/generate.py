@@ -188,15 +188,19 @@ def _write(
     advance: Advance,
 ) -> list[Segment]:
     writer, name = TypedWriter(prefix, _MIXED), getattr(generator, "__name__", None)
-    with ThreadPoolExecutor(1) as behind, collecting_rarely():  # writes a batch while the next one is made
-        written: Future[None] | None = None
-        for table, kinds in _batches(generator, gen_kwargs, features, advance):
-            if written:
-                written.result()
-            written = behind.submit(writer.write, table, kinds, name)
-    if written:
-        written.result()
-    return writer.close()
+    written: Future[None] | None = None
+    try:
+        with ThreadPoolExecutor(1) as behind, collecting_rarely():  # writes a batch while the next one is made
+            for table, kinds in _batches(generator, gen_kwargs, features, advance):
+                if written:
+                    written.result()
+                written = behind.submit(writer.write, table, kinds, name)
+        if written:
+            written.result()
+        return writer.close()
+    finally:
+        # Its error holds this frame, which would hold it: the file would stay open, and a full disk full.
+        written = None
 
 
 def _known(features: Features, generator: Generator) -> Features:

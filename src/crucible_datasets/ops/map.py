@@ -162,7 +162,7 @@ class Job:
         errors = [part["errors"] for part in parts if "errors" in part]
         num_rows = sum(run.num_rows for run in runs)
         result: dict[str, Any] = {"num_rows": num_rows, "errors": errors, "columns": None, "kept": None}
-        if num_rows and not all(run.is_silent for run in runs):
+        if not all(run.is_silent for run in runs):
             shape = settled(view, runs, self.merge, folder)
             result |= {"columns": shape.columns, "shared": shape.shared}
             result["files"] = completed(view, runs, shape, self.merge, folder)
@@ -190,7 +190,7 @@ def call_facts(call: Call, view: View, batch_size: int | None, workers: int | No
 
 def _read(view: View, folder: str, keeping: Keeping) -> View:
     facts = result_in(folder)
-    if not facts["num_rows"]:
+    if not facts["num_rows"] and facts["columns"] is None:
         kept = columns.remove(view, facts["removed"]) if facts["removed"] else view
         return replace(kept, rows=range(0), fingerprint=keeping.fingerprint)
     rows = range(len(view)) if facts["kept"] is None else np.load(os.path.join(folder, facts["kept"]))

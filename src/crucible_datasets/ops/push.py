@@ -59,7 +59,7 @@ class Where:
 
 @dataclass
 class Sent:
-    """What was sent of a split."""
+    """The part of a commit that one split makes: its info, its operations and its size."""
 
     info: SplitInfo
     operations: list[Any] = field(default_factory=list)
@@ -127,7 +127,7 @@ def _ready(api: Any, where: Where) -> Where:
 
 @dataclass(frozen=True)
 class _Before:
-    """What is in the repository before the push."""
+    """The state of the repository before the push."""
 
     commit: str
     sizes: Mapping[str, int]

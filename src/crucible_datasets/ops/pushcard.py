@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def known_info(readme: str | None, config_name: str) -> DatasetInfo | None:
-    """What a card says about a configuration so far."""
+    """The description of a configuration in a card so far."""
     return DatasetInfosDict.from_dataset_card_data(_card(readme).data).get(config_name)
 
 

@@ -96,17 +96,25 @@ def sort(
             raise ColumnNotFoundError(name, view.column_names)
     if null_placement not in _NULL_PLACEMENTS:
         raise ArgumentError("null_placement", null_placement, "expected 'at_start' or 'at_end'.")
-    orders = ["descending" if down else "ascending" for down in directions]
-    indices = _sorted(view.read(columns=names), names, orders, _NULL_PLACEMENTS[null_placement])
+    orders: dict[str, str] = {}
+    for name, down in zip(names, directions, strict=True):
+        orders.setdefault(name, "descending" if down else "ascending")
+    indices = _sorted(view.read(columns=list(orders)), orders.values(), _NULL_PLACEMENTS[null_placement])
     return view.moved(tightest(as_integers(indices)), "sort", fingerprint)
 
 
-def _sorted(table: pa.Table, names: list[str], orders: list[str], nulls: str) -> pa.UInt64Array:
+def _sorted(table: pa.Table, orders: Iterable[str], nulls: str) -> pa.UInt64Array:
+    # Arrow takes names such as "." for paths, and does not sort the smallest floats.
+    keys = {str(place): _sortable(column) for place, column in enumerate(table.columns)}
+    table, named = pa.table(keys), zip(keys, orders, strict=True)
     # pyarrow 25 moved the placement of nulls into the keys.
     if int(pa.__version__.split(".")[0]) >= 25:
-        keys = [(name, order, nulls) for name, order in zip(names, orders, strict=True)]
-        return pc.sort_indices(table, sort_keys=keys)
-    return pc.sort_indices(table, sort_keys=list(zip(names, orders, strict=True)), null_placement=nulls)
+        return pc.sort_indices(table, sort_keys=[(name, order, nulls) for name, order in named])
+    return pc.sort_indices(table, sort_keys=list(named), null_placement=nulls)
+
+
+def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
 def as_integers(indices: pa.UInt64Array) -> npt.NDArray[np.int64]:

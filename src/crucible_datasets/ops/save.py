@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,15 +25,13 @@ from crucible_datasets.atomic import replaced_whole, written_whole
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
-from crucible_datasets.features import Features
 from crucible_datasets.info import write_text
 from crucible_datasets.ops.blocks import blocks_with_files
+from crucible_datasets.ops.copied import files_as_saved, link_or_copy
 from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote, written
-from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names, saved_fingerprint
+from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.outputs.arrow import ArrowFormatter
-from crucible_datasets.tables.rows import is_whole
-from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
 
 
@@ -109,29 +106,29 @@ def _write_splits(
     for name, write in writes.items():
         write(inside(folder, name), replaced)
     _make_folder(folder, storage_options)
-    write_text(inside(folder, SPLITS), json.dumps({"splits": list(writes)}), storage_options)
+    write_text(inside(folder, SPLITS), json.dumps({"splits": list(writes)}), storage_options, replaced is None)
 
 
 def _write(view: View, shards: Shards, storage_options: StorageOptions, folder: str, replaced: str | None) -> None:
     state = _state(view)
     _make_folder(folder, storage_options)
-    ready = _files_as_saved(view) if local_path(folder) is not None else ()
-    copied = bool(ready) and (shards.count == len(ready) or not shards.are_asked_for)
-    count = len(ready) if copied else shards.count
+    ready = files_as_saved(view, shards) if local_path(folder) is not None else ()
+    count = len(ready) or shards.count
     before = [] if replaced else _remote_files(folder, storage_options)
     # Names that the dataset there does not have: it stays whole until the new state.json names the new files.
     stem = f"data-{os.urandom(4).hex()}" if before else "data"
     names = [f"{stem}-{index:05d}-of-{count:05d}.arrow" for index in range(count)]
     places = [inside(folder, name) for name in names]
-    if copied:
-        for source, place in zip(ready, places, strict=True):
-            _link_or_copy(source, place, replaced)
-    else:
+    for source, place in zip(ready, places, strict=False):
+        link_or_copy(source, place, replaced)
+    if not ready:
         _write_shards(view, places, shards.workers, storage_options, appear_whole=replaced is None)
     info = {**view.info.to_dict(), "features": view.features.to_dict()}
-    write_text(inside(folder, INFO), json.dumps(dict(sorted(info.items())), indent=2), storage_options)
+    # What lies in a folder that is about to be put in place goes to the disk with it.
+    note = partial(write_text, storage_options=storage_options, is_lasting=replaced is None)
+    note(inside(folder, INFO), json.dumps(dict(sorted(info.items())), indent=2))
     state["_data_files"] = [{"filename": name} for name in names]
-    write_text(inside(folder, STATE), json.dumps(dict(sorted(state.items())), indent=2), storage_options)
+    note(inside(folder, STATE), json.dumps(dict(sorted(state.items())), indent=2))
     _remove_remote(folder, before, storage_options)
 
 
@@ -167,8 +164,10 @@ def _write_shard(
         if local_path(place) is None:
             sink: Any = stack.enter_context(written(place, storage_options))
         else:
-            sink = stack.enter_context(written_whole(place)) if appear_whole else place
-            stack.enter_context(flushed_early(sink))
+            path = stack.enter_context(written_whole(place)) if appear_whole else place
+            stack.enter_context(flushed_early(path))
+            # A writer that fails to close leaves a file of its own open, and a full disk full.
+            sink = stack.enter_context(pa.OSFile(path, "wb"))
         writer = stack.enter_context(pa.ipc.new_stream(sink, schema))
         for table in blocks_with_files(view, range(start, stop)):
             writer.write_table(typed.batch(table, view.features))
@@ -214,46 +213,3 @@ def _remove_remote(folder: str, names: list[str], storage_options: StorageOption
     for name in names:
         filesystem, location = remote(inside(folder, name), storage_options)
         filesystem.rm_file(location)
-
-
-# Files that are already what would be written
-
-
-def _files_as_saved(view: View) -> tuple[str, ...]:
-    """The files of a saved dataset that is this very view, or none."""
-    table = view.table
-    if not isinstance(table, ArrowTable) or not table.physical or not is_whole(view.rows, table.num_rows):
-        return ()
-    if saved_fingerprint(table.files) != str(view.fingerprint):
-        return ()
-    return table.files if all(_has_features(file, view.features) for file in table.files) else ()
-
-
-def _has_features(file: str, features: Features) -> bool:
-    try:
-        with pa.memory_map(file) as source:
-            schema = pa.ipc.open_stream(source).schema
-    except (OSError, pa.ArrowInvalid):
-        return False
-    return schema.equals(features.arrow_schema) and Features.from_arrow_schema(schema) == features
-
-
-def _link_or_copy(source: str, place: str, replaced: str | None) -> None:
-    """A second name for a file whose folder is about to go; a copy of any other, which someone may still write to."""
-    if replaced and os.path.commonpath([os.path.realpath(source), replaced]) == replaced:
-        os.link(source, place)
-    else:
-        _copy(source, place)
-
-
-def _copy(source: str, place: str) -> None:
-    with open(source, "rb") as read, open(place, "wb") as write:
-        left = os.fstat(read.fileno()).st_size
-        try:
-            # File systems that can share blocks between files do so here.
-            while left and (done := os.copy_file_range(read.fileno(), write.fileno(), left)):
-                left -= done
-        except (AttributeError, OSError):
-            read.seek(0)
-            write.seek(0)
-            shutil.copyfileobj(read, write, 1 << 20)

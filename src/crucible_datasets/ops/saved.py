@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.atomic import seen_whole
-from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError
+from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, nonsense_told
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import from_table
@@ -67,29 +67,37 @@ def holds_splits(path: Path, storage_options: StorageOptions = None) -> bool:
 def own_names(folder: str) -> set[str]:
     """The names in a local folder that belong to the dataset, or the splits, saved there."""
     found = _json(os.path.join(folder, STATE)), _json(os.path.join(folder, SPLITS))
-    files = [str(entry.get("filename")) for entry in found[0].get("_data_files", [])]
-    return {STATE, INFO, SPLITS, *files, *map(str, found[1].get("splits", []))} if any(found) else set()
+    return {STATE, INFO, SPLITS, *_stated(found[0]), *map(str, found[1].get("splits") or [])} if any(found) else set()
 
 
 def saved_fingerprint(files: tuple[str, ...]) -> str | None:
     """The fingerprint of the dataset whose data files are exactly these, if they are a saved dataset's."""
     folder = os.path.dirname(files[0])
     state = _json(os.path.join(folder, STATE))
-    listed = [os.path.join(folder, str(entry.get("filename"))) for entry in state.get("_data_files", [])]
+    listed = [os.path.join(folder, name) for name in _stated(state)]
     return state.get("_fingerprint") if listed == list(files) else None
+
+
+def _stated(state: dict[str, Any]) -> list[str]:
+    """The names of data files that a state has, whatever else may be in it."""
+    return [str(entry.get("filename")) for entry in state.get("_data_files") or [] if isinstance(entry, dict)]
 
 
 def _load_splits(folder: str, keep_in_memory: bool | None, storage_options: StorageOptions) -> dict[str, View]:
     if not _exists(inside(folder, SPLITS), storage_options):
         only = " It holds one Dataset." if _exists(inside(folder, STATE), storage_options) else ""
         raise FileNotFoundDatasetsError(folder, f"it is not the folder of a DatasetDict: {SPLITS} is missing.{only}")
-    names = json.loads(_text(inside(folder, SPLITS), storage_options))["splits"]
+    with nonsense_told(FileFormatError, inside(folder, SPLITS)):
+        names = list(json.loads(_text(inside(folder, SPLITS), storage_options))["splits"])
     return {name: load(inside(folder, _plain(name, folder)), keep_in_memory, storage_options) for name in names}
 
 
 def _load_local(folder: str, keep_in_memory: bool | None) -> View:
     state, info = _described(folder, None)
     files = tuple(os.path.join(folder, name) for name in _data_files(state, folder))
+    # A pipe would be waited for.
+    if missing := [file for file in files if not os.path.isfile(file)]:
+        raise FileNotFoundDatasetsError(missing[0], f"{STATE} names it, but there is no such file.")
     in_memory = _fits_in_memory(sum(map(os.path.getsize, files))) if keep_in_memory is None else keep_in_memory
     return replace(_view(state, info, files, in_memory), media_roots=(folder,))
 
@@ -110,19 +118,19 @@ def _described(folder: str, storage_options: StorageOptions) -> tuple[dict[str, 
     missing = [name for name in (INFO, STATE) if not _exists(inside(folder, name), storage_options)]
     if missing:
         raise FileNotFoundDatasetsError(folder, f"it is not the folder of a Dataset: {' and '.join(missing)} missing.")
-    try:
-        state = json.loads(_text(inside(folder, STATE), storage_options))
+    with nonsense_told(FileFormatError, inside(folder, STATE)):
+        state = dict(json.loads(_text(inside(folder, STATE), storage_options)))
+    with nonsense_told(FileFormatError, inside(folder, INFO)):
         return state, DatasetInfo.from_directory(folder, storage_options)
-    except json.JSONDecodeError as error:
-        raise FileFormatError(folder, f"{STATE} or {INFO} is not JSON: {error}") from error
 
 
 def _data_files(state: dict[str, Any], folder: str) -> list[str]:
-    return [_plain(entry["filename"], folder) for entry in state["_data_files"]]
+    with nonsense_told(FileFormatError, inside(folder, STATE)):
+        return [_plain(entry["filename"], folder) for entry in state["_data_files"]]
 
 
-def _plain(name: str, folder: str) -> str:
-    if name != os.path.basename(name) or name in ("", ".", ".."):
+def _plain(name: Any, folder: str) -> str:
+    if not isinstance(name, str) or name != os.path.basename(name) or name in ("", ".", "..") or "\0" in name:
         raise FileFormatError(folder, f"{name!r} leads out of the folder.")
     return name
 
@@ -146,7 +154,7 @@ def _format(state: dict[str, Any], columns: list[str]) -> Format:
     """The format as it was saved; whether its package is installed here is asked when rows are read."""
     kind, shown, kwargs = state.get("_format_type"), state.get("_format_columns"), state.get("_format_kwargs")
     name = None if kind in (None, "python") else OUTPUTS[kind].name
-    shown = None if shown is None else tuple(shown)
+    shown = tuple(shown) if isinstance(shown, list) else None
     return Format(name, kwargs or {}, shown, bool(state.get("_output_all_columns"))).checked(columns)
 
 
@@ -173,6 +181,7 @@ def _json(path: str) -> dict[str, Any]:
     """The contents of a local file, or nothing when it is missing or broken."""
     try:
         with open(path, encoding="utf-8") as file:
-            return dict(json.load(file))
-    except (OSError, ValueError):
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError):
         return {}
+    return found if isinstance(found, dict) else {}

@@ -27,11 +27,14 @@ def write_json(tables: Iterable[pa.Table], features: Features, stream: BinaryIO,
     """Write the tables with pandas' `to_json`, by default as lines; the number of bytes."""
     orient = options.pop("orient", "records")
     lines = options.pop("lines", orient == "records")
+    if orient in ("split", "table"):
+        options.setdefault("index", False)
     written = 0
     # Only lines can be written table by table.
     for frame in _frames(tables if lines else [pa.concat_tables(tables)], features):
         text = frame.to_json(None, orient=orient, lines=lines, **options)
-        written += stream.write((text if text.endswith("\n") or not len(frame) else text + "\n").encode())
+        if len(frame) or not lines:
+            written += stream.write((text if text.endswith("\n") else text + "\n").encode())
     return written
 
 

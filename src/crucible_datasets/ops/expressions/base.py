@@ -38,7 +38,7 @@ def types_of(schema: pa.Schema, names: Iterable[str] | None = None) -> dict[str,
 
 
 def first_line(error: BaseException) -> str:
-    """What went wrong, without the details that engines add."""
+    """The first line of an error, without the details that engines add."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 

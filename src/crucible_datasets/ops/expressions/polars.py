@@ -72,7 +72,7 @@ class PolarsEngine:
 
 
 def _parts(expression: Any) -> list[Any]:
-    """What an expression is made of, from left to right."""
+    """The parts of an expression, from left to right."""
     return expression.meta.pop()[::-1]
 
 
