@@ -51,7 +51,7 @@ import pytest  # noqa: E402
 from hypothesis import HealthCheck, Phase, settings  # noqa: E402
 
 pytest.register_assert_rewrite("support.parity")
-pytest_plugins = ["support.rays"]
+pytest_plugins = ["support.hubs", "support.rays"]
 
 _QUICK = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 settings.register_profile("ci", max_examples=25, derandomize=True, phases=[Phase.explicit, Phase.generate], **_QUICK)

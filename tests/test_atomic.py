@@ -80,6 +80,8 @@ def test_devices_and_pipes_are_written_to_as_they_are():
     with written_whole(os.devnull) as beside:
         Path(beside).write_text("nothing")
     assert not os.path.isfile(os.devnull)
+    with pytest.raises(StorageError, match="/dev/full"), written_whole("/dev/full") as beside:
+        Path(beside).write_text("too much")
 
 
 def test_a_folder_in_the_way_is_said_at_once(tmp_path):

@@ -31,7 +31,10 @@ from crucible_datasets import (
     logging,
     progress,
 )
+from crucible_datasets.decoders.base import DECODERS
+from crucible_datasets.executors.base import EXECUTORS
 from crucible_datasets.features.features import FEATURE_TYPES
+from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.ops.groups import FUNCTIONS
 from crucible_datasets.ops.join import HOWS
 from crucible_datasets.ops.search.metrics import METRICS
@@ -172,6 +175,10 @@ def environment_variables():
     return {name for file in PACKAGE.rglob("*.py") for name in re.findall(calls, file.read_text())}
 
 
+def names_of(registry):
+    return {word for name in registry for word in (name, *registry[name].aliases)}
+
+
 @pytest.mark.parametrize(
     ("page", "names"),
     [
@@ -183,7 +190,10 @@ def environment_variables():
         pytest.param("datasets.md", public(Column), id="Column"),
         pytest.param("datasets.md", set(FUNCTIONS), id="aggregations"),
         pytest.param("datasets.md", set(HOWS), id="joins"),
-        pytest.param("formats.md", {word for name in OUTPUTS for word in (name, *OUTPUTS[name].aliases)}, id="outputs"),
+        pytest.param("formats.md", names_of(OUTPUTS), id="outputs"),
+        pytest.param("loading.md", names_of(FORMATS), id="formats"),
+        pytest.param("media.md", names_of(DECODERS), id="decoders"),
+        pytest.param("scaling.md", names_of(EXECUTORS), id="executors"),
         pytest.param("search.md", set(METRICS), id="metrics"),
         pytest.param("settings.md", settings(), id="settings"),
         pytest.param("settings.md", environment_variables(), id="environment variables"),
@@ -209,6 +219,16 @@ def test_every_error_is_documented_with_its_parents():
     assert documented == {kind.__name__: [base.__name__ for base in kind.__bases__] for kind in kinds}
 
 
+def test_the_tree_of_errors_is_that_of_the_classes():
+    drawn, above = {}, {}
+    for indent, name, others in re.findall(r"^([ │├└─]+)(\w+)(?: \((.*)\))?$", exceptions.__doc__, re.MULTILINE):
+        above[len(indent)] = name
+        drawn[name] = [above.get(len(indent) - 4, "Exception"), *filter(None, others.split(", "))]
+    kinds = [kind for kind in subclasses(exceptions.DatasetsError) if kind.__module__ == exceptions.__name__]
+    kinds = [kind for kind in kinds if not issubclass(kind, exceptions.ArrowTwin)]
+    assert drawn == {kind.__name__: [base.__name__ for base in kind.__bases__] for kind in kinds}
+
+
 def test_the_list_of_missing_names_is_true():
     datasets = pytest.importorskip("datasets")
     section = DOCS["migrating.md"].split("## What is not here yet")[1]
@@ -226,6 +246,13 @@ def exported(module):
 def test_every_extra_that_an_error_names_exists():
     named = {extra for file in PACKAGE.rglob("*.py") for extra in re.findall(r'extra="(\w+)"', file.read_text())}
     assert not named - set(PROJECT["optional-dependencies"])
+
+
+def test_settings_that_are_said_to_change_nothing_are_read_nowhere():
+    section = DOCS["settings.md"].split("## Kept for programs that read them")[1].split("\n## ")[0]
+    names = {span for span in spans_of(section) if span.isupper()}
+    files = [file.read_text() for file in PACKAGE.rglob("*.py") if "dropin" not in file.parts]
+    assert names and not names & {name for text in files for name in re.findall(r"\bconfig\.([A-Z]\w+)", text)}
 
 
 # The map

@@ -13,7 +13,7 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.function_edits import DIFFERENT, SAME
+from support.function_edits import DIFFERENT, SAME
 
 from crucible_datasets.hashing import Arguments, Hasher, UnhashableError
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 
 from crucible_datasets.formats.ahead import ahead
-from crucible_datasets.later import Later
+from crucible_datasets.later import Later, collected_later
 
 LOAD = """
 import json, sys
@@ -31,6 +33,7 @@ UNNEEDED = {
     "sqlite3",
     "tqdm",
     "yaml",
+    "zipfile",
 }
 
 
@@ -104,3 +107,29 @@ def test_an_error_comes_in_its_place(place):
         seen.extend(items)
     assert seen == list(range(place)) or not seen
     assert not threads()
+
+
+def test_nothing_is_collected_while_modules_are_imported_and_all_of_it_afterwards():
+    class Knot:
+        def __init__(self) -> None:
+            self.itself = self
+
+    with pytest.raises(ZeroDivisionError), collected_later():
+        gone = weakref.ref(Knot())
+        knots = [Knot() for _ in range(5_000)]
+        assert gone() is not None, "as many would have it collected otherwise"
+        raise ZeroDivisionError
+    assert (gc.isenabled(), gc.get_freeze_count(), len(knots)) == (True, 0, 5_000)
+    gc.collect()
+    assert gone() is None, "what counts as old is collected with the old"
+
+
+def test_what_the_program_has_frozen_stays_frozen():
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        with collected_later():
+            assert gc.isenabled()
+        assert gc.get_freeze_count() >= count > 0
+    finally:
+        gc.unfreeze()

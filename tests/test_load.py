@@ -231,13 +231,33 @@ def test_configurations_are_independent(tmp_path):
         d.load_dataset(str(tmp_path))
 
 
-@pytest.mark.parametrize("pattern", ["../secret.txt", "/etc/hostname", "sub/../../secret.txt", "../*"])
-def test_a_card_names_only_files_of_its_folder(tmp_path, pattern):
+def test_a_card_names_only_files_of_its_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "secret.txt").write_text("secret")
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "README.md").write_text(f"---\nconfigs: [{{config_name: x, data_files: {pattern!r}}}]\n---\n")
-    with pytest.raises(CardError, match="outside"):
-        d.load_dataset(str(tmp_path / "data"))
+    for stated in (
+        "../secret.txt", "/etc/hostname", "sub/../../secret.txt", "../*", "~/secret.txt", "~/*", f"file://{tmp_path}/secret.txt",
+        "file://../secret.txt", "zip://*::../x.zip", f"zip://x::file://{tmp_path}/x.zip", "gzip://x::~/x.gz", "x::y::../z.zip",
+    ):  # fmt: skip
+        card = f"---\nconfigs: [{{config_name: x, data_files: {stated!r}}}]\n---\n"
+        (tmp_path / "data" / "README.md").write_text(card)
+        with pytest.raises(CardError, match="outside"):
+            d.load_dataset(str(tmp_path / "data"))
+
+
+def test_a_card_that_makes_no_sense_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    for stated in (
+        "dataset_info: {features: 5}", "dataset_info: {features: [5]}", "dataset_info: {splits: 5}", "dataset_info: {version: [1]}",
+        "dataset_info: {config_name: [x]}", "configs: [{config_name: x, data_dir: 5}]", "x: 2001-99-99", f"x: {'1' * 5000}",
+    ):  # fmt: skip
+        (tmp_path / "README.md").write_text(f"---\n{stated}\n---\n")
+        with pytest.raises(CardError, match=r"README\.md"):
+            d.load_dataset(str(tmp_path))
+    bomb = "{name: a, dtype: {class_label: {names: {'1000000000': x}}}}"
+    (tmp_path / "README.md").write_text(f"---\ndataset_info: {{features: [{bomb}]}}\n---\n")
+    with pytest.raises(d.exceptions.ArgumentError, match="no name for label 0"):
+        d.load_dataset(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from crucible_datasets import config, storage
 from crucible_datasets.exceptions import OfflineError
 from crucible_datasets.sources import listings
 from crucible_datasets.sources.base import SourceFile
+from crucible_datasets.sources.web import Web
 
 ROWS = [{"a": 1}, {"a": 2}]
 
@@ -96,6 +97,16 @@ def test_what_is_on_this_machine_needs_no_network(monkeypatch):
     storage.write_jsonl(address, ROWS)
     assert cd.load_dataset("json", data_files=address, split="train").to_list() == ROWS
     assert list(cd.load_dataset("json", data_files=address, split="train", streaming=True)) == ROWS
+
+
+def test_nobody_is_asked_by_any_way(monkeypatch):
+    """Whoever forgets to look at the setting meets it at the last door before the network."""
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    CONNECTED.clear()
+    for ask in (Web().head, Web().page, lambda url: list(Web().body(url))):
+        with pytest.raises(OfflineError, match="127"):
+            ask("http://127.0.0.1:9/x")
+    assert CONNECTED == []
 
 
 def test_builders_find_what_came_before(place, monkeypatch):

@@ -28,7 +28,7 @@ from crucible_datasets.exceptions import (
     OfflineError,
 )
 from crucible_datasets.localhub import server as module
-from crucible_datasets.localhub.routes import Answer
+from crucible_datasets.localhub.routing import Answer
 from crucible_datasets.localhub.server import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -55,7 +55,7 @@ def parquet(path, *numbers):
 
 
 @pytest.fixture
-def server(tmp_path, monkeypatch):
+def server(online, tmp_path, monkeypatch):
     repos = tmp_path / "hub" / "acme"
     parquet(repos / "numbers" / "data" / "train-0.parquet", 1, 2)
     parquet(repos / "numbers" / "data" / "train-1.parquet", 3)
@@ -71,26 +71,8 @@ def server(tmp_path, monkeypatch):
     (repos / "script").mkdir()
     (repos / "script" / "script.py").write_text("raise SystemExit")
     with serving(str(tmp_path / "hub")) as server:
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
-        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-        monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
         yield server
-
-
-@pytest.fixture
-def requests(server, monkeypatch):
-    made = []
-    answer = module.answer
-
-    def noted(request):
-        made.append(request.path)
-        return answer(request)
-
-    monkeypatch.setattr(module, "answer", noted)
-    return made
 
 
 def test_a_repository_loads_by_its_name(server):

@@ -118,7 +118,7 @@ def test_what_the_card_said_otherwise_stays(api, dataset):
 
 
 def test_what_was_sent_before_a_failure_is_not_sent_again(api, dataset, server, monkeypatch):
-    from crucible_datasets.localhub import routes
+    from crucible_datasets.localhub import routes, routing
 
     sent = []
 
@@ -128,8 +128,8 @@ def test_what_was_sent_before_a_failure_is_not_sent_again(api, dataset, server, 
             raise routes.HubError(403, "Forbidden", "no more today")
         return routes.lfs_upload(request)
 
-    table = [(method, path, failing if one is routes.lfs_upload else one) for method, path, one in routes.ROUTES]
-    monkeypatch.setattr(routes, "ROUTES", table)
+    table = [(method, path, failing if one is routes.lfs_upload else one) for method, path, one in routing.ROUTES]
+    monkeypatch.setattr(routing, "ROUTES", table)
     with pytest.raises(RuntimeError, match="uploading"):
         dataset.push_to_hub("local/failed", num_shards=3)
     assert api.list_repo_files("local/failed", repo_type="dataset") == []

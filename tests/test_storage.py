@@ -230,16 +230,12 @@ def test_options_say_who_one_is(monkeypatch):
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
+def hub(online, tmp_path, monkeypatch):
     """A dataset and a bucket of the local Hub, and a token that may write."""
     (tmp_path / "hub" / "buckets" / "acme" / "stuff").mkdir(parents=True)
     with serving(str(tmp_path / "hub")) as server:
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
-        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
         server.hub.repo("acme/notes").create()
         options = {"token": next(iter(server.access.tokens))}
         with storage.open("hf://datasets/acme/notes/old.txt", "w", storage_options=options) as file:

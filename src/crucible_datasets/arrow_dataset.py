@@ -109,7 +109,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         return Dataset._of(operation(self._view, *args, **kwargs))
 
     def _worked_out(self, operation: Callable[..., tuple[View, View | None]], *args: Any, **kwargs: Any) -> Dataset:
-        """What a function makes of the rows, with the errors that were collected."""
+        """A dataset of the rows that a function gave, with the errors that were collected."""
         view, errors = operation(self._view, *args, **kwargs)
         return Dataset._of(view)._with_errors(errors)
 
@@ -202,11 +202,11 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         df: Any,
         split: NamedSplit | None = None,
         features: Features | None = None,
-        keep_in_memory: bool = False,  # noqa: ARG004  as Hugging Face has it
-        cache_dir: str | None = None,  # noqa: ARG004  as Hugging Face has it
-        working_dir: str | None = None,  # noqa: ARG004  as Hugging Face has it
-        load_from_cache_file: bool = True,  # noqa: ARG004  as Hugging Face has it
-        **kwargs: Any,  # noqa: ARG004  as Hugging Face has it
+        keep_in_memory: bool = False,
+        cache_dir: str | None = None,
+        working_dir: str | None = None,
+        load_from_cache_file: bool = True,
+        **kwargs: Any,
     ) -> Dataset:
         """Make a dataset of a Spark data frame, whose rows come to this machine as Arrow."""
         return Dataset._of(build.from_frame(build.arrow_of_spark(df), features, None, split))
@@ -257,8 +257,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         **kwargs: Any,
     ) -> Dataset:
         """Read CSV files; further arguments are options of the format, such as `sep`."""
-        where = (split, features, cache_dir, keep_in_memory, num_proc)
-        return Dataset._of(direct.one_split("csv", path_or_paths, *where, **kwargs))
+        return _of_files("csv", path_or_paths, split, features, cache_dir, keep_in_memory, num_proc, **kwargs)
 
     @staticmethod
     def from_json(
@@ -273,7 +272,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
     ) -> Dataset:
         """Read JSON or JSON Lines files; `field` is the key that holds the rows."""
         where = (split, features, cache_dir, keep_in_memory, num_proc)
-        return Dataset._of(direct.one_split("json", path_or_paths, *where, field=field, **kwargs))
+        return _of_files("json", path_or_paths, *where, field=field, **kwargs)
 
     @staticmethod
     def from_parquet(
@@ -292,7 +291,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         """Read Parquet files where they lie: only these columns, only the rows that match."""
         where = (split, features, cache_dir, keep_in_memory, num_proc)
         kwargs |= {"filters": filters, "on_bad_files": on_bad_files, "fragment_scan_options": fragment_scan_options}
-        return Dataset._of(direct.one_split("parquet", path_or_paths, *where, columns=columns, **kwargs))
+        return _of_files("parquet", path_or_paths, *where, columns=columns, **kwargs)
 
     @staticmethod
     def from_text(
@@ -309,7 +308,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         """Read text files: a row is a line, a paragraph or a whole file."""
         where = (split, features, cache_dir, keep_in_memory, num_proc)
         wanted = {"keep_linebreaks": keep_linebreaks, "sample_by": sample_by, **kwargs}
-        return Dataset._of(direct.one_split("text", path_or_paths, *where, **wanted))
+        return _of_files("text", path_or_paths, *where, **wanted)
 
     @staticmethod
     def from_sql(
@@ -386,7 +385,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
 
     @cached_property
     def info(self) -> DatasetInfo:
-        """What is known about the dataset; may be edited."""
+        """The description of the dataset; may be edited."""
         self._view = replace(self._view, info=replace(self._view.info, features=self._view.features.copy()))
         return self._view.info
 
@@ -429,7 +428,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
     def cleanup_cache_files(self) -> int:
         """Remove the kept results of `map` and `filter` on the same files that are not part of this dataset.
 
-        The number of files removed.
+        Returns the number of files removed.
         """
         return cleanup.clean_up(self._view)
 
@@ -619,7 +618,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> Dataset:
-        """What a function makes of every row, or of every batch. Columns it leaves alone are shared, not copied.
+        """Apply a function to every row, or to every batch. Columns it leaves alone are shared, not copied.
 
         It returns the columns to set or add, as a dict, an Arrow table or a data frame, or None for no change.
         Rows it fails on are left out with `on_error="skip"`, and in `errors` of the result with `"collect"`.
@@ -655,7 +654,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> Dataset:
-        """The rows for which a function is true; batched, it gives one bool for each row. Rows are not copied."""
+        """Keep the rows for which a function is true; batched, it gives one bool for each row. Rows are not copied."""
         given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
         refuse_if_indexed(self._indexes, "filter")
         return self._worked_out(filtering.filtered, **given)
@@ -923,7 +922,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write JSON Lines, compressed as the extension or `compression` says. Gives the bytes before that."""
+        """Write JSON Lines, compressed by name or `compression`. Returns the number of bytes before compression."""
         return export.to_json(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_json_kwargs)
 
     def to_webdataset(
@@ -936,7 +935,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Write tar shards, the files of a row side by side, to paths as `out-%05d.tar`. Gives the paths.
+        """Write tar shards, the files of a row side by side, to paths as `out-%05d.tar`. Returns the paths.
 
         The column `__key__` names the samples, else numbers do. Types decide the extensions, or `extensions` by column.
         """
@@ -951,7 +950,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write CSV, compressed as the extension or `compression` says. Gives the bytes before that."""
+        """Write CSV, compressed by name or `compression`. Returns the number of bytes before compression."""
         return export.to_csv(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_csv_kwargs)
 
     def to_text(
@@ -961,12 +960,12 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         storage_options: dict[str, Any] | None = None,
         compression: str | None = "infer",
     ) -> int:
-        """Write one column to a text file, a value to a line. Gives the bytes before compression."""
+        """Write one column to a text file, a value to a line. Returns the number of bytes before compression."""
         columns.require(self._view, [column])
         return export.to_text(self._view, path_or_buf, column, storage_options, compression)
 
     def to_arrow(self, path_or_buf: AnyPath | BinaryIO, storage_options: dict[str, Any] | None = None) -> int:
-        """Write an Arrow IPC stream, which `from_file` opens. Gives the bytes written."""
+        """Write an Arrow IPC stream, which `from_file` opens. Returns the number of bytes."""
         return export.to_arrow(self._view, path_or_buf, storage_options)
 
     def to_sql(
@@ -977,7 +976,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         num_proc: int | None = None,
         **sql_writer_kwargs: Any,
     ) -> int:
-        """Write a table of a database; `con` is a connection of sqlite3 or SQLAlchemy, or a URL. Gives the rows."""
+        """Write a table of a database; `con` is a connection (sqlite3, SQLAlchemy) or a URL. Returns the row count."""
         return export.to_sql(self._view, name, con, batch_size, num_proc, **sql_writer_kwargs)
 
     def push_to_hub(
@@ -1115,7 +1114,7 @@ class Grouped:
 
 
 def savable(dataset: Dataset) -> View:
-    """What a saved dataset keeps; search indexes it would not."""
+    """The view to save; refused while there are search indexes, which a saved dataset does not keep."""
     if dataset._indexes:
         raise UnsavedIndexError(dataset._indexes)
     return dataset._view
@@ -1123,6 +1122,14 @@ def savable(dataset: Dataset) -> View:
 
 def _unpacked(key: tuple[Any, ...]) -> Any:
     return key[0] if len(key) == 1 else key
+
+
+def _of_files(format: str, paths: Any, split: Any, *where: Any, **options: Any) -> Any:
+    from crucible_datasets.dataset_dict import read
+
+    if isinstance(paths, Mapping) and split is None:
+        return read(format, paths, *where, **options)
+    return Dataset._of(direct.one_split(format, paths, split, *where, **options))
 
 
 def _pair(train: Dataset, test: Dataset) -> DatasetDict:

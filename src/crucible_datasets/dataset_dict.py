@@ -46,7 +46,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
     """A dict of split name → `Dataset`. A method of `Dataset` called on it is called on every split."""
 
     def _each(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[Any, Any]:
-        """What the method gives for each split."""
+        """The results of the method, by split."""
         return {name: method(dataset, *args, **kwargs) for name, dataset in self._checked().items()}
 
     def _mapped(self, method: Callable[..., Dataset], *args: Any, **kwargs: Any) -> DatasetDict:
@@ -134,7 +134,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         **kwargs: Any,
     ) -> DatasetDict:
         """Read the CSV files of each split."""
-        return _read("csv", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
+        return read("csv", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
 
     @staticmethod
     def from_json(
@@ -145,7 +145,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         **kwargs: Any,
     ) -> DatasetDict:
         """Read the JSON or JSON Lines files of each split."""
-        return _read("json", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
+        return read("json", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
 
     @staticmethod
     def from_parquet(
@@ -157,7 +157,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         **kwargs: Any,
     ) -> DatasetDict:
         """Read the Parquet files of each split where they lie."""
-        return _read("parquet", path_or_paths, features, cache_dir, keep_in_memory, columns=columns, **kwargs)
+        return read("parquet", path_or_paths, features, cache_dir, keep_in_memory, columns=columns, **kwargs)
 
     @staticmethod
     def from_text(
@@ -168,7 +168,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         **kwargs: Any,
     ) -> DatasetDict:
         """Read the text files of each split."""
-        return _read("text", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
+        return read("text", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
 
     # Looking
 
@@ -212,7 +212,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> dict[str, list[str]]:
-        """Write tar shards of every split to paths as `{split}-%05d.tar`. Gives the paths by split."""
+        """Write tar shards of every split to paths as `{split}-%05d.tar`. Returns the paths by split."""
         given = (columns, extensions, max_shard_size, num_shards, batch_size, storage_options)
         return webdataset.splits_to_webdataset(self._each(lambda dataset: dataset._view), path, *given)
 
@@ -365,7 +365,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> DatasetDict:
-        """What a function makes of every row or batch of each split; `with_split` passes it the split's name too."""
+        """Apply a function to every row or batch of each split; `with_split` passes it the name of the split too."""
         given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}
         own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
         return self._mapped_with(own | self._names_if(with_split), Dataset._map, **given)
@@ -392,7 +392,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> DatasetDict:
-        """The rows of each split for which a function is true."""
+        """Keep the rows of each split for which a function is true."""
         given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}
         own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
         return self._mapped_with(own, Dataset.filter, **given)
@@ -510,7 +510,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return "".join(dataset._repr_html_() for dataset in self._checked().values())
 
 
-def _read(format: str, *args: Any, **kwargs: Any) -> DatasetDict:
+def read(format: str, *args: Any, **kwargs: Any) -> DatasetDict:
     return DatasetDict({name: Dataset._of(view) for name, view in direct.splits(format, *args, **kwargs).items()})
 
 

@@ -106,7 +106,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         df: Any,
         split: NamedSplit | None = None,
         features: Features | None = None,
-        **kwargs: Any,  # noqa: ARG004  as Hugging Face has it
+        **kwargs: Any,
     ) -> IterableDataset:
         """Stream the rows of a Spark data frame, of which one partition at a time comes to this machine."""
         return IterableDataset._of(starts.of_spark(df, features, split))
@@ -170,7 +170,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         path_or_paths: Paths,
         split: NamedSplit | None = None,
         features: Features | None = None,
-        keep_in_memory: bool = False,  # noqa: ARG004  as Hugging Face has it
+        keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> IterableDataset:
         """Stream CSV files."""
@@ -181,7 +181,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         path_or_paths: Paths,
         split: NamedSplit | None = None,
         features: Features | None = None,
-        keep_in_memory: bool = False,  # noqa: ARG004  as Hugging Face has it
+        keep_in_memory: bool = False,
         field: str | None = None,
         **kwargs: Any,
     ) -> IterableDataset:
@@ -195,10 +195,10 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         path_or_paths: Paths,
         split: NamedSplit | None = None,
         features: Features | None = None,
-        keep_in_memory: bool = False,  # noqa: ARG004  as Hugging Face has it
+        keep_in_memory: bool = False,
         columns: list[str] | None = None,
         filters: Any = None,
-        fragment_scan_options: Any = None,  # noqa: ARG004  as Hugging Face has it
+        fragment_scan_options: Any = None,
         on_bad_files: Literal["error", "warn", "skip"] = "error",
         **kwargs: Any,
     ) -> IterableDataset:
@@ -211,7 +211,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         path_or_paths: Paths,
         split: NamedSplit | None = None,
         features: Features | None = None,
-        keep_in_memory: bool = False,  # noqa: ARG004  as Hugging Face has it
+        keep_in_memory: bool = False,
         keep_linebreaks: bool = False,
         sample_by: Literal["line", "paragraph", "document"] = "line",
         **kwargs: Any,
@@ -228,7 +228,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
 
     @property
     def features(self) -> Features | None:
-        """What the columns mean; None while nobody knows it."""
+        """The features of the columns; None while nobody knows them."""
         return self._stream.features
 
     @property
@@ -326,7 +326,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         fn_kwargs: dict[str, Any] | None = None,
         executor: str | Executor | None = None,
     ) -> IterableDataset:
-        """Keep the rows that a function says yes to; with an `executor`, its workers read shards and call it."""
+        """Keep the rows for which a function is true; with an `executor`, its workers read shards and call it."""
         given = (function, with_indices, input_columns, batched, batch_size, fn_kwargs, executor)
         return self._with(operations.filter_rows, *given)
 
@@ -337,7 +337,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         buffer_size: int = 1000,
         max_buffer_input_shards: int = 10,
     ) -> IterableDataset:
-        """Give shards, and rows by way of a buffer, in an order drawn at random; another one in each epoch."""
+        """Shuffle the shards, and the rows by way of a buffer; each epoch has another order."""
         return self._with(mixing.shuffle, seed, generator, buffer_size, max_buffer_input_shards)
 
     def with_workers(self, deterministic: bool = True, block_size: int = 1) -> IterableDataset:
@@ -353,13 +353,13 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         return self._with(operations.skip, n)
 
     def repeat(self, num_times: int | None) -> IterableDataset:
-        """Give all rows several times; None is for ever."""
+        """Repeat all rows; None repeats them without end."""
         return self._with(operations.repeat, num_times)
 
     def batch(
         self, batch_size: int | None = None, by_column: Names | None = None, drop_last_batch: bool = False
     ) -> IterableDataset:
-        """Make rows of lists: of `batch_size` rows each, or of rows in a row with the same value of a column."""
+        """Make rows of lists: of `batch_size` rows each, or of a run of rows with the same value of a column."""
         return self._with(operations.batch, batch_size, by_column, drop_last_batch)
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> IterableDataset:
@@ -433,7 +433,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write CSV while the rows flow. Gives the bytes before compression."""
+        """Write CSV while the rows flow. Returns the number of bytes before compression."""
         given = (path_or_buf, batch_size, storage_options, to_csv_kwargs)
         return export.write(self._stage, self.features, "csv", *given)
 
@@ -444,12 +444,12 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write JSON Lines while the rows flow. Gives the bytes before compression."""
+        """Write JSON Lines while the rows flow. Returns the number of bytes before compression."""
         given = (path_or_buf, batch_size, storage_options, to_json_kwargs)
         return export.write(self._stage, self.features, "json", *given)
 
     def to_sql(self, name: str, con: Any, batch_size: int | None = None, **sql_writer_kwargs: Any) -> int:
-        """Write a table of a database. Gives the number of rows."""
+        """Write a table of a database. Returns the number of rows."""
         return export.write_sql(self._stage, self.features, name, con, batch_size, sql_writer_kwargs)
 
     def to_webdataset(
@@ -461,7 +461,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Write tar shards while the rows flow, as `Dataset.to_webdataset`. Gives the paths."""
+        """Write tar shards while the rows flow, as `Dataset.to_webdataset`. Returns the paths."""
         given = (path, columns, extensions, max_shard_size, batch_size, storage_options)
         return export.write_webdataset(self._stage, self.features, *given)
 

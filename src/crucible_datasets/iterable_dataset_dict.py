@@ -75,7 +75,7 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         fn_kwargs: dict[str, Any] | None = None,
         executor: str | Executor | None = None,
     ) -> IterableDatasetDict:
-        """Keep the rows that a function says yes to."""
+        """Keep the rows for which a function is true."""
         given = (function, with_indices, input_columns, batched, batch_size, fn_kwargs, executor)
         return self._mapped(IterableDataset.filter, *given)
 
@@ -86,7 +86,7 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         buffer_size: int = 1000,
         max_buffer_input_shards: int = 10,
     ) -> IterableDatasetDict:
-        """Give rows in an order drawn at random, as far as a buffer of them allows."""
+        """Shuffle the shards, and the rows by way of a buffer; each epoch has another order."""
         return self._mapped(IterableDataset.shuffle, seed, generator, buffer_size, max_buffer_input_shards)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> IterableDatasetDict:

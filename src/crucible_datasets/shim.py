@@ -23,7 +23,7 @@ VERSION = "5.2.0"
 
 
 class AlreadyImportedError(DatasetsError, RuntimeError):
-    """Another library is imported as `datasets` already, and modules hold on to it."""
+    """Another library is imported as `datasets` already, and other modules refer to it."""
 
     def message(self, file: str) -> str:
         self.file = file
@@ -106,7 +106,7 @@ def switch_on() -> None:
 
 
 def switch_off() -> None:
-    """Make `import datasets` give again what it gave before."""
+    """Undo `switch_on`: `import datasets` gives what it gave before."""
     with suppress(FileNotFoundError):
         os.unlink(switch_file())
 

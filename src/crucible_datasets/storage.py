@@ -75,19 +75,6 @@ def open(
     With `streaming`, bytes are read where they are; without, the file comes to this disk first. What is
     written appears whole when the file is closed, and not at all when a `with` block ends by an error.
     """
-    return BlobFile(path, mode, streaming, encoding=encoding, newline=newline, storage_options=storage_options)
-
-
-def BlobFile(  # noqa: N802
-    path: Path,
-    mode: str = "r",
-    streaming: bool = True,
-    *,
-    encoding: str = "utf-8",
-    newline: str | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> IO[Any]:
-    """`open` under the name that `blobfile` gives it."""
     if mode not in _MODES:
         raise ArgumentError("mode", mode, f"expected one of {', '.join(_MODES)}.")
     options = dict(storage_options or {})
@@ -98,6 +85,9 @@ def BlobFile(  # noqa: N802
     if mode.endswith("b"):
         return raw
     return _Text(raw, encoding=encoding, newline=newline)
+
+
+BlobFile = open  # the name that the package blobfile gives it
 
 
 def _reading(path: str, streaming: bool, options: dict[str, Any]) -> BinaryIO:
@@ -203,7 +193,7 @@ def write_jsonl(
     append: bool = False,
     storage_options: Mapping[str, Any] | None = None,
 ) -> int:
-    """Write objects as JSON lines, or behind those that are there; how many."""
+    """Write objects as JSON lines, or append them. Returns how many."""
     number = 0
     with BlobFile(path, "a" if append else "w", newline="\n", storage_options=storage_options) as file:
         for record in records:

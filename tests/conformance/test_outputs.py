@@ -14,8 +14,7 @@ from crucible_datasets.features.storage import storage_type
 from crucible_datasets.outputs.base import OUTPUTS
 
 NAMES = OUTPUTS.names()
-PACKAGES = {name: name for name in NAMES} | {"arrow": "pyarrow", "python": "sys", "custom": "sys"}
-OPTIONAL = [name for name in NAMES if PACKAGES[name] not in ("sys", "pyarrow", "numpy")]
+PACKAGES = {name: OUTPUTS[name].package for name in NAMES if OUTPUTS[name].package}  # those that may be missing
 
 # Without nulls, so that a row alone has the dtypes it has among others.
 COLUMNS = {
@@ -55,8 +54,7 @@ def stored(columns):
 
 @pytest.fixture(params=NAMES)
 def output(request):
-    package = PACKAGES.get(request.param)
-    if package:
+    if package := PACKAGES.get(request.param):
         pytest.importorskip(package, reason=f"{package} is not installed")
     return OUTPUTS[request.param]
 
@@ -215,17 +213,17 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
         OUTPUTS["nunpy"]
 
 
-@pytest.mark.parametrize("name", OPTIONAL)
+@pytest.mark.parametrize("name", PACKAGES)
 def test_a_missing_package_comes_with_its_install_line(name, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
-    with pytest.raises(MissingPackageError, match=rf"pip install 'crucible-datasets\[{name}\]'"):
+    with pytest.raises(MissingPackageError, match=rf"pip install 'crucible-datasets\[{PACKAGES[name]}\]'"):
         OUTPUTS[name].make()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_finding_an_output_imports_no_package(name):
     module = importlib.import_module(f"crucible_datasets.outputs.{name}")
-    assert not {"torch", "jax", "tensorflow", "pandas", "polars"} & set(vars(module))
+    assert not set(PACKAGES.values()) & set(vars(module))
 
 
 @pytest.mark.parametrize("name", ["python", "arrow", "pandas", "polars"])

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from tests.support.isolation import needs_isolation
+from support.isolation import needs_isolation
 
 from crucible_datasets.benchmarks import Sample, samples_from
 from crucible_datasets.evaluation import EvaluationResult, evaluate

@@ -4,6 +4,7 @@ import errno
 import multiprocessing
 import os
 import pickle
+import random
 import re
 import threading
 import time
@@ -34,6 +35,7 @@ from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import SampleList
 from crucible_datasets.exceptions import (
     ArgumentError,
+    FileFormatError,
     IncomparableRunsError,
     RowIndexError,
     RunExistsError,
@@ -495,3 +497,36 @@ def test_a_damaged_journal_loses_the_damaged_lines_only(tmp_path_factory, place,
     found = list(journal.lines_in(str(folder)))
     kept = bytes(whole[: max(cut % len(whole), place)]).count(b"\n")
     assert set(found) <= set(texts) and len(found) >= min(kept, len(texts)) - 2
+
+
+def test_a_damaged_run_is_told_and_hides_no_other(store):
+    values = [number % 3 / 2 for number in range(60)]
+    store.save(result(values))
+    other = store.save(result([1.0], "other"))
+    path, chance = Path(store.path, "runs", "run.parquet"), random.Random(7)
+    written, kept, told = path.read_bytes(), list(store.load("run").samples), 0
+    for number in range(80):
+        damaged, place = bytearray(written), chance.randrange(len(written))
+        damaged[place : place + chance.choice([1, 40])] = b""
+        if number % 2:
+            damaged[place : place + 1] = bytes([written[place] ^ 1 << chance.randrange(8)])
+        path.write_bytes(damaged)
+        assert other in store and store.load(other).samples[0].outcomes[KEY].value == 1.0
+        try:
+            assert list(store.load("run").samples) == kept, f"damage {number} went unnoticed"
+        except FileFormatError as error:
+            assert str(path) in str(error)
+            told += 1
+    assert told > 40
+
+
+def test_a_damaged_run_under_way_hides_no_other(store, caplog):
+    for run_id in ("a", "b"):
+        with store.open_run(info(run_id)) as run:
+            run.append(scored(1))
+    Path(store.path, "open", "a", "sealed.json").write_bytes(b'{"run": ')
+    assert [run.info.run_id for run in store.unfinished()] == ["b", "a"] and len(store.load("a").samples) == 1
+    Path(store.path, "open", "a", "info.json").write_bytes(b"")
+    assert [run.info.run_id for run in store.unfinished()] == ["b"] and list(store) == []
+    with pytest.raises(FileFormatError, match=r"info\.json"):
+        store.load("a")

@@ -15,7 +15,6 @@ import crucible_datasets as cd
 from crucible_datasets import config
 from crucible_datasets.exceptions import LimitExceededError, MediaFolderError, OutOfBoundsError
 from crucible_datasets.formats.base import FORMATS
-from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.server import serving
 
 SHADES = {f"{kind}/{number}.png": 40 * number + 100 * (kind == "dog") for kind in ("cat", "dog") for number in range(3)}
@@ -189,7 +188,7 @@ def test_every_folder_format_takes_its_files_and_chooses_itself(tmp_path):
 
 
 @pytest.fixture
-def hub(tmp_path, monkeypatch):
+def hub(online, tmp_path, monkeypatch):
     repos = tmp_path / "hub" / "acme"
     write(
         repos / "pictures", {f"{split}/{name}": data for split in ("train", "test") for name, data in PICTURES.items()}
@@ -197,34 +196,22 @@ def hub(tmp_path, monkeypatch):
     write(repos / "told", {**PICTURES, "metadata.csv": METADATA})
     write(repos / "packed", {"train.zip": zip_of(PICTURES.items())})
     with serving(str(tmp_path / "hub")) as server:
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
-        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
-        monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
         yield server
 
 
-def test_folders_on_the_hub_and_at_addresses(hub, monkeypatch):
-    fetched, answer = [], module.answer
-
-    def noted(request):
-        fetched.append(request.path)
-        return answer(request)
-
-    monkeypatch.setattr(module, "answer", noted)
+def test_folders_on_the_hub_and_at_addresses(hub, requests):
     flow = cd.load_dataset("acme/told", split="train", streaming=True)
     labels = cd.load_dataset("acme/told", split="train", streaming=True, columns=["shade"])
     assert [row["shade"] for row in labels] == list(SHADES.values())
     later = [flow.select_columns("shade"), flow.shuffle(seed=1, buffer_size=2).remove_columns("image").take(9)]
     assert [sorted(row["shade"] for row in one) for one in later] == [sorted(SHADES.values())] * 2
-    assert not [path for path in fetched if path.endswith(".png")]
+    assert not [path for path in requests if path.endswith(".png")]
     assert shades(flow) == [row["shade"] for row in flow] == list(SHADES.values())
     assert next(iter(flow.cast_column("image", cd.Image(decode=False))))["image"]["path"].startswith("hf://datasets/")
     for name in ("pictures", "told", "packed"):
         rows = cd.load_dataset(f"acme/{name}", split="train")
         assert shades(rows) == list(SHADES.values()), name
-    assert not [path for path in fetched if "/test/" in path and path.endswith(".png")]
+    assert not [path for path in requests if "/test/" in path and path.endswith(".png")]
     url = f"{hub.endpoint}/datasets/acme/packed/resolve/main/train.zip"
     assert shades(cd.load_dataset("imagefolder", data_files=url, split="train")) == list(SHADES.values())

@@ -34,8 +34,9 @@ def _with_nul():
 
 
 BAD = b"bad"
+FAR = "../" * 40 + "tmp/crucible-escaped"
 TARS = {
-    "parent": lambda: tar_of([("../../escaped", BAD), ("a/../../../escaped", BAD)]),
+    "parent": lambda: tar_of([("../../escaped", BAD), ("a/../../../escaped", BAD), (FAR, BAD)]),
     "absolute": lambda: tar_of([("/tmp/crucible-escaped", BAD)]),
     "drive": lambda: tar_of([("C:\\escaped", BAD), ("C:/escaped", BAD)]),
     "unc": lambda: tar_of([("\\\\host\\share\\escaped", BAD), ("//host/share/escaped", BAD)]),
@@ -58,7 +59,7 @@ TARS = {
     "case clash": lambda: tar_of([("A/b", b"1"), ("a/B", b"2"), ("a/b", b"3")]),
 }
 ZIPS = {
-    "parent": lambda: zip_of([("../../escaped", BAD), ("a/../../../escaped", BAD)]),
+    "parent": lambda: zip_of([("../../escaped", BAD), ("a/../../../escaped", BAD), (FAR, BAD)]),
     "absolute": lambda: zip_of([("/tmp/crucible-escaped", BAD)]),
     "drive": lambda: zip_of([("C:\\escaped", BAD), ("C:/escaped", BAD)]),
     "unc": lambda: zip_of([("\\\\host\\share\\escaped", BAD), ("//host/share/escaped", BAD)]),

@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from exports import EXPORTS
 from journal import LOSSES, Disk, as_on_disk, calls_in, lay_out, lay_out_mixed
-from scenarios import SCENARIOS, NewEntry
+from scenarios import SCENARIOS, NewEntry, RunUnderWay
 
 from crucible_datasets.cache import manifest
 
 shim = ctypes.CDLL(None)
-ALL = {**SCENARIOS, **EXPORTS}
+ALL = {**SCENARIOS, **EXPORTS, "RunUnderWay": RunUnderWay}
 
 
 def recorded(scenario, root):
@@ -49,7 +49,9 @@ def points(calls, seed, number):
     rng = random.Random(seed)
     every = [(count, loss) for count in range(len(calls) + 1) for loss in LOSSES]
     if number <= len(every):
-        return rng.sample(every, number)
+        # What was told to be done is lost most easily in the end.
+        done = [(len(calls), "unforced bytes"), (len(calls), "all that was not forced")]
+        return done + rng.sample([point for point in every if point not in done], number - len(done))
     between = [(rng.randint(0, len(calls)), rng.getrandbits(32)) for _ in range(number - len(every))]
     return every + between
 

@@ -13,7 +13,7 @@ from scenarios import SCENARIOS
 
 HERE = Path(__file__).parent
 
-KEPT = [*SCENARIOS, *(name for name in EXPORTS if name != "Unforced")]
+KEPT = [*SCENARIOS, "RunUnderWay", *(name for name in EXPORTS if name != "Unforced")]
 STATES_IN_ALL = 6_000
 
 

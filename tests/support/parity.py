@@ -21,7 +21,6 @@ hf.disable_progress_bars()
 hf.logging.set_verbosity_error()
 
 DATASETS = (hf.Dataset, ours.Dataset)
-DICTS = (hf.DatasetDict, ours.DatasetDict)
 COLUMNS = (hf.Column, ours.Column)
 
 

@@ -19,7 +19,6 @@ _FIXTURE = "ray_cluster"
 # How often a cluster looks whether its nodes live: tests need not wait for half a minute to see one die.
 _QUICK = {"RAY_health_check_initial_delay_ms": "0", "RAY_health_check_period_ms": "400"}
 listeners_before: set[tuple[str, int]] = set()
-needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.browser import shared
+from support.browser import REFUSED, let_in, shared, silent
 
 HERE = Path(__file__).parent
 
@@ -16,6 +16,21 @@ def pytest_runtest_teardown(item, nextitem):
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    """A browser that is open already where tests before these had one."""
-    return shared()
+def context(viewer):
+    """A place in a browser that is open already where tests before these had one; `viewer` is the module's."""
+    with let_in(shared(), viewer) as made:
+        yield made
+
+
+@pytest.fixture
+def page(context, viewer):
+    """A page that says nothing, and asks nobody but its server."""
+    with silent(context.new_page(), viewer.url.partition("?")[0]) as opened:
+        yield opened
+
+
+@pytest.fixture
+def refused_page(context, viewer):
+    """The same for tests that ask wrong questions, which the server refuses."""
+    with silent(context.new_page(), viewer.url.partition("?")[0], excused=REFUSED) as opened:
+        yield opened

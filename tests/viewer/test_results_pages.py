@@ -4,7 +4,7 @@ import re
 
 import pytest
 from msgspec.structs import replace
-from support.browser import needs_browser
+from support.browser import needs_browser, texts
 from support.hostile import ALL_TERMINAL, XSS
 from support.runs import hostile_run, run_of
 
@@ -44,35 +44,6 @@ def viewer(tmp_path_factory):
         hostile.save(type(run)(info, run.samples, run.summary))
     with view(store, hostile, browser=False) as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def context(viewer, chromium):
-    made = chromium.new_context(viewport={"width": 1200, "height": 760}, base_url=viewer.url.partition("/?")[0])
-    first = made.new_page()
-    first.goto(viewer.url)
-    first.wait_for_selector(".home")
-    first.close()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def page(context, viewer):
-    """A page that says nothing to the console, opens no dialog, and asks nobody but its server."""
-    opened, said = context.new_page(), []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on("dialog", lambda dialog: said.append(dialog.message))
-    own = viewer.url.partition("?")[0]
-    opened.on("request", lambda asked: asked.url.startswith((own, "data:image/")) or said.append(asked.url))
-    yield opened
-    opened.close()
-    assert not said, said
-
-
-def texts(page, selector):
-    return page.locator(selector).all_inner_texts()
 
 
 def reads(page, selector, text):

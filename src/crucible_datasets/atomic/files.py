@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
-from crucible_datasets.exceptions import StorageError
+from crucible_datasets.exceptions import NotWritableError, StorageError
 
 _FAILURES_OF_STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE}
 
@@ -37,7 +37,8 @@ def written_whole(path: str | os.PathLike[str], is_lasting: bool = True) -> Iter
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), target)
     if os.path.exists(target) and not os.path.isfile(target):
-        yield target
+        with storage_errors(target):
+            yield target
         return
     remove_abandoned(folder, f".{name}")
     beside = os.path.join(folder, unfinished_name(f".{name}"))
@@ -69,10 +70,21 @@ def storage_errors(path: str) -> Iterator[None]:
         yield
     except StorageError:
         raise
+    except PermissionError as error:
+        if error.errno is None or not _concerns(error.filename, path):
+            raise
+        raise NotWritableError(path, error.errno) from error
     except OSError as error:
         if error.errno not in _FAILURES_OF_STORAGE:
             raise
         raise StorageError(path, error.errno) from error
+
+
+def _concerns(named: object, path: str) -> bool:
+    """Whether what the system has named lies beside a path or around it: a function of a user may open anything."""
+    if not isinstance(named, str):
+        return False
+    return f"{named}/".startswith(f"{os.path.dirname(path)}/") or path.startswith(f"{named}/")
 
 
 def make_durable(path: str) -> None:

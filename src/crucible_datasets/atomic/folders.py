@@ -65,7 +65,7 @@ def replaced_whole(
 
 
 def seen_whole(folder: str | os.PathLike[str], read: Callable[[], T]) -> T:
-    """What `read` gives while `folder` is one and the same: it is called again if the folder was replaced meanwhile."""
+    """The result of `read`, which is called again if the folder was replaced meanwhile."""
     while True:
         finish_interrupted(folder)
         with _held(folder) as before:

@@ -20,7 +20,7 @@ def files_of(data_files: Any, base: str | None) -> dict[str, list[str]]:
 
 
 def state_of(path: str) -> list[int]:
-    """What changes when somebody writes to a file; nothing when there is none."""
+    """The facts of a file that change when somebody writes to it; empty when there is no file."""
     try:
         facts = os.stat(path)
         return [facts.st_size, facts.st_mtime_ns]

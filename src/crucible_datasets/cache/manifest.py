@@ -117,7 +117,7 @@ def damages(entry: Entry, thorough: bool = False) -> list[Damage]:
 
 
 def checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFile]:
-    """What is wrong with a file, or nothing; and what is known of it from now on."""
+    """The fault of a file, or an empty text; and its record from now on."""
     try:
         identity = identity_of(path)
         if identity[0] != file.size:
@@ -132,7 +132,7 @@ def checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFil
 
 
 def identity_of(path: str) -> list[int | str]:
-    """What a file has another of as soon as its bytes may be others."""
+    """The identity of a file, which changes as soon as its bytes may have changed."""
     # The time of the last change of status cannot be set back, unlike that of the last change of content.
     facts = os.stat(path)
     return [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, boot()]
@@ -140,7 +140,7 @@ def identity_of(path: str) -> list[int | str]:
 
 @cache
 def boot() -> str:
-    """What tells this run of the machine from the one before; empty where the system does not say."""
+    """The identity of this run of the machine, another after a restart; empty where the system does not say."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()

@@ -28,7 +28,7 @@ _SUFFIX = ".part.json"
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of a finished part."""
+    """The record of a finished part."""
 
     facts: dict[str, Any]
     files: dict[str, StoredFile]

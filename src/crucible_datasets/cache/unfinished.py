@@ -101,7 +101,7 @@ def _write_plan(folder: str, key: str, facts: Mapping[str, Any]) -> None:
 
 
 def _plan(folder: str) -> tuple[str, dict[str, Any], float] | None:
-    """What was to be made in a folder."""
+    """The plan in a folder: its key, its facts and when it was made; None if there is none."""
     try:
         with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
             stated = json.load(file)

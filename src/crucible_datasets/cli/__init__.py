@@ -71,7 +71,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+    """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     with inert_streams():
         try:
@@ -104,7 +104,7 @@ def _options(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line may say."""
+    """The parser of the command line."""
     top = Parser(
         prog="crucible",
         description="Datasets for language models: load, look, convert, evaluate, compare.",

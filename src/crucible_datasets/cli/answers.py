@@ -41,7 +41,7 @@ def about(path: str, ids: Collection[str], id_column: str | None) -> tuple[Any, 
 
 
 def _rows(read: Any, id_column: str | None) -> list[Mapping[str, Any]] | None:
-    """What a file holds as rows; None if it holds none."""
+    """The rows of a file; None if its content is no rows with ids."""
     from crucible_datasets.evaluation.predictions.forms import columns_of
 
     if isinstance(read, list):

@@ -106,7 +106,7 @@ def force_argument(parser: ArgumentParser) -> None:
 
 
 def cluster_argument(parser: ArgumentParser) -> None:
-    """Which samples are no independent ones."""
+    """The field that says which samples belong together."""
     what = "a field whose equal values mark samples that belong together"
     parser.add_argument("--cluster-by", metavar="FIELD", help=what)
 
@@ -127,6 +127,6 @@ def run_argument(parser: ArgumentParser, several: bool = False) -> None:
 
 
 def require_count(rows: int) -> None:
-    """An error for a number of rows that is none."""
+    """Refuse a negative number of rows."""
     if rows < 0:
         raise ArgumentError("rows", rows, "it is a number of rows, 0 or more.")

@@ -21,7 +21,7 @@ _HERE = re.compile(r"(?<=--allow-code-execution) in this call")
 
 
 def words_for(parser: ArgumentParser) -> dict[str, str]:
-    """What the arguments of a command are called by its users: `--id-column`, or `FILE` where it has but a place."""
+    """The names of a command's arguments as users write them: `--id-column`, or `FILE` of a positional one."""
     words = {
         action.dest: action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
         for action in parser._actions

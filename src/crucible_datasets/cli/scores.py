@@ -40,7 +40,7 @@ def scored(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> di
 
 
 def remarked(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Piece]:
-    """What must not be overlooked, if there is something: samples that were missing or failed."""
+    """Notes that must not be overlooked, such as samples that were missing or failed."""
     from crucible_datasets.evaluation.runs.shown import remarks
 
     said = [*notes, *(f"{result.info.model}: {note}" for result in results for note in remarks(result))]

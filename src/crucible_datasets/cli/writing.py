@@ -15,7 +15,7 @@ _COMPRESSES_ITSELF = ("parquet", "arrow")
 
 
 def write(rows: Dataset, path: str, force: bool = False, column: str | None = None) -> int:
-    """Write rows where and as the name of the file says; how many bytes the file has."""
+    """Write rows to a file in the format that its name says. Returns the size of the file."""
     kind = require_writable(path, force)
     if kind == "folder":
         rows.save_to_disk(path)

@@ -9,8 +9,9 @@ What is judged:
 
 How one answer is judged:
     rules/        reading it out of a text: base (Rule, RULES), and a module for each family of named rules
-    metrics/      judging it: base (Metric, METRICS), answers (the same for all), known (by any name), normal (forms of
-                  texts), passing (pass@k), porter and subsequences (for rouge), and a module for each family
+    metrics/      judging it: base (Metric, METRICS), answers (the same for all), known (by any name), totals (over any
+                  choice of samples), normal (forms of texts), passing (pass@k), porter and subsequences (for rouge),
+                  and a module for each family
     maths/        equality as mathematics, in a bounded worker process
     sandbox/      code of models, boxed; inside/ is what runs within
     outcome       the judgement: value, extracted, status, detail
@@ -19,8 +20,9 @@ How one answer is judged:
 
 A run:
     evaluating    `evaluate`, `evaluate_many`
-    runs/         questions (the data), judging (metrics, rule, options), running, batches (here), away (by workers),
-                  counting and summaries (values, uncertainty), repetitions, record (a run), paths, noting, shown
+    runs/         questions (the data), judging (metrics, rule, options), running, batches (here), away and columns (by
+                  workers), counting and summaries (values, uncertainty), repetitions, record (a run), paths, noting,
+                  shown
     statistics/   intervals, bootstrap, clusters, paired tests, corrections, power: arrays in, numbers out
 
 Many runs:

@@ -81,7 +81,7 @@ class Rooms:
 
 
 def application(rooms: Rooms, token: str, hosts: Iterable[str], cookie: str) -> Guard:
-    """What answers to requests."""
+    """The application that answers requests."""
     routes = []
     for path, alias, room, name, title, script in _PAGES:
         answered = answer(_page(rooms, room, name), title, script)

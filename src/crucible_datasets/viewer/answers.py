@@ -84,7 +84,7 @@ def failure(error: Exception) -> Response:
 
 
 def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None = None) -> Response:
-    """What those get who may not ask."""
+    """The answer to those who may not ask."""
     if str(scope["path"]).endswith(_ENDING):
         return as_json(_shape(kind, message, hint), status)
     text = f"<!doctype html><title>{escape(kind)}</title><h1>{escape(message)}</h1><p>{escape(hint or '')}</p>"
@@ -92,7 +92,7 @@ def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None =
 
 
 def bad_request(message: str) -> bytes:
-    """What those get whose request is none."""
+    """The answer to a request that is not HTTP."""
     return msgspec.json.encode(_shape("BadRequest", message, None))
 
 

@@ -67,7 +67,7 @@ class Guard:
                 logger.error("An answer broke off.", exc_info=error)
 
     def _objection(self, scope: Any) -> Response | None:
-        """What is said instead of an answer."""
+        """The error to send instead of an answer; None when the request is in order."""
         headers = Headers(scope=scope)
         if _PORT.sub("", headers.get("host", "").lower()) not in self.hosts:
             return refusal(403, "ForeignHost", "This server answers only to its own name.", scope)

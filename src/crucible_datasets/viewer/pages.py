@@ -39,7 +39,7 @@ class DataPages:
                 desk.page(Asked(), range(1), "")
 
     def home(self, request: Request) -> Facts:
-        """What is open."""
+        """The list of what is open."""
         return {
             "datasets": [
                 {"id": key, "name": data.name, "splits": _lengths(data.known())}
@@ -100,7 +100,7 @@ class DataPages:
         return {"place": int(found[0]) if len(found) else None}
 
     def summary(self, request: Request) -> Facts:
-        """What the values of a column are like."""
+        """The summary of the values of a column."""
         key, _, asked = self._asked(request)
         return self.summaries[key].of(asked, request.query_params.get("column", ""))
 
@@ -151,7 +151,7 @@ class DataPages:
 
 
 def columns_of(rows: Any) -> list[Facts]:
-    """What each column holds."""
+    """The columns, with their types and kinds."""
     return [
         {"name": name, "kind": kind_of(feature), "type": type_text(feature)}
         for name, feature in rows.features.items()

@@ -73,7 +73,7 @@ def _edges(values: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Summary:
-    """What is known of a column so far."""
+    """The summary of a column so far."""
 
     column: str
     feature: Any
@@ -116,7 +116,7 @@ class Summary:
             self.values[_key(value)] += count
 
     def facts(self) -> dict[str, Any]:
-        """What a page is told."""
+        """The summary as a page gets it."""
         if self.told is not None:
             return self.told
         kind = kind_of(self.feature)
@@ -160,7 +160,7 @@ class Summaries:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="crucible-summaries")
 
     def of(self, asked: Asked, column: str) -> dict[str, Any]:
-        """What is known of a column by now."""
+        """The summary of a column by now."""
         key = replace(asked, columns=None, sort=None, seed=None), column
         with self._lock:
             summary = self._known.get(key)

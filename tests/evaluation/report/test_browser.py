@@ -1,28 +1,23 @@
 """The HTML report in a real browser: it sorts, filters, opens samples, turns dark, and runs no script of its data."""
 
-import os
 import random
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.browser import browser, needs_browser, silent, texts
 from support.hostile import ALL_XSS, XSS
 from support.runs import hostile_run, run_of
 
 from crucible_datasets.evaluation import write_report
 
-CHROMIUM = next((path for path in ("/usr/bin/chromium", "/usr/bin/google-chrome") if os.path.exists(path)), None)
-FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run"
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser at /usr/bin/chromium")
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
-        yield opened
-        opened.close()
+def chromium():
+    with browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
@@ -39,25 +34,17 @@ def report(tmp_path_factory):
     return write_report(str(tmp_path_factory.mktemp("report") / "report.html"), runs)
 
 
+@contextmanager
+def opened(chromium, path):
+    with silent(chromium.new_page(viewport={"width": 1200, "height": 900}), "file://") as page:
+        page.goto(f"file://{path}")
+        yield page
+
+
 @pytest.fixture
-def page(browser, report):
-    yield from opened(browser, report)
-
-
-def opened(browser, path):
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    said = []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: request.url.startswith("file://") or said.append(request.url))
-    page.goto(f"file://{path}")
-    yield page
-    page.close()
-    assert not said, said
-
-
-def texts(page, selector):
-    return page.locator(selector).all_inner_texts()
+def page(chromium, report):
+    with opened(chromium, report) as page:
+        yield page
 
 
 def test_runs_are_sorted_and_filtered(page):
@@ -135,7 +122,7 @@ def test_a_sample_opens_with_its_chat_answers_and_differences(page):
     assert not dialog.is_visible()
 
 
-def test_several_benchmarks_share_columns_by_model(browser, tmp_path):
+def test_several_benchmarks_share_columns_by_model(chromium, tmp_path):
     pixel = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 
     def seen(number):
@@ -150,7 +137,7 @@ def test_several_benchmarks_share_columns_by_model(browser, tmp_path):
 
     runs = [run_of(model, [1, 0], dataset="first") for model in ("a", "b")]
     runs += [run_of(model, [0, 1, 1], dataset="second", metric="f1@1", samples=seen) for model in ("a", "b")]
-    for page in opened(browser, write_report(str(tmp_path / "report.html"), runs)):
+    with opened(chromium, write_report(str(tmp_path / "report.html"), runs)) as page:
         assert texts(page, "#samples thead th") == ["id", "benchmark", "question", "target", "a", "b"]
         assert texts(page, "#samples tbody td:nth-child(5)") == ["right", "wrong", "wrong", "right", "right"]
         page.select_option("#dataset", "1")
@@ -172,11 +159,11 @@ def test_differences_are_what_makes_one_text_of_the_other(page):
         assert all(kind == "same" for kind, _ in steps) == (first == second)
 
 
-def test_it_is_dark_where_the_reader_wants_it_dark(browser, report):
+def test_it_is_dark_where_the_reader_wants_it_dark(chromium, report):
     def ground(page):
         return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
-    for page in opened(browser, report):
+    with opened(chromium, report) as page:
         light = ground(page)
         page.emulate_media(color_scheme="dark")
         dark = ground(page)
@@ -206,24 +193,24 @@ READ_ALL = """async () => {
 
 
 @pytest.mark.parametrize("where", ["samples", "runs"])
-def test_no_script_of_the_data_runs(browser, tmp_path, where):
+def test_no_script_of_the_data_runs(chromium, tmp_path, where):
     assert len(XSS) >= 100
     given = {"text": "quiet"} if where == "samples" else {"payloads": XSS[:3]}
     runs = [hostile_run("a", **given), hostile_run("b", **given)]
     path = write_report(str(tmp_path / "hostile.html"), runs, title=ALL_XSS if where == "runs" else None)
-    for page in opened(browser, path):
+    with opened(chromium, path) as page:
         # The one active node is the script of the page.
         assert page.evaluate(READ_ALL) == {"samples": len(runs[0]), "active": 1, "hacked": 0}
         assert "\u202e" not in page.inner_text("body")
 
 
-def test_a_script_that_got_into_the_page_would_not_run(browser, tmp_path):
+def test_a_script_that_got_into_the_page_would_not_run(chromium, tmp_path):
     """The policy holds by itself, should the escaping ever fail."""
     path = write_report(str(tmp_path / "report.html"), run_of("a", [1]))
     text = Path(path).read_text("utf-8")
     broken = text.replace("<main", "<script>window.hacked=1</script><img src=x onerror='window.hacked=1'><main", 1)
     (tmp_path / "broken.html").write_text(broken, "utf-8")
-    page = browser.new_page()
+    page = chromium.new_page()
     refused = []
     page.on("console", lambda message: refused.append(message.text))
     page.goto(f"file://{tmp_path / 'broken.html'}")

@@ -164,6 +164,9 @@ def test_a_page_without_runs_is_refused():
 def test_a_report_is_written_whole(tmp_path):
     path = write_report(str(tmp_path / "report.html"), run_of("a", [1, 0]), title="Mine")
     assert "<title>Mine</title>" in Path(path).read_text("utf-8")
+    with Path(path).open() as reader:  # who has it open reads on
+        write_report(path, run_of("a", [1, 0]), title="Other")
+        assert "<title>Mine</title>" in reader.read()
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from tests.support.isolation import needs_isolation
+from support.isolation import needs_isolation
 
 from crucible_datasets.evaluation.sandbox.boxes import borrowed
 from crucible_datasets.evaluation.sandbox.limits import Limits
@@ -72,13 +72,13 @@ for _ in range(1000):
 while True: pass
 """,
     "eight gigabytes": """
+import mmap
+attempt(mmap.mmap, -1, 8 << 30)  # at once, where filling it would outlast the time limit
 attempt(bytearray, 8 << 30)
 kept = []
 try:
     while True: kept.append(bytearray(64 << 20))
 except MemoryError: print("refused" if len(kept) < 9 else "DONE")
-import mmap
-attempt(mmap.mmap, -1, 8 << 30)
 """,
     "fill the disk": """
 import os

@@ -7,7 +7,7 @@ import json
 from importlib.resources import files
 
 import pytest
-from tests.support.isolation import needs_isolation
+from support.isolation import needs_isolation
 
 from crucible_datasets import Dataset, evaluate, load_benchmark
 

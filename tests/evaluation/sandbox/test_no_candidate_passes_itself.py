@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from tests.support.isolation import needs_isolation
+from support.isolation import needs_isolation
 
 from crucible_datasets.evaluation.sandbox.limits import Limits
 from crucible_datasets.evaluation.sandbox.running import run_tests

@@ -15,7 +15,7 @@ _PICTURES = ("image", "image_url", "input_image")
 
 
 def content(value: Any) -> str | list[Part]:
-    """What a message says: a text as it is, a list as parts."""
+    """The content of a message: a text as it is, a list as parts."""
     return value if isinstance(value, str) else [part(item) for item in value]
 
 

@@ -86,7 +86,7 @@ class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         return entry_of({**self.to_dict(), **self.overrides.get(chosen, {}), "config": chosen}, self.place)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the file states, with what it takes from the one it extends."""
+        """The fields of the file, and those it takes from the file it extends."""
         made: dict[str, Any] = msgspec.to_builtins(self)
         return made
 

@@ -92,7 +92,7 @@ class Catalog(Mapping[str, BenchmarkEntry]):
         return entry_of({field: value for field, value in stated.items() if field != "place"}, stated["place"])
 
     def _merged(self, name: str, below: int, trail: tuple[tuple[int, str], ...]) -> dict[str, Any]:
-        """What a file states over what the one that it extends states."""
+        """The fields of a file over those of the file that it extends."""
         level = next((at for at in range(below - 1, -1, -1) if name in self._layers[at]), None)
         if level is None:
             raise BenchmarkFileError(self._place(trail), f"it extends {name!r}, which is no benchmark")
@@ -127,7 +127,7 @@ def list_benchmarks(
 
 
 def get_benchmark(name: str | os.PathLike[str], *, folders: Folders = None) -> BenchmarkEntry:
-    """What is known of a benchmark, by its short name, its repository or its TOML file."""
+    """The entry of a benchmark, by its short name, its repository or its TOML file."""
     if os.fspath(name).endswith(".toml"):
         stated = _read(os.path.basename(name), _text(os.fspath(name)), os.path.abspath(name))
         beside = Catalog([*_listed(folders), os.path.dirname(os.path.abspath(name))])
@@ -160,7 +160,7 @@ def _packaged() -> Stated:
 
 @cache
 def _plugged() -> Stated:
-    """What installed packages add: an entry point is a package, or a path, whose folder has TOML files."""
+    """The entries that installed packages add: an entry point is a package, or a path, whose folder has TOML files."""
     found: dict[str, dict[str, Any]] = {}
     for point in entry_points(group=ENTRY_POINTS):
         named = point.load()

@@ -68,7 +68,7 @@ class Scan:
         self._matches.add(test[place], train)
 
     def found(self) -> Found:
-        """What was found so far."""
+        """The findings so far."""
         hits, totals = np.concatenate(self._hits), np.concatenate(self._totals)
         indexed = self._index.rows_with(self._seen)
         test = (indexed, self._index.per_row) if self._test_is_indexed else (hits, totals)

@@ -70,7 +70,7 @@ class Side:
         return Side(_kept(self._rows, rows), self.columns)
 
     def without(self, matched: npt.NDArray[np.bool_]) -> Any:
-        """What was given, without some rows."""
+        """The data that was given, without some rows."""
         rows = np.flatnonzero(~matched)
         if isinstance(self._given, (list, tuple)):
             return [self._given[row] for row in rows]

@@ -121,7 +121,7 @@ def _origins(entry: BenchmarkEntry, revision: str | None, where: dict[str, Any])
 
 
 def _inputs(entry: BenchmarkEntry, where: dict[str, Any], revision: str | None) -> set[Any]:
-    """What the benchmark asks that an entry excludes; a commit of one repository is none of another."""
+    """The questions of the benchmark that an entry excludes; a commit of one repository is none of another."""
     if not entry.exclude:
         return set()
     known = {name: value for name, value in where.items() if name in ("synthetic", "folders", "token", "cache_dir")}

@@ -39,7 +39,7 @@ class LockedDataset(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def key(self) -> tuple[str, str, str, str, bool]:
-        """What tells one from another; their order in the file."""
+        """The identity of the entry, by which entries are sorted in the file."""
         return (self.kind, self.name, self.config or "", self.split or "", self.synthetic)
 
     @property
@@ -48,7 +48,7 @@ class LockedDataset(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return ":".join([self.name, self.config or "", self.split or ""]).rstrip(":")
 
     def moved(self, found: Provenance, content: bool = True) -> list[Move]:
-        """What is not as it was locked. Another source, such as a mirror, need only have the same content."""
+        """The facts that are not as they were locked; of another source, such as a mirror, only the content counts."""
         moves = [Move("rules", self.rules, found.rules)]
         if self.revision is not None and found.source == self.source:
             moves.insert(0, Move("revision", self.revision, found.revision))

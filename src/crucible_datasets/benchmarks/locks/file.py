@@ -72,7 +72,7 @@ class Lock:
         ]
 
     def name_of(self, source: str) -> str:
-        """What a dataset is called in this file: a local one by its path from here, in the same way on all systems."""
+        """The name of a dataset in this file: of a local one its path from here, spelled the same on all systems."""
         if not os.path.exists(source):
             return source
         return os.path.relpath(source, self.folder).replace(os.sep, "/")

@@ -95,7 +95,7 @@ def _pinned(lock: Lock, place: str, split: str | None, streaming: bool, options:
 
 
 def found_now(place: str, entry: LockedDataset, options: dict[str, Any], content: bool = True) -> Provenance:
-    """What the rows of a dataset are now, read without anybody's wishes for their types."""
+    """The provenance of a dataset as it is now, its rows read with the types of the files."""
     known = {name: value for name, value in options.items() if name in ("name", "revision", "token", "cache_dir")}
     if entry.config is not None:
         known["name"] = entry.config

@@ -90,7 +90,7 @@ def _number(text: str) -> int:
 
 
 def _content(sample: Sample) -> bytes:
-    """What is asked; choices in another order are the same question."""
+    """The digest of a question; choices in another order are the same question."""
     asked = "\0".join([sample.input_text, *sorted(sample.choices or [])])
     pictures = [picture.bytes or (picture.path or "").encode() for one in sample.messages for picture in one.images]
     return hashlib.blake2b(asked.encode() + b"\0".join(pictures), digest_size=16).digest()

@@ -51,7 +51,7 @@ def _messages(value: Any) -> list[Message] | None:
 
 
 def _response(sample: Sample, text: str, told: list[Message] | None) -> str | list[Message]:
-    """What comes after the prompt, as messages where more than one text came."""
+    """The messages after the prompt where there are several, else the text."""
     prompt = sample.messages
     if told is None or told[: len(prompt)] != prompt or told[-1].text != text or len(told) == len(prompt) + 1:
         return text

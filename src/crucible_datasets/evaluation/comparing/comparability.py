@@ -42,7 +42,7 @@ _SAME: tuple[tuple[str, Callable[[EvaluationResult, str], Any]], ...] = (
 
 
 def _same_metric(result: EvaluationResult, key: str) -> str:
-    """What a run has under the name of a metric, in whichever version."""
+    """The key of a run's metric with this name, in whichever version."""
     try:
         return result.key(key)
     except UnknownEntryError:

@@ -99,7 +99,7 @@ def _no_result(given: Any) -> ArgumentTypeError:
 
 
 def _named(model: str, inner: Any) -> Iterator[Run]:
-    """What a mapping holds for one model: a result, several, or one for each benchmark."""
+    """The runs that a mapping holds for one model: a result, several, or one for each benchmark."""
     inner = _loaded(inner)
     if isinstance(inner, EvaluationResult):
         yield Run(model, _benchmark(inner), inner)

@@ -18,7 +18,7 @@ from crucible_datasets.evaluation.statistics.pairs import PairedDifference, pair
 
 @dataclass(frozen=True)
 class Matched:
-    """What counts in both of two runs under a metric."""
+    """The samples that count in both of two runs under a metric."""
 
     runs: tuple[EvaluationResult, EvaluationResult]
     key: str

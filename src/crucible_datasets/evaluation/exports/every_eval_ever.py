@@ -71,7 +71,7 @@ def document(result: EvaluationResult, organization: str, relationship: str) -> 
 
 
 def evaluation_id(info: RunInfo) -> str:
-    """What the schema names a run by: dataset, model and time."""
+    """The identity of a run in the schema: dataset, model and time."""
     return f"{info.dataset}/{info.model.replace('/', '_')}/{_seconds(info.created_at)}"
 
 

@@ -33,7 +33,7 @@ def imported(samples: Iterable[SampleResult], **facts: Any) -> EvaluationResult:
 
 
 def content_hash(questions: Iterable[Any]) -> str:
-    """What tells whether two imported runs are about the same samples."""
+    """The hash of the samples of an imported run: equal for two runs over the same samples."""
     digest = hashlib.sha256()
     for line in sorted(encode(question) for question in questions):
         digest.update(line + b"\n")

@@ -1,6 +1,6 @@
 """Metrics, one file per family; `METRICS` has them all.
 
-base answers known (what every metric does) · exact normal tokens text numbers choices · translation rouge porter
+base answers known totals (what every metric does) · exact normal tokens text numbers choices · translation rouge porter
 subsequences · preference classification calibration · maths code passing
 """
 

@@ -108,7 +108,7 @@ def _best(outcomes: list[Outcome], higher_is_better: bool) -> Outcome:
 
 
 def told(error: Exception) -> str:
-    """What results say of an error."""
+    """The text that results keep of an error."""
     return f"{type(error).__name__}: {error}"
 
 

@@ -37,7 +37,7 @@ _line = msgspec.json.Decoder(_Line)
 
 
 class PredictionCache:
-    """What one model answered to samples, by what they say."""
+    """The answers of one model, by the content of the samples."""
 
     def __init__(self, folder: str) -> None:
         make_folders(folder)
@@ -115,7 +115,7 @@ def identity_of(function: Callable[..., Any]) -> str:
 
 
 def key_of(sample: Any, epoch: int) -> str:
-    """What was asked: the whole sample, and the how-manieth time."""
+    """The key of a question: the whole sample, and which repetition it is."""
     return xxhash.xxh3_128_hexdigest(encode([sample, epoch]))
 
 

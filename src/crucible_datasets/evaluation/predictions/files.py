@@ -53,7 +53,7 @@ def _opened(path: str) -> IO[bytes]:
 
 
 def read_json(path: str) -> Any:
-    """What a file of JSON says."""
+    """The value in a file of JSON."""
     with _opened(path) as file:
         try:
             return msgspec.json.decode(file.read())

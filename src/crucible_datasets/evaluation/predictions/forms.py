@@ -120,7 +120,7 @@ def _are_pairs(given: list[Any], ids: Sequence[str], numbers_are_one: bool) -> b
 def _rows(
     predictions: Any, column: str | None, id_column: str | None, ids: Sequence[str]
 ) -> Mapping[str, list[Any]] | Iterable[Any]:
-    """What was given for every id, or one after the other."""
+    """The answers by id, or in the order of the samples."""
     if isinstance(predictions, (str, os.PathLike)):
         read = read_predictions(os.fspath(predictions))
         if isinstance(read, list):

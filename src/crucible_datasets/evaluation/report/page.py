@@ -76,7 +76,7 @@ def _asset(name: str) -> str:
 
 
 def _in_one_script(module: str) -> str:
-    """What a module of the viewer, which loads them one by one, is where all stand in one script."""
+    """A module of the viewer without imports and exports, so that several make one script."""
     return re.sub(r"^import .*\n|^export ", "", module, flags=re.MULTILINE)
 
 

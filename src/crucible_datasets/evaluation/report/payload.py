@@ -67,7 +67,7 @@ def _metrics(results: Results) -> list[dict[str, Any]]:
 
 
 def _labels(results: Results, datasets: list[dict[str, Any]]) -> list[str]:
-    """What runs are called: as their models, and by their names too where a model ran twice on the same samples."""
+    """The labels of runs: their models, with the ids of the runs where a model ran twice on the same samples."""
     labels = [result.info.model for result in results]
     for group in datasets:
         models = [results[run].info.model for run in group["runs"]]

@@ -24,7 +24,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences:
-    """What became of every sample from the first run to the second."""
+    """The changes of every sample from the first run to the second."""
 
     first: EvaluationResult
     second: EvaluationResult

@@ -17,7 +17,7 @@ Range = tuple[float | None, float | None]
 
 
 class Condition(Struct, frozen=True):
-    """What a run must be like. Names may hold `*`; of several names one must fit; all tags must be there."""
+    """The conditions on a run. Names may hold `*`; of several names one must fit; all tags must be there."""
 
     names: dict[str, list[str]]
     scores: dict[str, Range]
@@ -26,7 +26,7 @@ class Condition(Struct, frozen=True):
     tags: list[str]
 
     def holds(self, run: StoredRun) -> bool:
-        """Whether a run is one of those."""
+        """Whether a run meets the conditions."""
         info = run.info
         return (
             all(_fits(getattr(info, field), patterns) for field, patterns in self.names.items())

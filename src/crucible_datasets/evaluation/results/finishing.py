@@ -23,7 +23,7 @@ from crucible_datasets.evaluation.runs.record import (
     SampleList,
     SampleResult,
 )
-from crucible_datasets.exceptions import RunNotFoundError
+from crucible_datasets.exceptions import FileFormatError, RunNotFoundError
 
 
 def complete(places: Places, run_id: str) -> None:
@@ -44,8 +44,8 @@ def complete_left(places: Places) -> None:
     for folder in (places.open, places.runs):
         remove_abandoned(folder, suffix=None)
     for run_id in under_way(places):
-        if is_left(places.journals(run_id)):
-            with suppress(OSError):  # of a store that may only be read
+        with suppress(OSError, FileFormatError):  # a store that may only be read; a seal that is damaged
+            if is_left(places.journals(run_id)):
                 complete(places, run_id)
 
 
@@ -60,7 +60,8 @@ def load_run(places: Places, run_id: str) -> EvaluationResult:
     """A run as a result: lazily of its file, or of what its journals hold so far."""
     path = places.run(run_id)
     if not os.path.exists(path):
-        with suppress(OSError):  # of a store that may only be read: the journals say the same
+        # Of a store that may only be read, or under a damaged seal, the journals say the same.
+        with suppress(OSError, FileFormatError):
             complete(places, run_id)
     try:
         run = read_footer(path)

@@ -62,7 +62,7 @@ def _opened(places: Places, file: str, size: int, changed: int) -> _Entry | None
         return _Entry(file, size, changed, read_footer(os.path.join(places.runs, file)))
     except FileNotFoundError:
         return None
-    except FileFormatError as error:
+    except (FileFormatError, OSError) as error:  # a damaged file, or one that others may not read, hides no other
         _logger.warning("%s is left out.", error)
         return None
 

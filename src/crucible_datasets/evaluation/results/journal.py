@@ -32,13 +32,13 @@ def framed(text: bytes) -> bytes:
 
 
 def unframed(line: bytes) -> bytes | None:
-    """What a line holds, or None when it is not whole."""
+    """The record in a line, or None when the line is not whole."""
     text = line[_DIGEST + 1 : -1]
     return text if line == framed(text) else None
 
 
 class Journal:
-    """What this process appends to a folder that many write to: a file of its own, another one after a failure."""
+    """The lines that this process adds to a folder of many writers: a file of its own, another one after a failure."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

@@ -17,10 +17,13 @@ from crucible_datasets.evaluation.results.openrun import remove_folder, stored_i
 from crucible_datasets.evaluation.results.places import Places, new_run_id, now
 from crucible_datasets.evaluation.results.runfile import StoredRun, write_run
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleResult
-from crucible_datasets.exceptions import RunExistsError, RunNotFoundError
+from crucible_datasets.exceptions import FileFormatError, RunExistsError, RunNotFoundError
+from crucible_datasets.logging import get_logger
 from crucible_datasets.progress import bar
 
 __all__ = ["chosen", "condition", "delete", "described", "named", "save", "unfinished"]
+
+_logger = get_logger(__name__)
 
 
 def described(info: RunInfo | None, facts: dict[str, Any]) -> RunInfo:
@@ -70,9 +73,17 @@ def newest(runs: list[StoredRun], limit: int | None) -> list[StoredRun]:
 def unfinished(places: Places) -> list[StoredRun]:
     """The runs that were begun and not finished."""
     complete_left(places)
-    infos = [stored_info(places.journals(run_id)) for run_id in under_way(places)]
+    infos = [_info_of(places.journals(run_id)) for run_id in under_way(places)]
     found = [StoredRun(info, finished=False).kept_in(places.root) for info in infos if info is not None]
     return newest(found, None)
+
+
+def _info_of(folder: str) -> RunInfo | None:
+    try:
+        return stored_info(folder)
+    except FileFormatError as error:
+        _logger.warning("%s is left out.", error)
+        return None
 
 
 def named(places: Places, asked: str) -> str:

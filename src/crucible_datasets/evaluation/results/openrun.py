@@ -27,7 +27,7 @@ from crucible_datasets.evaluation.results.journal import Journal, journals_in, l
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
-from crucible_datasets.exceptions import ArgumentError, RunExistsError, RunFinishedError
+from crucible_datasets.exceptions import ArgumentError, FileFormatError, RunExistsError, RunFinishedError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -173,7 +173,7 @@ def samples_in(folder: str) -> Iterator[SampleResult]:
 
 
 def stored_info(folder: str) -> RunInfo | None:
-    """What a run under way is about; None before that was written."""
+    """The info of a run under way; None before it was written."""
     run = _read(os.path.join(folder, _INFO), StoredRun)
     return None if run is None else run.info
 
@@ -211,7 +211,10 @@ def remove_folder(folder: str) -> None:
 
 def _read(path: str, kind: type[T]) -> T | None:
     with suppress(FileNotFoundError), open(path, "rb") as file:
-        return msgspec.json.decode(file.read(), type=kind)
+        try:
+            return msgspec.json.decode(file.read(), type=kind)
+        except ValueError as error:
+            raise FileFormatError(path, f"it is damaged: {error}") from error
     return None
 
 

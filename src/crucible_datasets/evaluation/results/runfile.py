@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 import pyarrow.parquet as pq
+import xxhash
 
 from crucible_datasets.atomic import storage_errors, written_whole
 from crucible_datasets.evaluation.results.columns import schema_of, table_of
@@ -15,7 +17,7 @@ from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import ArgumentError, FileFormatError
 
-_KEY = b"crucible_run"
+_KEY, _DIGEST = b"crucible_run", b"crucible_run_xxh3"
 ROWS, LETTERS = 5_000, 32_000_000  # of a row group: what one sample costs to read, what writing holds in memory
 
 
@@ -72,7 +74,8 @@ class RunFile:
         self.info = info
         # Arrow's own files tell of a full disk without its error number when they are closed.
         self._file = open(path, "wb")  # noqa: SIM115
-        self._writer = pq.ParquetWriter(self._file, schema_of(info.metrics), compression="zstd")
+        schema = schema_of(info.metrics)
+        self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", write_page_checksum=True)
 
     def __enter__(self) -> RunFile:
         return self
@@ -88,7 +91,8 @@ class RunFile:
 
     def describe(self, run: StoredRun) -> None:
         """Put facts and summaries into the footer."""
-        self._writer.add_key_value_metadata({_KEY: encode(run)})
+        facts = encode(run)
+        self._writer.add_key_value_metadata({_KEY: facts, _DIGEST: xxhash.xxh3_64_hexdigest(facts).encode()})
 
 
 def write_run(path: str, info: RunInfo, summary: Mapping[str, MetricSummary], samples: Iterable[SampleResult]) -> None:
@@ -101,9 +105,32 @@ def write_run(path: str, info: RunInfo, summary: Mapping[str, MetricSummary], sa
 
 def read_footer(path: str) -> StoredRun:
     """The facts and summaries of a run, without its samples."""
+    with _damage_told(path), open(path, "rb") as file:
+        found: dict[bytes, Any] = pq.read_metadata(file).metadata or {}
+        facts = found[_KEY]
+        if xxhash.xxh3_64_hexdigest(facts).encode() != found.get(_DIGEST, b"") and _DIGEST in found:
+            raise FileFormatError(path, "its facts and summaries have changed since they were written.")
+        return msgspec.json.decode(facts, type=StoredRun)
+
+
+@contextmanager
+def opened_run(path: str, metrics: Sequence[str]) -> Iterator[pq.ParquetFile]:
+    """The samples of a run; what has changed since it was written is an error."""
+    with _damage_told(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        if file.schema_arrow != schema_of(metrics):
+            raise FileFormatError(path, "it does not have the columns of a run.")
+        yield file
+
+
+@contextmanager
+def _damage_told(path: str) -> Iterator[None]:
+    """Whatever a file that is no run, or was damaged, makes readers stumble over is an error that names it."""
     try:
-        with storage_errors(path), open(path, "rb") as file:
-            found: dict[bytes, Any] = pq.read_metadata(file).metadata or {}
-            return msgspec.json.decode(found[_KEY], type=StoredRun)
-    except (KeyError, ValueError) as error:
-        raise FileFormatError(path, f"not a run of this library: {error}") from error
+        with storage_errors(path):
+            yield
+    except FileFormatError:
+        raise
+    except (KeyError, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FileFormatError(path, f"not a run of this library, or damaged: {error}") from error

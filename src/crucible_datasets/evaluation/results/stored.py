@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
-import pyarrow.parquet as pq
-
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.results.columns import metric_columns, outcomes_of, samples_of
 from crucible_datasets.evaluation.results.encoding import value
+from crucible_datasets.evaluation.results.runfile import opened_run
 from crucible_datasets.evaluation.runs.paths import inside, place_of
 from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.exceptions import RowIndexError
@@ -67,7 +66,7 @@ class StoredSamples:
         return outcomes_of(self._table(metric_columns(key)), key)
 
     def at(self, path: str) -> list[Any]:
-        """What every row has at a path."""
+        """The values of all rows at a path."""
         field, rest = place_of(path)
         if field in {"id", "epoch"}:
             return self._column(field).to_pylist()
@@ -82,20 +81,21 @@ class StoredSamples:
 
     @cached_property
     def _starts(self) -> list[int]:
-        facts, starts = pq.read_metadata(self.path), [0]
-        for group in range(facts.num_row_groups):
-            starts.append(starts[-1] + facts.row_group(group).num_rows)
+        starts = [0]
+        with opened_run(self.path, self.metrics) as file:
+            for group in range(file.num_row_groups):
+                starts.append(starts[-1] + file.metadata.row_group(group).num_rows)
         return starts
 
     def _read_group(self, group: int) -> list[SampleResult]:
-        with pq.ParquetFile(self.path) as file:
+        with opened_run(self.path, self.metrics) as file:
             return samples_of(file.read_row_group(group), self.metrics)
 
     def _column(self, name: str) -> pa.ChunkedArray:
         return self._table([name])[name]
 
     def _table(self, columns: list[str]) -> pa.Table:
-        with pq.ParquetFile(self.path) as file:
+        with opened_run(self.path, self.metrics) as file:
             return file.read(columns=columns)
 
 

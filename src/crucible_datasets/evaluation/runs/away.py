@@ -30,7 +30,7 @@ Sent = tuple[Columns, Columns, bytes | None]  # results, answers that were asked
 
 @dataclass(eq=False)
 class Known:
-    """What was answered before, and what is answered on the way, by the id of the sample and the how-manieth time."""
+    """What was answered before, and what is answered on the way, by the id of the sample and its repetition."""
 
     answers: Mapping[tuple[str, int], Any]
     new: list[tuple[str, int, Any]] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -62,9 +63,7 @@ class Questions:
     def ids(self) -> list[str]:
         """The id of every sample, in their order; every one is there once."""
         ids = [str(one) for one in self.samples.dataset["id"]]
-        if len(set(ids)) < len(ids):
-            seen: set[str] = set()
-            twice = [one for one in ids if one in seen or seen.add(one)]  # type: ignore[func-returns-value]
+        if twice := [one for one, times in Counter(ids).items() if times > 1]:
             raise ArgumentError("data", self.name, f"ids must differ, and these occur again: {', '.join(twice[:10])}.")
         return ids
 

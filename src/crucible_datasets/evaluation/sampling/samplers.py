@@ -183,7 +183,7 @@ def _rows(numbered: Dataset) -> Rows:
 
 @dataclass(frozen=True)
 class _Source:
-    """What is drawn from: the row numbers beside the values that decide."""
+    """The data to draw from: the row numbers beside the values that decide."""
 
     data: Any
     stratify_by: str | None = None

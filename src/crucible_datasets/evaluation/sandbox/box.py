@@ -64,7 +64,7 @@ class Box:
         return answer
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        """What the keeper says; {} when it is silent for too long or gone, and then the box is broken."""
+        """The answer of the keeper; {} when it is silent for too long or gone, and then the box is broken."""
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
         message = self.control.recv(_LONGEST) if poll.poll(seconds * 1000) else b""

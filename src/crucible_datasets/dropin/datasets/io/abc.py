@@ -14,7 +14,31 @@ from crucible_datasets.splits import NamedSplit
 __all__ = ["AbstractDatasetInputStream", "AbstractDatasetReader"]
 
 
-class AbstractDatasetReader(ABC):
+class _Input(ABC):
+    """Where rows come from, and how they are to be read."""
+
+    def __init__(
+        self,
+        features: Features | None = None,
+        cache_dir: str | None = None,
+        keep_in_memory: bool = False,
+        streaming: bool = False,
+        num_proc: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.features, self.cache_dir, self.keep_in_memory = features, cache_dir, keep_in_memory
+        self.streaming, self.num_proc, self.kwargs = streaming, num_proc, kwargs
+
+    @abstractmethod
+    def read(self) -> Any:
+        """The dataset."""
+
+
+class AbstractDatasetInputStream(_Input):
+    """Reads what is no file."""
+
+
+class AbstractDatasetReader(_Input):
     """Reads files, each split of its own where a dict names them."""
 
     def __init__(
@@ -28,33 +52,8 @@ class AbstractDatasetReader(ABC):
         num_proc: int | None = None,
         **kwargs: Any,
     ) -> None:
+        super().__init__(features, cache_dir, keep_in_memory, streaming, num_proc, **kwargs)
         self.path_or_paths, self.split = path_or_paths, split
-        self.features, self.cache_dir, self.keep_in_memory = features, cache_dir, keep_in_memory
-        self.streaming, self.num_proc, self.kwargs = streaming, num_proc, kwargs
-
-    @abstractmethod
-    def read(self) -> Any:
-        """The dataset."""
-
-
-class AbstractDatasetInputStream(ABC):
-    """Reads what is no file."""
-
-    def __init__(
-        self,
-        features: Features | None = None,
-        cache_dir: str | None = None,
-        keep_in_memory: bool = False,
-        streaming: bool = False,
-        num_proc: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.features, self.cache_dir, self.keep_in_memory = features, cache_dir, keep_in_memory
-        self.streaming, self.num_proc, self.kwargs = streaming, num_proc, kwargs
-
-    @abstractmethod
-    def read(self) -> Any:
-        """The dataset."""
 
 
 class ReaderOfFormat(AbstractDatasetReader):

@@ -36,7 +36,7 @@ class Link:
         self._reader = connection.makefile("rb")
 
     def ask(self, operation: str, *arguments: Any) -> Any:
-        """What the other side answers; an exception there is raised here."""
+        """The answer of the other side; an exception there is raised here."""
         self.tell("ask", operation, self.encoded(list(arguments)))
         while True:
             kind, *content = self.received()
@@ -61,7 +61,7 @@ class Link:
         return values.encode(value, self._export)
 
     def decoded(self, value: Any) -> Any:
-        """What has travelled, as a value here."""
+        """A value that has travelled, rebuilt here."""
         return values.decode(value, self._import)
 
     def _serve(self, operation: str, arguments: Any) -> None:
