@@ -6,7 +6,7 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := $(UV) run --frozen
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint format bench docs clean
+.PHONY: help env demo test soak lint format bench docs clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,8 +16,11 @@ help:  ## show this list
 	.uv/bin/python -m pip install --quiet uv
 
 ifeq ($(UV),.uv/bin/uv)
-demo test soak lint format bench docs: .uv/bin/uv
+env demo test soak lint format bench docs: .uv/bin/uv
 endif
+
+env:  ## the environment in .venv; EXTRAS="eval pandas viewer" adds those of extras
+	$(UV) sync --frozen --inexact --no-dev $(addprefix --extra ,$(EXTRAS))
 
 demo:  ## the main job on embedded data, offline
 	@$(RUN) --no-dev crucible demo

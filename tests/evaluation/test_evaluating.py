@@ -241,6 +241,25 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     assert evaluate(answer, questions(), **{**asked, "cache_key": "v2"}).value() == 1.0 and calls.count(10) == 2
 
 
+@pytest.mark.parametrize("raised", [ConnectionError, KeyboardInterrupt])
+def test_what_was_answered_before_an_end_is_kept_and_not_asked_for_again(tmp_path, raised):
+    data = [{"id": n, "input": "say it", "target": str(n)} for n in range(30)]
+    asked, ends = [], [raised("enough")]
+
+    def model(sample):
+        if sample.id == 20 and ends:
+            raise ends.pop()
+        asked.append(sample.id)
+        return str(sample.id)
+
+    how = {"store": tmp_path, "run_id": "one", "cache": False}
+    with pytest.raises(raised):
+        evaluate(model, data, "exact_match", **how)
+    assert [one.id for one in ResultStore(tmp_path).load("one").samples] == [str(n) for n in range(20)]
+    assert len(evaluate(model, data, "exact_match", resume=True, **how).samples) == 30
+    assert asked == list(range(30))
+
+
 def test_answers_are_kept_by_what_was_asked_and_who_answered(tmp_path):
     calls = []
 

@@ -17,7 +17,7 @@ from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
 
 _AT_ONCE = 16  # of async functions
-_AHEAD = 4  # how many questions wait per worker, so that one slow answer does not hold up the others
+_AHEAD = 4  # questions that wait per worker
 Submit = Callable[[Any, int], "Future[Any]"]
 
 
@@ -59,10 +59,13 @@ class Generation:
             try:
                 for sample in samples:
                     waiting.append((sample, [self._asked(submit, sample, epoch) for epoch in range(self.repeats)]))
-                    while len(waiting) >= self.at_once * _AHEAD:
+                    while len(waiting) >= self._ahead:
                         yield self._settled(*waiting.popleft())
                 while waiting:
                     yield self._settled(*waiting.popleft())
+            except KeyboardInterrupt:
+                yield from [self._settled(*one) for one in waiting if all(map(_is_answered, one[1]))]
+                raise
             finally:
                 for _, futures in waiting:
                     for future in futures:
@@ -72,6 +75,11 @@ class Generation:
     def at_once(self) -> int:
         """How many calls run at a time: what was asked for; else one, since few models may be called from threads."""
         return self.concurrency or (_AT_ONCE if is_async(self.function) else 1)
+
+    @property
+    def _ahead(self) -> int:
+        """How many questions wait, so that a slow answer holds up no other; what runs alone is not asked ahead."""
+        return 1 if self.at_once == 1 else self.at_once * _AHEAD
 
     def _check(self) -> None:
         for name in ("concurrency", "repeats"):
@@ -118,6 +126,10 @@ class Generation:
         if self.cache is not None and answer is not None:
             self.cache.put(sample, epoch, answer)
         return answer
+
+
+def _is_answered(asked: Future[Any]) -> bool:
+    return asked.done() and not asked.cancelled() and asked.exception() is None
 
 
 @contextmanager

@@ -91,13 +91,19 @@ def _answered(
 
 
 def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    """Rows in batches; those before an error or an interrupt are a batch too, so that they are judged and kept."""
     batch: list[_Row] = []
     began = time.monotonic()
-    for row in rows:
-        batch.append(row)
-        if len(batch) >= _ROWS or time.monotonic() - began > _SECONDS:
+    try:
+        for row in rows:
+            batch.append(row)
+            if len(batch) >= _ROWS or time.monotonic() - began > _SECONDS:
+                yield batch
+                batch, began = [], time.monotonic()
+    except (Exception, KeyboardInterrupt):
+        if batch:
             yield batch
-            batch, began = [], time.monotonic()
+        raise
     if batch:
         yield batch
 
