@@ -368,7 +368,8 @@ class MissingPackageError(DatasetsError, ImportError, ValueError):
 
     def message(self, package: str, extra: str) -> str:
         self.package, self.extra = package, extra
-        return f"{package!r} is not installed. Run: pip install 'crucible-datasets[{extra}]'"
+        install = f"pip install 'crucible-datasets[{extra}]', or make env EXTRAS={extra} in a clone"
+        return f"{package!r} is not installed. It comes with an extra: {install}."
 
 
 class SplitSizeError(DatasetsError, ValueError):
