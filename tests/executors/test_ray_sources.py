@@ -117,9 +117,7 @@ CHOICES = {
 @pytest.mark.parametrize("data", ["hub"], indirect=True)
 def test_files_on_their_way_here_are_read_where_they_come_from(data, monkeypatch):
     monkeypatch.setattr(config, "CRUCIBLE_BACKGROUND_DOWNLOADS", 1)
-    monkeypatch.setattr(
-        arrivals.Arrivals, "begin", lambda self: None
-    )  # they do not come before somebody waits for them
+    monkeypatch.setattr(arrivals, "_start", lambda work: None)  # they do not come before somebody waits for them
     table = data()._view.table
     journey = Journey(False, lambda table: table)
     there, rows = journey.of(table, range(350, 650))

@@ -175,12 +175,15 @@ def test_what_would_unpack_to_far_more_is_refused(monkeypatch, tmp_path):
 
 def test_a_bomb_takes_no_more_memory_than_is_allowed(monkeypatch):
     monkeypatch.setattr("crucible_datasets.config.MAX_UNPACKED_BYTES_AT_ANY_RATIO", 64 << 20)
+    monkeypatch.setattr("crucible_datasets.config.MAX_UNPACKED_RATIO", 10)
     content = zlib.compress(bytes(100 << 20), 1, wbits=31)
     tracemalloc.start()
-    with pytest.raises(LimitExceededError):
-        gunzipped(content)
-    assert tracemalloc.get_traced_memory()[1] < 110 << 20
-    tracemalloc.stop()
+    try:
+        with pytest.raises(LimitExceededError):
+            gunzipped(content)
+        assert tracemalloc.get_traced_memory()[1] < 110 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_files_of_a_sample_that_do_not_lie_side_by_side_are_an_error_or_gathered():

@@ -6,6 +6,7 @@ rows out of them take 1.0 s. It takes nothing that would be something else out o
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from crucible_datasets.outputs.python import collector_paused
 _INT64 = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
 _KINDS: dict[str, Any] = {"string": str, "large_string": str, "int64": _INT64, "float64": float, "bool": bool}
 _REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_NO_KEY = re.compile(r'[\x00-\x1f"\\]')  # what the decoder takes no key with
 _BEHIND_A_NUMBER = np.isin(np.arange(256), list(b",}] \n\r\t"))
 
 
@@ -31,7 +33,7 @@ class TypedLines:
     @property
     def is_possible(self) -> bool:
         """Whether text of the types can be read without Arrow: plain values, and lists and objects of them."""
-        return bool(self.features) and all(map(_is_plain, self.features.values()))
+        return _is_plain(dict(self.features))
 
     @cached_property
     def _decoder(self) -> msgspec.json.Decoder[Any]:
@@ -65,7 +67,7 @@ def _has_negative_zero(text: bytes) -> bool:
 
 def _is_plain(feature: Any) -> bool:
     if isinstance(feature, dict):
-        return bool(feature) and all(map(_is_plain, feature.values()))
+        return bool(feature) and all(map(_is_plain, feature.values())) and not any(map(_NO_KEY.search, feature))
     if isinstance(feature, List):
         return feature.length < 0 and _is_plain(feature.feature)
     if isinstance(feature, LargeList):
