@@ -391,9 +391,9 @@ class StratificationError(DatasetsError, ValueError):
 class ArgumentError(DatasetsError, ValueError):
     """An argument is outside what the call can do."""
 
-    def message(self, name: str, value: object, reason: str) -> str:
-        self.name, self.value = name, value
-        return f"{name}={value!r}: {reason}"
+    def message(self, name: str, value: object, reason: str, available: Iterable[str] = ()) -> str:
+        self.name, self.value, self.available = name, value, list(available)
+        return f"{name}={value!r}:{_closest(name, self.available)} {reason}"
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -657,10 +657,17 @@ class FileFormatError(DatasetGenerationError, ValueError):
     """A file is not what its format asks for, or breaks off."""
 
     def message(  # type: ignore[override]
-        self, path: object, reason: str, row: int | None = None, offset: int | None = None
+        self,
+        path: object,
+        reason: str,
+        row: int | None = None,
+        offset: int | None = None,
+        line: int | None = None,
+        column: int | None = None,
     ) -> str:
-        self.path, self.reason, self.row, self.offset = path, reason, row, offset
-        where = "".join(f", {name} {value}" for name, value in (("row", row), ("byte", offset)) if value is not None)
+        self.path, self.reason, self.row, self.offset, self.line, self.column = path, reason, row, offset, line, column
+        places = (("line", line), ("column", column), ("row", row), ("byte", offset))
+        where = "".join(f", {name} {value}" for name, value in places if value is not None)
         return f"{path!s}{where}: {reason}"
 
 
@@ -869,9 +876,10 @@ class OversizedMediaError(BadMediaError, LimitExceededError):  # type: ignore[mi
 class FileNotFoundDatasetsError(DatasetsError, FileNotFoundError):
     """Something was named that is not there."""
 
-    def message(self, asked: object, reason: str = "it does not exist.") -> str:
-        self.asked = asked
-        return f"{without_secrets(str(asked))}: {reason}"
+    def message(self, asked: object, reason: str = "it does not exist.", available: Iterable[str] = ()) -> str:
+        self.asked, self.available = asked, list(available)
+        hint = _closest(str(asked).rpartition("/")[2], self.available)
+        return f"{without_secrets(str(asked))}: {reason}{hint}"
 
 
 class DataFilesNotFoundError(FileNotFoundDatasetsError):
@@ -943,9 +951,10 @@ class ContentMismatchError(DatasetsError, ValueError):
 class OfflineError(DatasetsError, ConnectionError):
     """Something is needed that is not cached, while the network is switched off."""
 
-    def message(self, what: str) -> str:
+    def message(self, what: str, besides: str = "") -> str:
         self.what = what
-        return f"{what} is not cached, and HF_HUB_OFFLINE forbids asking for it. Load it once with the network on."
+        told = f"{what} is not cached, and HF_HUB_OFFLINE forbids asking for it. Load it once with the network on."
+        return f"{told} {besides}".rstrip()
 
 
 class BadRecordError(DatasetsError, ValueError):
@@ -1037,20 +1046,21 @@ class UnknownPredictionsError(DatasetsError, ValueError, KeyError):
         self.ids, self.available = list(ids), list(available)
         hint = _closest(self.ids[0], self.available[:1000]) if self.ids else ""
         what = "1 prediction is for an id" if len(self.ids) == 1 else f"{len(self.ids)} predictions are for ids"
-        return (
-            f"{what} that the data does not have: {_listed(self.ids)}.{hint} Its ids are {_listed(self.available, 5)}."
-        )
+        numbered = all(one == str(number) for number, one in enumerate(self.available[:1000], 1))
+        named = ", the numbers of its rows. If a column of it holds ids, name it: fields={'id': 'qid'}"
+        ids_there = f"{_listed(self.available, 5)}{named if numbered else ''}"
+        return f"{what} that the data does not have: {_listed(self.ids)}.{hint} Its ids are {ids_there}."
 
 
 class MissingPredictionsError(DatasetsError, ValueError):
     """Samples have no prediction, and no policy says what that means."""
 
-    def message(self, ids: Iterable[str], num_samples: int) -> str:
+    def message(self, ids: Iterable[str], num_samples: int, at_first: bool = False) -> str:
         self.ids, self.num_samples = list(ids), num_samples
-        return (
-            f"{len(self.ids)} of {num_samples} samples have no prediction: {_listed(self.ids)}. "
-            "Pass missing='wrong' to count them as wrong, or missing='ignore' to leave them out."
-        )
+        told = f"{len(self.ids)} of {num_samples} samples have no prediction: {_listed(self.ids)}."
+        if at_first:  # nobody was asked for the rest
+            told = f"There is no prediction for {self.ids[0]}, one of {num_samples} samples, where the run ended."
+        return f"{told} Pass missing='wrong' to count them as wrong, or missing='ignore' to leave them out."
 
 
 class PredictionsError(DatasetsError, ValueError, TypeError):

@@ -329,7 +329,9 @@ def test_what_was_left_out_is_known_again_from_the_cache(tmp_path):
         (3, "3"),
         (True, "True"),
         (["a", "b"], ["a", "b"]),
-        ([1, 2], ["1", "2"]),
+        ([1, 2.0, None], ["1", "2"]),
+        (5.0, "5"),
+        (1e300, "1e+300"),
     ],
 )
 def test_targets(given_, expected):
@@ -475,6 +477,8 @@ def test_rows_of_a_stream_that_a_function_refuses(tmp_path, bad):
 def test_what_is_asked_for_by_a_wrong_name_is_an_error():
     with pytest.raises(UnknownEntryError, match="no field to transform 'targt'. Did you mean 'target'"):
         load_samples([{"question": "a"}], FieldMapping(transforms={"targt": str}))
+    with pytest.raises(UnknownEntryError, match="no field 'inpt' of a sample. Did you mean 'input'"):
+        load_samples([{"question": "a"}], {"inpt": "question"})
     with pytest.raises(MissingFieldError, match="Did you mean 'metadata.level'"):
         samples_from([Sample(1, "a", metadata={"level": 1})]).sort("metadata.levl")
     with pytest.raises(MissingFieldError, match="Column 'levl' does not exist"):

@@ -141,6 +141,9 @@ def test_an_unknown_split_lists_what_exists(hub):
         load_benchmark("gsm8k", "tset", synthetic=True)
     with pytest.raises(ValueError, match="train, test"):
         load_benchmark("gsm8k", "tset", revision="latest")
+    for synthetic in (True, False):
+        with pytest.raises(ValueError, match="configuration of mmlu.*config='astronomy'.*Splits: .*validation"):
+            load_benchmark("mmlu", "astronomy", synthetic=synthetic)
 
 
 def test_what_is_pinned_to_no_commit_says_so_when_it_is_loaded(hub, caplog):

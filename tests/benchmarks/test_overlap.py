@@ -324,6 +324,9 @@ def test_columns_are_chosen():
 def test_whole_texts_are_compared_by_the_columns_of_both():
     train = Dataset.from_list([{"question": "why?", "source": "x", "id": "1"}])
     test = Dataset.from_list([{"question": "Why", "answer": "because", "id": "2"}])
+    for names in ({"id": "qid"}, {"id": "docId"}):
+        named = [side.rename_columns(names) for side in (train, test)]
+        assert all("id" not in str(overlap(*named, method=how).how.test_columns).lower() for how in ("ngrams", "exact"))
     report = overlap(train, test, method="exact")
     assert report.contaminated == [0] and report.how.train_columns == report.how.test_columns == ["question"]
 
@@ -353,7 +356,7 @@ def test_what_makes_no_sense_is_refused():
 def test_the_report_tells_people_and_programs():
     report = overlap(["a b c", "d e f g"], ["x d e f", "a | b c", "", "q"], 3, examples=1)
     assert str(report).startswith(
-        "2 of 4 test rows (50.0%) are contaminated; 2 of 2 train rows match (runs of 3 words)\n  test 0 (50%) in train 1: d e f"
+        "2 of 4 test rows (50.0%) are contaminated; 2 of 2 train rows match (runs of 3 words; 2 shorter test rows as a whole)\n  test 0 (50%) in train 1: d e f"
     )
     told = report.to_dict()
     assert json.loads(json.dumps(told))["rows"] == {

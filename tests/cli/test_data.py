@@ -1,5 +1,6 @@
 """`load`, `head`, `describe`, `convert`, `sample`, `split`, `formats` on real files."""
 
+import io
 import json
 from collections import Counter
 
@@ -121,6 +122,7 @@ def test_describe_knows_every_type(tmp_path, monkeypatch):
             "half": Value("float16"),
         }
     )
+    odd = {"half": float("nan")}
     row = {
         "label": 1,
         "nothing": None,
@@ -131,14 +133,15 @@ def test_describe_knows_every_type(tmp_path, monkeypatch):
         "bytes": b"ab",
         "half": 0.5,
     }
-    Dataset.from_list([row, row, dict.fromkeys(row)], features=features).save_to_disk(tmp_path / "all")
+    Dataset.from_list([row, row | odd, dict.fromkeys(row)], features=features).save_to_disk(tmp_path / "all")
     (split,) = done("describe", tmp_path / "all", "--json").json.values()
     told = {each["column"]: each for each in split["columns"]}
     assert told["label"]["type"] == "label: no, yes" and told["label"]["top"] == [{"value": "yes", "count": 2}]
     assert told["nothing"]["nulls"] == 3 and told["flag"]["nulls"] == 1
     assert told["numbers"]["length"]["quantiles"] == [2] * 5 and told["numbers"]["type"] == "list of int32"
     assert told["inside"]["type"] == "{a: string}" and told["bytes"]["length"]["unit"] == "bytes"
-    assert "label: no, yes" in done("describe", tmp_path / "all").out
+    assert (told["half"]["nulls"], told["half"]["nans"], told["half"]["mean"]) == (1, 1, 0.5)
+    assert "label: no, yes" in (shown := done("describe", tmp_path / "all").out) and "  NaN  " in shown
 
 
 def test_an_empty_dataset_can_be_described(tmp_path):
@@ -220,6 +223,22 @@ def test_a_sample_is_that_of_the_library(data, tmp_path):
         == len(done("sample", data, "-n", "0.1", "--json").json)
         == 4
     )
+
+
+def test_what_is_piped_is_read_by_what_it_begins_with(data, tmp_path, monkeypatch):
+    def piped(content, *words):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        return crucible(*words)
+
+    for name in ("a.jsonl", "a.json", "a.csv", "a.tsv", "a.parquet", "a.arrow"):
+        done("convert", data, tmp_path / name, "--force")
+        content = (tmp_path / name).read_bytes()
+        assert piped(content, "head", "-", "-n", 40, "--json").json == ROWS, name
+    ran = piped(data.read_bytes(), "sample", "-", "-n", 2, "--columns", "id,text", "--json")
+    assert [list(row) for row in ran.json] == [["id", "text"]] * 2
+    for content in (b"", b"only text\n"):
+        ran = piped(content, "describe", "-")
+        assert ran.code == exits.USAGE and ran.err.startswith("DATASET '-': "), content
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,7 @@ def test_the_demo_evaluates_stores_compares_and_writes_a_report(tmp_path):
     assert len(ResultStore(tmp_path / "demo" / "results")) == 3
     assert all(0 <= row["p_value"] <= 1 and row["interval"] for row in told["comparisons"]["rows"])
     assert (tmp_path / "demo" / "report.html").stat().st_size == told["report"]["size"]
+    assert '"name":"gsm8k, test (miniature)"' in (tmp_path / "demo" / "report.html").read_text()
 
 
 def test_the_demo_shows_its_code_and_results(tmp_path):

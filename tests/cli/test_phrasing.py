@@ -37,6 +37,8 @@ def test_advice_of_the_library_is_one_for_the_command():
     told = phrased(str(CodeExecutionRefusedError("pass_at_k@1")), words)
     assert "Pass --allow-code-execution to run it" in told
     assert phrased("Pass id_column=, or prediction_column='a'.", words) == "Pass --id-column, or --column a."
+    assert phrased("as fields={'target': 'gold'}, or", words) == "as --field target=gold, or"
+    assert phrased("as fields={'target': 'gold'}", {}) == "as fields={'target': 'gold'}"
 
 
 def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_path):
@@ -72,6 +74,9 @@ def test_the_command_says_so_to_people_and_programs(tmp_path):
     ran = crucible(*asked)
     assert ran.code == exits.BAD_DATA and "--missing wrong" in ran.err and "missing=" not in ran.err
     assert "--missing wrong" in json.loads(crucible(*asked, "--json").err)["error"]["message"]
+    ran = crucible("eval", "ifeval", tmp_path / "few.jsonl", "--synthetic", "--no-store")
+    assert ran.err.startswith("BENCHMARK 'ifeval': no sample has a target, so ")
+    assert ran.err.endswith("Pass a metric of your own, in Python.\n")
 
 
 def test_files_that_are_there_are_named_by_the_argument_that_names_them(tmp_path):

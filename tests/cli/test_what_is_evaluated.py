@@ -9,6 +9,8 @@ from support.command import crucible, done
 from crucible_datasets.benchmarks.loading.load import load_benchmark
 from crucible_datasets.cli import exits
 from crucible_datasets.evaluation import ResultStore, evaluate
+from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.runs.record import SampleResult
 
 GSM8K = list(load_benchmark("gsm8k", synthetic=True))
 
@@ -65,6 +67,27 @@ def test_own_data_is_called_as_its_file_and_may_have_other_columns(own):
     assert ran.code == exits.NOT_FOUND and "'qq'" in ran.err
     ran = crucible("eval", "gsm8k", said, "--synthetic", "--target", "gold", "--no-store")
     assert ran.code == exits.USAGE and ran.err.startswith("--target 'gold'")
+
+
+def test_ids_of_ones_own_data_are_named_by_their_column(tmp_path):
+    quiz, said = tmp_path / "q.csv", tmp_path / "p.csv"
+    quiz.write_text("qid,question,answer\nq7,1+1?,2\nq8,1+2?,3\n")
+    said.write_text("qid,prediction\nq8,3\nq7,1\n")
+    asked = ("eval", quiz, said, "--metrics", "exact_match", "--no-store")
+    for more in ((), ("--id-column", "qid")):
+        ran = crucible(*asked, *more)
+        assert ran.code == exits.BAD_DATA and "--field id=qid" in ran.err and "fields=" not in ran.err
+    named = ("--field", "id=qid", "--field", "metadata=question,answer")
+    for header, more in (("qid", ()), ("whose", ("--id-column", "whose"))):
+        said.write_text(f"{header},prediction\nq8,3\nq7,1\n")
+        assert done(*asked, *named, *more, "--json").json["scores"][0]["value"] == 0.5
+    said.write_text("prediction\n2\n3\n")
+    assert done(*asked, "--json").json["scores"][0]["value"] == 1.0
+    for wrong in ("qid", "ids=qid", "id="):
+        ran = crucible(*asked, "--field", wrong)
+        assert ran.code == exits.USAGE and ran.err.startswith(f"--field '{wrong}': write FIELD=COLUMN")
+    ran = crucible("eval", "gsm8k", said, "--synthetic", "--no-store", "--field", "id=qid")
+    assert ran.code == exits.USAGE and ran.err.startswith("--field 'id=qid'")
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "json", "parquet"])
@@ -128,6 +151,10 @@ def test_eval_tells_the_names_of_its_runs(runs):
     store, shown = runs
     newest = [run.info.run_id for run in ResultStore(store).list()[:2]]
     assert all(run in shown for run in newest)
+    told = (shown, *(done("results", *words, "--store", store).out for words in (["list"], ["show", "small"])))
+    assert all("gsm8k (miniature)" in text for text in told)
+    assert {run.info.dataset for run in ResultStore(store).list()} == {"gsm8k"}
+    assert "'small' on 'gsm8k (miniature)'" in repr(ResultStore(store).query("small", limit=1))
 
 
 def test_the_name_of_a_model_means_its_newest_run(runs):
@@ -174,6 +201,9 @@ def test_what_cannot_be_removed_is_an_error(runs):
     before = len(ResultStore(store))
     ran = crucible("results", "delete", "2026", "--store", store)
     assert ran.code == exits.NOT_FOUND and not ran.out and "'2026'" in ran.err
+    ran = crucible("results", "delete", "small", "--store", store)
+    assert ran.code == exits.NOT_FOUND and "small is a model" in ran.err
+    assert all((run.info.run_id in ran.err) == (run.info.model == "small") for run in ResultStore(store).list())
     assert len(ResultStore(store)) == before
 
 
@@ -182,6 +212,10 @@ def test_without_a_network_the_miniature_is_pointed_at(tmp_path, monkeypatch):
     monkeypatch.setattr("crucible_datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
     ran = crucible("eval", "gsm8k", answers(tmp_path / "a.jsonl"), "--no-store")
     assert ran.code == exits.UNREACHABLE and "--synthetic" in ran.err
+    ran = crucible("eval", "gsm8k", f"small={tmp_path / 'none.jsonl'}", "--no-store")
+    assert ran.code == exits.NOT_FOUND and ran.err == f"{tmp_path / 'none.jsonl'}: there is no such file.\n"
+    ran = crucible("view", tmp_path / "none.jsonl", "--no-browser")
+    assert ran.code == exits.NOT_FOUND and "there is no such file" in ran.err and not ran.out
 
 
 def test_one_comparison_is_not_corrected_and_no_p_value_is_zero(runs):
@@ -212,8 +246,26 @@ def test_runs_under_different_rules_are_told_apart_in_a_sentence(runs):
     done("results", "rescore", "small", "--extract", "gsm8k/lm-eval-flexible", "--store", store)
     ran = crucible("compare", "small", "large", "--store", store)
     assert ran.code == exits.NOT_COMPARABLE and "The rules of 'small' are " in ran.err and ", those of " in ran.err
+    newest, *others = [run.info.run_id for run in ResultStore(store).query("small")]
+    assert f"small means its newest run, {newest}. Write the name of another instead: {', '.join(others)}" in ran.err
+    assert done("compare", others[0], "large", "--store", store).code == exits.OK
     ran = crucible("benchmarks", "head", "gsm8k", "--synthetic", "--split", "validation")
     assert "There is no split 'validation' of gsm8k." in ran.err
+
+
+def test_runs_that_are_not_finished_are_told(tmp_path):
+    asked = ("results", "list", "--store", tmp_path)
+    store = ResultStore(tmp_path)
+    with store.open_run(model="tiny", dataset="d", metrics=["m@1"]) as run:
+        run.extend(SampleResult(str(n % 3), "x", "y", {"m@1": Outcome(1.0)}) for n in range(4))
+    assert done(*asked).out == f"no finished runs in {tmp_path}\n1 unfinished run, which --unfinished lists\n"
+    assert done(*asked, "--json").json == []
+    (listed,) = done(*asked, "--unfinished", "--json").json
+    assert (listed["run_id"], listed["num_samples"]) == (run.run_id, 3) and ", 3 samples" in repr(store.unfinished())
+    shown = ("results", "show", "tiny", "--store", tmp_path)
+    assert done(*shown).out.startswith("unfinished: 3 samples so far") and done(*shown, "--json").json["state"]
+    run.finish()
+    assert "unfinished" not in done(*asked).out + done(*shown).out and "state" not in done(*shown, "--json").json
 
 
 @pytest.mark.parametrize(("policy", "told"), [("wrong", "1 missing, counted as wrong"), ("ignore", "1 sample that")])

@@ -8,7 +8,7 @@ import pytest
 
 from crucible_datasets import load_dataset
 from crucible_datasets.evaluation import ResultStore, compare, from_inspect_log, from_lm_eval_samples, read_log
-from crucible_datasets.exceptions import FileFormatError, LimitExceededError
+from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
 from crucible_datasets.formats import eval_members
 
 VALUES = ["C", "I", "P", "N", 0.25, True]
@@ -137,7 +137,7 @@ def test_broken_logs_are_typed_errors(tmp_path, monkeypatch):
     monkeypatch.setattr(eval_members, "LARGEST", 10)
     with pytest.raises(LimitExceededError):
         read_log(tmp_path / "a.eval")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundDatasetsError, match=r"none\.eval: there is no such file"):
         read_log(tmp_path / "none.eval")
 
 
@@ -204,5 +204,6 @@ def test_older_lines_and_log_likelihoods_are_read(tmp_path):
 @pytest.mark.parametrize("text", ["", "{}", "[]", "nonsense", '{"doc_id": [1]}'])
 def test_other_lines_are_refused(tmp_path, text):
     (tmp_path / "a.jsonl").write_text(text)
-    with pytest.raises(FileFormatError):
+    reason = "these are no samples of lm-eval: there is no field 'doc_id'" if text == "{}" else "(?!.*Error)"
+    with pytest.raises(FileFormatError, match=rf"a\.jsonl: {reason}"):
         read_log(tmp_path / "a.jsonl")

@@ -14,13 +14,16 @@ from crucible_datasets import Dataset
 from crucible_datasets.benchmarks import Sample, samples_from
 from crucible_datasets.evaluation import bootstrap_sample, compare, evaluate, evaluate_many, k_fold, random_sample
 from crucible_datasets.evaluation.predictions.forms import IDS, TEXTS
+from crucible_datasets.evaluation.runs.questions import questions_of
 from crucible_datasets.exceptions import (
     ArgumentError,
     ArgumentTypeError,
+    BadRowError,
     ColumnNotFoundError,
     FileFormatError,
     IncomparableRunsError,
     PredictionsError,
+    UnknownEntryError,
 )
 
 NAMES = [f"q{number}" for number in range(6)]
@@ -95,12 +98,66 @@ def test_forms_of_files(name, text, packed, data, tmp_path):
     assert evaluate(str(path), data).value() == RIGHT
 
 
-@pytest.mark.parametrize("text_name", [*TEXTS, "whatever"])
 @pytest.mark.parametrize("id_name", IDS)
-def test_usual_columns_are_found(id_name, text_name, data, tmp_path):
+def test_usual_columns_are_found(id_name, data, tmp_path):
     path = tmp_path / "p.jsonl"
-    path.write_text(lines(rows(id_name, text_name)))
-    assert evaluate(path, data).value() == evaluate(rows(id_name, text_name), data).value() == RIGHT
+    for text_name in (*TEXTS, "whatever"):
+        path.write_text(lines(rows(id_name, text_name)))
+        assert evaluate(path, data).value() == evaluate(rows(id_name, text_name), data).value() == RIGHT
+
+
+def reply(text):
+    return {"id": "chat-1", "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}
+
+
+SHAPES = (
+    lambda text: {"text": text},
+    lambda text: {"role": "assistant", "content": text},
+    lambda text: {"content": [{"type": "thinking", "thinking": "9"}, {"type": "text", "text": text}]},
+    lambda text: {"generated_text": text},
+    reply,
+    lambda text: {"choices": [{"text": text}]},
+    lambda text: {"status_code": 200, "body": reply(text)},
+)
+
+
+def test_shapes_in_which_models_answer_are_their_texts(data, tmp_path):
+    told = dict(zip(NAMES, ANSWERS, strict=True))
+    for shape in SHAPES:
+        table = [{"id": NAMES[at], "prediction": shape(ANSWERS[at])} for at in BACKWARDS]
+        forms = (
+            lambda sample, shape=shape: shape(told[sample.id]),
+            lambda sample, shape=shape: [shape(told[sample.id])],
+            {name: shape(text) for name, text in told.items()},
+            table,
+            pa.Table.from_pylist(table),
+        )
+        for form in forms:
+            run = evaluate(form, data, cache=False)
+            assert [sample.prediction for sample in run.samples] == ANSWERS
+    (tmp_path / "batch.jsonl").write_text(
+        lines(
+            {"id": f"batch_{at}", "custom_id": NAMES[at], "response": {"body": reply(ANSWERS[at])}} for at in BACKWARDS
+        )
+    )
+    assert evaluate(tmp_path / "batch.jsonl", data).value() == RIGHT
+
+
+def test_each_choice_of_a_reply_is_an_answer_and_a_message_without_words_is_none(data):
+    both = [{"choices": [{"message": {"content": "1"}}, {"message": {"content": None}}]}] * 6
+    assert [sample.prediction for sample in evaluate(both, data, missing="wrong").samples[:2]] == ["1", None]
+
+
+def test_what_python_writes_for_nothing_is_nothing(data, tmp_path):
+    given = [{"id": name, "prediction": "1", "logprobs": [float("-inf"), float("nan")]} for name in NAMES]
+    given[1]["prediction"] = float("nan")
+    for name, text in (("p.jsonl", lines(given)), ("p.json", json.dumps(given))):
+        (tmp_path / name).write_text(text)
+        run = evaluate(tmp_path / name, data, missing="ignore")
+        assert run.summary["em"].counts == {"ok": 5, "missing": 1}
+    (tmp_path / "p.jsonl").write_text('{"id": "q1", "prediction": NaN NaN}')
+    with pytest.raises(FileFormatError, match="line 1 is not a JSON object"):
+        evaluate(tmp_path / "p.jsonl", data)
 
 
 def test_a_file_without_a_column_of_predictions_is_refused(data, tmp_path):
@@ -178,6 +235,21 @@ class TestData:
         path.write_text(lines([{"question": "2 + 3", "answer": "5"}]))
         assert evaluate(["5"], str(path)).value() == evaluate(["5"], path).value() == 1
 
+    def test_targets_of_rows_become_texts_as_those_of_a_dataset(self):
+        for target, text in ((4, "4"), (4.0, "4"), (4.5, "4.5"), (None, ""), (["4", 5, None], ["4", "5"]), ("4", "4")):
+            rows = [{"id": "a", "input": "?", "target": target}, {"id": "b", "input": "?", "target": "6", "level": 1}]
+            for data in (rows, rows[:1], Dataset.from_list(rows, on_mixed_types="use_json")):
+                assert questions_of(data).samples[0].target == text
+        with pytest.raises(BadRowError, match="row 1.*'input': the input is empty"):
+            evaluate(["4", "6"], [{"id": "a", "input": "?", "target": 4}, {"id": "b", "target": "6"}])
+
+    def test_a_file_that_is_not_there(self, tmp_path):
+        for name in ("nosuch.jsonl", "data/nosuch", f"{tmp_path}/nosuch"):
+            with pytest.raises(FileNotFoundError, match="there is no such file"):
+                evaluate(["1"], name)
+        with pytest.raises(UnknownEntryError, match="Did you mean 'gsm8k'"):
+            evaluate(["1"], "gsm8")
+
     @pytest.mark.parametrize("stranger", [None, 7, b"bytes"])
     def test_anything_else_is_refused(self, stranger):
         with pytest.raises(ArgumentError, match="expected a benchmark or its name"):
@@ -211,6 +283,8 @@ class TestFields:
         for asked in (run.by, run.column, lambda path: evaluate(ANSWERS, data, cluster_by=path)):
             with pytest.raises(ColumnNotFoundError, match="'kinds' does not exist"):
                 asked("kinds")
+            with pytest.raises(ColumnNotFoundError, match="Did you mean 'metadata.kind'"):
+                asked("metadata.kinds")
         for asked in ("by", "cluster_by"):
             with pytest.raises(ColumnNotFoundError, match="metadata.kind"):
                 compare(run, evaluate(ANSWERS, data, model="b"), **{asked: "kinds"})

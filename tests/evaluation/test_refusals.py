@@ -134,8 +134,12 @@ class TestNoTargets:
     def test_functions_may_judge_without_one(self):
         assert evaluate(["x", "", "y"], BARE, lambda said, target: said == "x").value() == pytest.approx(1 / 3)
 
-    def test_one_target_is_enough_and_nothing_may_be_the_right_answer(self):
-        assert evaluate(["x"] * 3, [{**BARE[0], "target": "x"}, *BARE[1:]]).value() == pytest.approx(1 / 3)
+    def test_one_target_is_enough_and_nothing_may_be_the_right_answer(self, caplog):
+        some = {"a": ["x"] * 3, "b": ["x", "", " "]}
+        for run in evaluate_many(some, [{**BARE[0], "target": "x"}, *BARE[1:]]).values():
+            assert run.value() == pytest.approx(1 / 3)
+        (told,) = caplog.messages  # once for all models
+        assert told == "2 of 3 samples have no target, and any answer to them counts as wrong: 1, 2."
         assert evaluate(["x"], [{"id": 1, "input": "?", "target": []}], "f1").value() == 0.0
 
 
@@ -148,6 +152,8 @@ class TestNames:
                 wrong(path)
         with pytest.raises(ColumnNotFoundError):
             compare(*runs, cluster_by=path)
+        with pytest.raises(ColumnNotFoundError):
+            evaluate(["1"] * 10, data, cluster_by=path)
 
     def test_a_field_that_is_empty_is_a_group(self):
         data = samples_from([{"id": n, "input": "?", "target": "1", "metadata": {"a": None, "b": n}} for n in range(3)])
@@ -265,7 +271,9 @@ class TestRunsOfAStore:
 
 def test_miniatures_by_the_name_of_a_benchmark():
     targets = [sample.target for sample in load_benchmark("gsm8k", synthetic=True)]
-    assert evaluate(targets, "gsm8k", synthetic=True).value() == 1.0
+    result = evaluate(targets, "gsm8k", synthetic=True)
+    assert result.value() == 1.0 and result.info.dataset == "gsm8k"
+    assert "on gsm8k (miniature) (test)" in str(result) and "on 'gsm8k (miniature)'" in repr(result)
     assert evaluate_many({"m": targets}, "gsm8k", synthetic=True)["m"].value() == 1.0
     with pytest.raises(ArgumentTypeError, match="synthetic"):
         evaluate(["1"], [{"id": 1, "input": "?", "target": "1"}], synthetic=True)

@@ -283,7 +283,7 @@ def test_others_are_let_in_only_on_request():
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         with pytest.raises(ArgumentError, match="others could reach it"):
             view(rows, host=host, browser=False)
-        ran = crucible("view", "nothing.parquet", "--host", host, "--no-browser")
+        ran = crucible("view", "nothing", "--host", host, "--no-browser")
         assert ran.code != 0 and "--allow-remote" in ran.err
     with served(rows, host="0.0.0.0", remote=True) as asking:
         assert asking(DATA).status == 200

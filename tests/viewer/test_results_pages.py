@@ -11,7 +11,7 @@ from support.runs import hostile_run, run_of
 from crucible_datasets import ResultStore, view
 
 pytestmark = needs_browser
-RUNS, HOSTILE = 0, 1
+RUNS, HOSTILE, TWINS = 0, 1, 2
 # Several in one sample: a page for each of them would take minutes.
 PAYLOADS = [*("\n\n".join(XSS[at::16]) for at in range(16)), ALL_TERMINAL]
 
@@ -29,7 +29,7 @@ def fields(number):
 
 @pytest.fixture(scope="module")
 def viewer(tmp_path_factory):
-    store, hostile = (ResultStore(tmp_path_factory.mktemp(name)) for name in ("store", "hostile"))
+    store, hostile, twins = (ResultStore(tmp_path_factory.mktemp(name)) for name in ("store", "hostile", "twins"))
     made = {
         "small": [number % 2 for number in range(60)],
         "large": [1 if number % 3 else None for number in range(60)],
@@ -42,7 +42,10 @@ def viewer(tmp_path_factory):
         run = hostile_run(model, payloads=PAYLOADS)
         info = replace(run.info, run_id=f"{model}-run", created_at="2026-01-01T00:00:00Z", dataset_hash="h")
         hostile.save(type(run)(info, run.samples, run.summary))
-    with view(store, hostile, browser=False) as started:
+    for rule in ("strict", "loose"):
+        info = {"run_id": f"run-{rule}", "rules": [rule], "revision": "miniature@1"}
+        twins.save(run_of("small", [1, 0], samples=fields, info=info))
+    with view(store, hostile, twins, browser=False) as started:
         yield started
 
 
@@ -70,6 +73,15 @@ def test_runs_are_sorted_filtered_and_chosen(page):
     page.reload()
     page.wait_for_selector("#runs tbody tr")
     assert texts(page, "#runs tbody td:nth-child(2)") == ["large"]
+
+
+def test_runs_of_one_model_are_told_apart_and_miniatures_from_benchmarks(page):
+    opened(page, f"/results/{RUNS}", "#runs tbody tr")
+    assert not {"run", "rule"} & set(texts(page, "#runs th"))
+    opened(page, f"/results/{TWINS}", "#runs tbody tr")
+    assert len(set(texts(page, "#runs tbody tr"))) == 2
+    assert {"run-strict", "strict", "run-loose", "loose"} <= set(texts(page, "#runs tbody td"))
+    assert all(name.endswith(" (miniature)") for name in texts(page, "#runs tbody td:nth-child(3)"))
 
 
 def test_from_the_table_to_one_sample_and_back(page):

@@ -5,10 +5,10 @@ text or as JSON. Everything that is printed is inert (`inert`). Commands stand i
 what is heavy when they run.
 
     looking profile         load, head, describe
-    files opening writing   formats, convert, sample, split; how data is opened and written
+    files opening piped writing   formats, convert, sample, split; how data is opened and written
     catalogue locking       benchmarks; lock, overlap
     measures                metrics
-    evaluating answers scores   eval, compare
+    evaluating questions answers scores   eval, compare
     results moves exchange  results: list, show, delete; diff, rescore; export, import, mirror; report
     cache hub about showing cache, hub, env, demo, completion
     running                 run, switch

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, FileNotFoundDatasetsError
 
 
 def named(predictions: list[str], model: str | None) -> dict[str, str]:
@@ -22,6 +22,8 @@ def named(predictions: list[str], model: str | None) -> dict[str, str]:
             name, path = model or stem_of(given), given
         if name in found:
             raise ArgumentError("predictions", given, f"there are two models called {name!r}: write MODEL=FILE.")
+        if "://" not in path and not os.path.exists(path):
+            raise FileNotFoundDatasetsError(path, "there is no such file.")
         found[name] = path
     return found
 
@@ -55,7 +57,8 @@ def _rows(read: Any, id_column: str | None) -> list[Mapping[str, Any]] | None:
 
 
 def _ids_among(names: Collection[str], asked: str | None) -> str | None:
-    from crucible_datasets.evaluation.predictions.identities import IDS, is_like_id
+    from crucible_datasets.benchmarks.samples.idnames import is_like_id
+    from crucible_datasets.evaluation.predictions.identities import IDS
 
     usual = [asked] if asked else [*IDS, *filter(is_like_id, names)]
     return next((name for name in usual if name in names), None)

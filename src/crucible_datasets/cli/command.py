@@ -27,6 +27,13 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(self.format_usage(), self.prog, message)
 
+    def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
+        """Refuse here what the command does not know: argparse would let the first parser do it, with its usage."""
+        known, others = super().parse_known_args(*given)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return known, others
+
 
 def _nothing(parser: ArgumentParser) -> None:
     """For commands without arguments."""
@@ -76,7 +83,8 @@ class Command:
 
 def dataset_arguments(parser: ArgumentParser) -> None:
     """Which dataset, and what of it."""
-    file_argument(parser, "dataset", metavar="DATASET", help="a file, a folder, a URL, or a name of the Hub")
+    what = "a file, a folder, a URL, or a name of the Hub"
+    file_argument(parser, "dataset", metavar="DATASET", help=f"{what}; - is standard input")
     parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
     parser.add_argument("--split", metavar="SPLIT", help="such as train, test, or train[:10%%]")
     parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")

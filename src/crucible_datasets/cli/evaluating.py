@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -18,11 +17,11 @@ from crucible_datasets.cli.command import (
     store_argument,
 )
 from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.opening import open_store, run_named
+from crucible_datasets.cli.opening import open_store, run_named, told_by_ids
 from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
+from crucible_datasets.cli.questions import fields_named, samples_of
 from crucible_datasets.cli.scores import comparison_table, remarked, score_rows, score_table, scored
 from crucible_datasets.cli.writing import require_absent
-from crucible_datasets.exceptions import ArgumentError
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.runs.record import EvaluationResult
@@ -41,6 +40,7 @@ def eval_(
     missing: str,
     input: str | None,
     target: str | None,
+    field: list[str],
     column: str | None,
     id_column: str | None,
     cluster_by: str | None,
@@ -60,10 +60,10 @@ def eval_(
 
     require_absent(report, force, "report")
     files = named(predictions, model)
-    fields = {name: path for name, path in (("input", input), ("target", target)) if path is not None}
+    fields = fields_named(field, input=input, target=target)
     what = {"split": split, "config": config, "limit": limit}
     asked = {} if revision is None else {"revision": revision}
-    samples = _samples(benchmark, synthetic, fields, {**what, **asked, "on_bad_rows": on_bad_rows})
+    samples = samples_of(benchmark, synthetic, fields, {**what, **asked, "on_bad_rows": on_bad_rows})
     given, notes = _of_a_part(files, samples, id_column) if any(what.values()) else (files, [])
     place = None if no_store else open_store(store)
     results = evaluate_many(
@@ -99,15 +99,16 @@ def compare(
 
     place = open_store(store)
     results = [place.load(run_named(place, run)) for run in runs]
-    table = compared(
-        *results,
-        metric=metric,
-        baseline=baseline,
-        level=level,
-        correction=None if correction == "none" else correction,
-        cluster_by=cluster_by,
-        by=by,
-    )
+    with told_by_ids(place, runs):
+        table = compared(
+            *results,
+            metric=metric,
+            baseline=baseline,
+            level=level,
+            correction=None if correction == "none" else correction,
+            cluster_by=cluster_by,
+            by=by,
+        )
     scores = {"scores": score_table(score_rows(table.scores)), **remarked(results)}
     yield Several({**scores, "comparisons": comparison_table(table)})
     return None
@@ -127,29 +128,6 @@ def _answer(results: list[EvaluationResult], notes: list[str], store: str | None
 
         parts["report"] = Said(f"report: {write_report(report, results)}", report)
     return Several(parts)
-
-
-def _samples(benchmark: str, synthetic: bool, fields: dict[str, str], what: dict[str, Any]) -> Any:
-    """The samples of a benchmark of the registry, or of data of one's own: a file, a folder, a dataset of the Hub."""
-    from crucible_datasets.benchmarks.catalog.registry import Catalog
-
-    if synthetic or benchmark.endswith(".toml") or benchmark in Catalog() or _is_bare(benchmark):
-        from crucible_datasets.benchmarks.loading.load import load_benchmark
-
-        if fields:
-            name, column = next(iter(fields.items()))
-            raise ArgumentError(name, column, f"it is for data of your own; the columns of {benchmark} are known.")
-        return load_benchmark(benchmark, synthetic=synthetic, **what)
-    from crucible_datasets.benchmarks.owndata.load import load_samples
-
-    return load_samples(benchmark, fields or None, **what)
-
-
-def _is_bare(name: str) -> bool:
-    """Whether a name can only be one of a benchmark: it is no file, and repositories have an owner."""
-    from crucible_datasets.reading.choice import is_missing_file
-
-    return not (os.path.exists(name) or is_missing_file(name) or any(sign in name for sign in "/*:"))
 
 
 def _of_a_part(files: dict[str, str], samples: Any, id_column: str | None) -> tuple[dict[str, Any], list[str]]:
@@ -179,8 +157,10 @@ def _eval_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--missing", choices=policies, default="error", help="how samples without a prediction count")
     parser.add_argument("--input", metavar="NAME", help="the column of your data with the questions")
     parser.add_argument("--target", metavar="NAME", help="the column of your data with the right answers")
-    parser.add_argument("--column", metavar="NAME", help="the column with the predictions")
-    parser.add_argument("--id-column", metavar="NAME", help="the column with the ids of samples")
+    which = "a column of your data for one of id, input, target, choices, metadata, as id=qid; may be repeated"
+    parser.add_argument("--field", action="append", default=[], metavar="FIELD=COLUMN", help=which)
+    parser.add_argument("--column", metavar="NAME", help="the column of the predictions with what was answered")
+    parser.add_argument("--id-column", metavar="NAME", help="the column of the predictions with the ids of samples")
     cluster_argument(parser)
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N samples")
     bad = "what a row does that makes no sample: end the command, or be left out and counted"

@@ -49,6 +49,7 @@ def sample(
     stratify_by: str | None,
     replace: bool,
     output: str | None,
+    columns: str | None,
     force: bool,
 ) -> Pieces:
     """Draw rows at random: the same rows for the same seed."""
@@ -56,6 +57,7 @@ def sample(
 
     whole = opening.one_split(dataset, config, split, revision)
     drawn = _drawn(whole, _size(rows), seed, stratify_by, replace)
+    drawn = drawn if columns is None else drawn.select_columns(columns.split(","))
     if output is None:
         shown = opening.undecoded(drawn)
         yield Records(shown.column_names, list(shown))
@@ -162,6 +164,7 @@ def _sample_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="%(default)s by default")
     parser.add_argument("--stratify-by", metavar="FIELD", help="each value of the field gets its exact share")
     parser.add_argument("--replace", action="store_true", help="a row may be drawn more than once")
+    parser.add_argument("--columns", metavar="A,B", help="only these columns")
     output_arguments(parser, required=False)
 
 

@@ -90,7 +90,8 @@ def _overlap_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-n", type=int, help="how many words a run has; 13 by default, 5 for minhash")
     methods = ("ngrams", "exact", "minhash")
     parser.add_argument("--method", choices=methods, default="ngrams", help="%(default)s by default")
-    parser.add_argument("--columns", nargs="+", metavar="NAME", help="which columns; those with texts by default")
+    which = "which columns; those with texts that are no ids by default"
+    parser.add_argument("--columns", nargs="+", metavar="NAME", help=which)
     share = "the share of a row that must be found; any for ngrams, 0.8 for minhash by default"
     parser.add_argument("--threshold", type=float, metavar="SHARE", help=share)
 

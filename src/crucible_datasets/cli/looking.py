@@ -55,7 +55,7 @@ def head(
 
 
 def describe(dataset: str, config: str | None, split: str | None, revision: str | None, columns: str | None) -> Pieces:
-    """Tell of every column its type, nulls, distinct values, lengths and quantiles."""
+    """Tell of every column its type, nulls, NaN, distinct values, lengths and quantiles."""
     from crucible_datasets.cli import opening
     from crucible_datasets.cli.profile import profile
 
@@ -133,6 +133,7 @@ _PROFILE = (
     Column("column"),
     Column("type"),
     amount("nulls", shown=_count),
+    amount("nans", "NaN", shown=lambda count: _count(count) if count else ""),
     amount("distinct", shown=_count),
     Column("values or lengths: min ¼ ½ ¾ max", keep=True, of=_spread),
     Column("top", "most frequent", _top, spare=True),

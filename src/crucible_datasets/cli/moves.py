@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store, run_named
+from crucible_datasets.cli.opening import open_store, run_named, told_by_ids
 from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
 from crucible_datasets.cli.scores import interval, number, percent, result_rows
 
@@ -13,7 +13,8 @@ from crucible_datasets.cli.scores import interval, number, percent, result_rows
 def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None) -> Pieces:
     """Show which samples were fixed and which broken from one run to another."""
     place = open_store(store)
-    found = place.diff(run_named(place, first), run_named(place, second), metric)
+    with told_by_ids(place, [first, second]):
+        found = place.diff(run_named(place, first), run_named(place, second), metric)
     counts = Table((Column("kind"), amount("samples")), [{"kind": k, "samples": n} for k, n in found.counts.items()])
     kinds = ("fixed", "broken") if kind is None else (kind,)
     rows = [

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.exceptions import ArgumentError, FileNotFoundDatasetsError, SplitNotFoundError
+from crucible_datasets.cli.piped import STANDARD_INPUT, spooled
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    FileNotFoundDatasetsError,
+    IncomparableRunsError,
+    SplitNotFoundError,
+)
 
 if TYPE_CHECKING:
     from crucible_datasets import Dataset, DatasetDict, IterableDataset
+    from crucible_datasets.evaluation.results.runfile import StoredRun
     from crucible_datasets.evaluation.results.store import ResultStore
+
+_LISTED = 5  # runs that an error names
 
 
 def splits(dataset: str, config: str | None, split: str | None, revision: str | None) -> DatasetDict:
     """All splits, or those that are asked for, each under its name."""
     from crucible_datasets import DatasetDict, load_dataset
 
-    _require_file(dataset)
+    dataset, options = _source(dataset)
     if _is_saved(dataset):
         return _saved_splits(dataset, split)
-    loaded = load_dataset(dataset, config, split=split, revision=revision)
+    loaded = load_dataset(dataset, config, split=split, revision=revision, **options)
     return loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
 
 
@@ -35,7 +46,7 @@ def stream(dataset: str, config: str | None, split: str | None, revision: str | 
     """The split that is asked for, or the first, read only as far as needed."""
     from crucible_datasets import load_dataset
 
-    _require_file(dataset)
+    dataset, _ = _source(dataset)
     if _is_saved(dataset):
         return next(iter(_saved_splits(dataset, split).values()))
     if split is not None and "[" in split:
@@ -55,9 +66,27 @@ def open_store(path: str | None) -> ResultStore:
 
 def run_named(store: ResultStore, asked: str) -> str:
     """The run of a name, or the newest one of a model of that name; else the one whose name begins or ends so."""
-    found = asked in store or not asked
-    newest = [] if found else store.query(asked, limit=1)
-    return newest[0].info.run_id if newest else asked
+    runs = [] if asked in store or not asked else runs_of(store, asked)
+    return runs[0].info.run_id if runs else asked
+
+
+def runs_of(store: ResultStore, model: str) -> list[StoredRun]:
+    """The runs of a model, the newest first; those that are not finished where there are no others."""
+    return store.query(model) or [run for run in store.unfinished() if run.info.model == model]
+
+
+@contextmanager
+def told_by_ids(store: ResultStore, asked: Sequence[str]) -> Iterator[None]:
+    """Of runs that cannot be compared, which ones the names of models meant, and which others they could mean."""
+    try:
+        yield
+    except IncomparableRunsError as error:
+        for model in dict.fromkeys(asked):
+            newest, *others = [run.info.run_id for run in runs_of(store, model)] or [model]
+            if others:
+                listed = ", ".join(others[:_LISTED]) + (" …" if len(others) > _LISTED else "")
+                error.add_note(f"{model} means its newest run, {newest}. Write the name of another instead: {listed}")
+        raise
 
 
 def undecoded(rows: Any) -> Any:
@@ -70,7 +99,15 @@ def undecoded(rows: Any) -> Any:
     return rows
 
 
-def _require_file(name: str) -> None:
+def _source(dataset: str) -> tuple[str, dict[str, Any]]:
+    """The name of what is loaded, and how: of standard input, a file that it was written to."""
+    if dataset == STANDARD_INPUT:
+        return spooled()
+    require_file(dataset)
+    return dataset, {}
+
+
+def require_file(name: str) -> None:
     """Refuse the name of a file that is not there, instead of asking the Hub for a dataset of that name."""
     from crucible_datasets.reading.choice import is_missing_file
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 # Arguments of functions that have another name as options.
 _OTHER_NAMES = {
+    "benchmark": ("data",),
     "column": ("prediction_column",),
     "rows": ("n", "size"),
     "folds": ("k",),
@@ -17,7 +18,13 @@ _OTHER_NAMES = {
 _GIVEN = re.compile(
     r"""(?<![\w.-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|\{[^{}]*\}|None|True|False|-?\d+(?:\.\d+)?|(?=[\s,.)]|$))(?P<colon>:?)"""
 )
-_HERE = re.compile(r"(?<=--allow-code-execution) in this call")
+_FIELD = re.compile(r"\bfields=\{'(?P<field>\w+)': '(?P<column>[^']*)'\}")
+# What only a program can give, or what only one need be told.
+_ELSEWHERE = (
+    (re.compile(r"(?<=--allow-code-execution) in this call"), ""),
+    (re.compile(r" Predictions are a list as long as the data.*"), ""),
+    (re.compile(r"(?<=[Pp]ass )--metrics with a function of \([^()]*\)"), "a metric of your own, in Python"),
+)
 
 
 def words_for(parser: ArgumentParser) -> dict[str, str]:
@@ -39,4 +46,9 @@ def phrased(message: str, words: Mapping[str, str]) -> str:
         value = given["value"] if given["colon"] or " " in given["value"] else given["value"].strip("'\"")
         return f"{word}{'' if value in ('', 'None', 'True') else f' {value}'}{given['colon']}"
 
-    return _HERE.sub("", _GIVEN.sub(said, message))
+    if "field" in words:
+        message = _FIELD.sub(r"--field \g<field>=\g<column>", message)
+    message = _GIVEN.sub(said, message)
+    for told, instead in _ELSEWHERE:
+        message = told.sub(instead, message)
+    return message

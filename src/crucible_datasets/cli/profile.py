@@ -18,11 +18,13 @@ _SHOWN = 3
 
 
 def profile(rows: Dataset, column: str) -> dict[str, Any]:
-    """Type, nulls, distinct values, quantiles of numbers, lengths of texts and lists, the most frequent values."""
+    """Type, nulls, NaN, distinct values, quantiles of numbers, lengths of texts and lists, the most frequent values."""
     values = rows[column].to_arrow()
     feature = rows.features[column]
-    found = {"column": column, "type": type_text(feature), "nulls": values.null_count}
-    return found | _distinct(values) | _quantiles(values, feature) | _length(values) | _most_frequent(values, feature)
+    found = {"column": column, "type": type_text(feature), "nulls": values.null_count, **_distinct(values)}
+    # Values are hashed to be counted, which takes longer than all the rest: not twice where they are many.
+    top = _most_frequent(values, feature) if found.get("distinct", len(values)) <= _FEW else {}
+    return found | _quantiles(values, feature) | _length(values) | top
 
 
 def _is_countable(kind: pa.DataType) -> bool:
@@ -49,7 +51,19 @@ def _quantiles(values: pa.ChunkedArray, feature: Any) -> dict[str, Any]:
         return {}
     if types.is_float16(kind):
         values = values.cast("float32")  # Arrow sorts no half floats
-    return {} if (found := _at_quantiles(values)) is None else {"quantiles": found, "mean": _mean(values)}
+    numbers, nans = _without_nan(values) if types.is_floating(kind) else (values, {})
+    return nans if (found := _at_quantiles(numbers)) is None else {**nans, "quantiles": found, "mean": _mean(numbers)}
+
+
+def _without_nan(values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, dict[str, Any]]:
+    """Floats with null for NaN, and how often that is."""
+    import pyarrow as pa
+
+    from crucible_datasets import compute as pc
+
+    is_nan = pc.is_nan(values)
+    count = pc.sum(is_nan).as_py() or 0
+    return (pc.if_else(is_nan, pa.scalar(None, values.type), values) if count else values), {"nans": count}
 
 
 def _at_quantiles(values: pa.ChunkedArray) -> list[float] | None:
@@ -95,7 +109,7 @@ def _most_frequent(values: pa.ChunkedArray, feature: Any) -> dict[str, Any]:
     if not _is_countable(values.type):
         return {}
     counted = pc.value_counts(values.drop_null())
-    if len(counted) > _FEW or len(counted) == len(values):
+    if len(counted) == len(values):
         return {}
     pairs = zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
     named = feature.int2str if isinstance(feature, ClassLabel) else (lambda value: value)

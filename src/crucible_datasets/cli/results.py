@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import exchange, moves
 from crucible_datasets.cli.command import Command, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store, run_named
-from crucible_datasets.cli.pieces import Column, Facts, Pieces, Said, Several, Table, amount
-from crucible_datasets.cli.scores import interval, number, scored
+from crucible_datasets.cli.opening import open_store, run_named, runs_of
+from crucible_datasets.cli.pieces import Column, Facts, Pieces, Said, Several, Table, amount, counted
+from crucible_datasets.cli.scores import data_column, interval, number, scored
 from crucible_datasets.exceptions import ArgumentError, RunNotFoundError
+
+if TYPE_CHECKING:
+    from crucible_datasets.evaluation.results.store import ResultStore
 
 
 def list_(
@@ -24,11 +28,16 @@ def list_(
     until: str | None,
     score: list[str],
     limit: int | None,
+    unfinished: bool,
 ) -> Pieces:
     """List the runs, the newest first."""
     from msgspec import to_builtins
 
     place = open_store(store)
+    if unfinished:
+        begun = [to_builtins(run.info) for run in place.unfinished()]
+        yield _runs(begun, _SO_FAR, f"no unfinished runs in {place.path}")
+        return None
     found = place.query(
         model,
         dataset,
@@ -41,19 +50,28 @@ def list_(
         limit=limit,
     )
     rows = [{**to_builtins(run.info), "summary": to_builtins(run.summary), **_first(run.summary)} for run in found]
-    columns = (
-        Column("run_id", "run", keep=True),
-        Column("model"),
-        Column("dataset", "benchmark", spare=True),
-        amount("n", spare=True),
-        Column("metric", spare=True),
-        amount("score", shown=number),
-        Column("interval", shown=interval, keep=True, spare=True),
-        Column("rules", "rule", ", ".join, spare=True),
-        Column("tags", shown=", ".join, spare=True),
-    )
-    yield Table(columns, rows, f"no runs in {place.path}")
+    begun_too = len(place.unfinished())
+    yield _runs(rows, _SCORED, f"no {'finished ' if begun_too else ''}runs in {place.path}")
+    if begun_too:
+        yield f"{counted(begun_too, 'unfinished run')}, which --unfinished lists"
     return None
+
+
+def _runs(rows: list[dict[str, Any]], more: Sequence[Column], empty: str) -> Table:
+    return Table(
+        (Column("run_id", "run", keep=True), Column("model"), data_column("dataset", rows), *more), rows, empty
+    )
+
+
+_SO_FAR = (amount("num_samples", "samples so far"), Column("created_at", "begun at", spare=True))
+_SCORED = (
+    amount("n", spare=True),
+    Column("metric", spare=True),
+    amount("score", shown=number),
+    Column("interval", shown=interval, keep=True, spare=True),
+    Column("rules", "rule", ", ".join, spare=True),
+    Column("tags", shown=", ".join, spare=True),
+)
 
 
 def _first(summary: dict[str, Any]) -> dict[str, Any]:
@@ -82,9 +100,14 @@ def show(run: str, store: str | None, by: str | None) -> Pieces:
     """Show a run: what was run on what, its scores, and those of groups of its samples."""
     from msgspec import to_builtins
 
+    from crucible_datasets.evaluation.runs.shown import data_name
+
     place = open_store(store)
     result = place.load(run_named(place, run))
-    parts: dict[str, Any] = {"info": Facts(to_builtins(result.info)), **scored([result])}
+    finished = result.info.run_id in place
+    so_far = f"unfinished: {counted(len(result), 'sample')} so far, and the scores are of those"
+    parts: dict[str, Any] = {} if finished else {"state": Said(so_far, "unfinished")}
+    parts |= {"info": Facts(to_builtins(result.info), {"dataset": data_name(result.info)}), **scored([result])}
     if by is not None:
         rows = [
             {"group": str(group), "metric": key, **to_builtins(one)}
@@ -110,8 +133,17 @@ def delete(runs: list[str], store: str | None) -> Pieces:
     yield Said("\n".join(f"removed {run}" for run, was_there in gone.items() if was_there), gone)
     for run, was_there in gone.items():
         if not was_there:
-            raise RunNotFoundError(run, place.path, list(place))
+            raise _not_removed(run, place)
     return None
+
+
+def _not_removed(asked: str, place: ResultStore) -> RunNotFoundError:
+    """Nothing is removed by a name that means another run tomorrow: that of a model, or a part of a run's."""
+    meant = [run.info.run_id for run in runs_of(place, asked)]
+    error = RunNotFoundError(asked, place.path, meant or [*place, *(run.info.run_id for run in place.unfinished())])
+    if meant:
+        error.add_note(f"{asked} is a model: runs are removed by their full names, which are those above.")
+    return error
 
 
 def _list_arguments(parser: ArgumentParser) -> None:
@@ -125,6 +157,7 @@ def _list_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--until", metavar="DATE", help="before this day")
     parser.add_argument("--score", action="append", default=[], metavar="METRIC=LOW:HIGH", help="as exact_match=0.5:")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N runs")
+    parser.add_argument("--unfinished", action="store_true", help="all that were begun and not finished, instead")
 
 
 def _show_arguments(parser: ArgumentParser) -> None:

@@ -16,8 +16,8 @@ def summary_rows(info: RunInfo, summary: dict[str, MetricSummary]) -> list[dict[
     """A row for each metric of a run."""
     from msgspec import to_builtins
 
-    about = {"run": info.run_id, "model": info.model, "benchmark": info.dataset, "rules": info.rules}
-    return [{**about, "metric": key, **to_builtins(one)} for key, one in summary.items()]
+    about = {"run": info.run_id, "model": info.model, "benchmark": info.dataset, "revision": info.revision}
+    return [{**about, "rules": info.rules, "metric": key, **to_builtins(one)} for key, one in summary.items()]
 
 
 def result_rows(result: EvaluationResult) -> list[dict[str, Any]]:
@@ -47,17 +47,29 @@ def remarked(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> 
     return {"notes": Said("\n".join(said), said)} if said else {}
 
 
+def data_column(key: str, rows: Sequence[Mapping[str, Any]]) -> Column:
+    """A column with the names of data; not one to be spared where it tells miniatures from what they are made after."""
+
+    def named(row: Mapping[str, Any]) -> str:
+        from crucible_datasets.evaluation.runs.shown import name_at
+
+        return name_at(row[key], row.get("revision"))
+
+    return Column(key, "benchmark", spare=all(named(row) == row[key] for row in rows), of=named)
+
+
 def score_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Scores with their intervals, and how many answers could be read."""
+    data = data_column("benchmark", rows)
     return Table(
         (
             Column("model"),
-            Column("benchmark", spare=True),
+            data,
             Column("metric"),
             amount("value", "score", number),
             Column("interval", shown=interval, keep=True),
             amount("unparsed_rate", "unparsed", percent),
-            amount("value_parsed", "if parsed", number),
+            amount("value_parsed", "if parsed", number, spare=not data.spare),
             amount("n", shown=lambda count: f"{count:,}"),
         ),
         rows,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.opening import require_file
 from crucible_datasets.cli.pieces import Facts, Pieces
 
 
@@ -15,8 +16,11 @@ def view(
     from crucible_datasets.viewer.opening import opened
     from crucible_datasets.viewer.server import Viewer
 
+    for thing in things:
+        require_file(thing)
     viewer = Viewer(opened(tuple(things), stream, revision), host, port, allow_remote)
     yield Facts({"url": viewer.url})
+    yield "Ctrl-C stops it."
     if not no_browser:
         viewer.open_browser()
     viewer.serve()

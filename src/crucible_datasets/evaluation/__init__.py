@@ -4,8 +4,8 @@ Every module, by the stage at which it comes.
 
 What is judged:
     sampling/     parts of the data: samplers (random, stratified, folds, splits, bootstrap), fieldvalues (at any path)
-    predictions/  what models said: forms (lists, dicts, tables), identities (columns of ids), files, generating (by
-                  functions), cache (of answers)
+    predictions/  what models said: forms (lists, dicts, tables), spoken (replies of models), identities (columns of
+                  ids), files, generating (by functions), cache (of answers)
 
 How one answer is judged:
     rules/        reading it out of a text: base (Rule, RULES), and a module for each family of named rules

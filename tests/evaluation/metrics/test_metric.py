@@ -8,9 +8,10 @@ from importlib.metadata import EntryPoint
 import msgspec
 import pytest
 
+from crucible_datasets.benchmarks import Sample
 from crucible_datasets.evaluation import METRICS, Metric, Outcome, metric_of, score, score_corpus
 from crucible_datasets.evaluation.outcome import STATUSES
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, UnknownEntryError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, PredictionsError, UnknownEntryError
 
 NAMED = (
     *("exact_match", "f1", "contains", "regex", "multiple_choice", "numeric", "bleu", "chrf", "chrf++", "ter"),
@@ -86,6 +87,31 @@ class TestEveryMetric:
     def test_refuses_options_that_it_does_not_have(self, name):
         with pytest.raises(ArgumentError, match="no such option"):
             METRICS[name].score(*RIGHT[name], never_heard_of=1)
+
+
+def test_a_mapping_that_a_metric_cannot_read_is_not_judged():
+    for metric in {METRICS[name] for name in METRICS.names()}:
+        for given in ({"foo": "a"}, {}):
+            try:
+                (outcome,) = metric.score_many([given], ["a"])
+            except PredictionsError as error:
+                assert metric.name in str(error)
+            else:
+                assert outcome.status != "ok" and not outcome.value
+    for name in set(NAMED) - {"preference_accuracy", "ece", "brier"}:
+        said, target = RIGHT[name]
+        assert score(name, {"answer": said, "why": "…"}, target) == score(name, said, target)
+        (outcome,) = METRICS[name].score_many([{"answer": said}], [target], extract=lambda text: text)
+        assert outcome.value == score(name, said, target)
+
+
+def test_what_a_sample_does_not_state_is_met_by_no_answer():
+    blank, bare = ["", " ", "...", "a"], Sample("q", "?")
+    for name in NAMED:
+        outcomes = METRICS[name].score_many(blank, [""] * 4, samples=[bare] * 4)
+        assert not any(outcome.value for outcome in outcomes), name
+        assert METRICS[name].higher_is_better or {outcome.value for outcome in outcomes} == {None}, name
+    assert METRICS["f1"].score("", "", sample=bare, no_answer=True).value == 1.0
 
 
 def test_nothing_to_count_has_no_mean():

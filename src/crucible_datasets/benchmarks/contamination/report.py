@@ -140,12 +140,18 @@ class OverlapReport:
         where = f"{len(self.train_rows):,} of {self.num_train:,} train rows match"
         line = (
             f"{len(self.contaminated):,} of {self.num_test:,} test rows ({self.rate:.1%}) are contaminated; "
-            f"{where} ({self.how})"
+            f"{where} ({self.how}{self._shorter()})"
         )
         shown = [
             f"  test {e.test_row} ({e.share:.0%}) in train {e.train_row}: {_clipped(e.passage)}" for e in self.examples
         ]
         return "\n".join([line, *shown])
+
+    def _shorter(self) -> str:
+        """How rows are compared that have too few words for a run."""
+        if not self.short_rows or self.how.n is None:
+            return ""
+        return f"; {self.short_rows:,} shorter test row{'' if self.short_rows == 1 else 's'} as a whole"
 
     def __repr__(self) -> str:
         return f"<OverlapReport: {str(self).partition(chr(10))[0]}>"

@@ -8,24 +8,28 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.benchmarks.samples.idnames import is_like_id
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.features import jsontext
 
 # Who speaks and what a part is are words of every chat, and say nothing of this one.
 _FRAME = frozenset({"role", "from", "type", "name", "tool_call_id"})
 _SPOKEN = ("content", "value", "text")
-_NAMES_OF_ROWS = frozenset({"id", "_id", "uuid", "uid", "idx", "index", "task_id", "question_id", "prompt_id", "url"})
 
 
 def text_columns(schema: pa.Schema) -> list[str]:
     """The columns with texts for people: strings, lists of them, chats, JSON; without those that only name the row."""
-    return [field.name for field in schema if field.name.lower() not in _NAMES_OF_ROWS and _is_said(field.type)]
+    return [field.name for field in schema if not _names_rows(field.name) and _is_said(field.type)]
 
 
 def texts_in(table: pa.Table, columns: Sequence[str]) -> pa.Array:
     """The texts of the columns, with a blank between those of one row. `metadata.solution` is a field of a column."""
     found = [_said(_column(table, name), name) for name in columns]
     return found[0] if len(found) == 1 else pc.binary_join_element_wise(*found, _blank(), null_handling="skip")
+
+
+def _names_rows(column: str) -> bool:
+    return is_like_id(column) or column.lower() == "url"
 
 
 def _blank() -> Any:

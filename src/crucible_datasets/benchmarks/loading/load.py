@@ -59,6 +59,7 @@ def load_benchmark(
     if limit is not None and limit < 0:
         raise ArgumentError("limit", limit, "it is a number of rows, 0 or more.")
     entry = get_benchmark(name, folders=folders).of(config)
+    _refuse_config(entry, split)
     there = {"source": None if source is None else os.fspath(source), "token": token}
     where = {"synthetic": synthetic, **there, **load_options}
     spec, held = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
@@ -68,6 +69,14 @@ def load_benchmark(
             return load(spec, revision, limit, streaming)
         asked = {"revision": revision, "limit": limit, "streaming": streaming, **where}
         return benchmark_under(held, entry, spec, load, **asked)
+
+
+def _refuse_config(entry: BenchmarkEntry, split: str | None) -> None:
+    """An error for a configuration in the place of a split, before anything is asked of the Hub."""
+    if split not in entry.splits_of(entry.config) and split in (*entry.config_names, *entry.group_names):
+        known = ", ".join(entry.splits_of(entry.config))
+        reason = f"it is a configuration of {entry.name}, not a split: pass config={split!r}. Splits: {known}."
+        raise ArgumentError("split", split, reason)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -53,6 +53,15 @@ class FieldMapping:
         open_ones = [field for field in ("input", "target", "id") if getattr(self, field) is None]
         guessed = [name for field in open_ones for name in GUESSES[field]]
         return [*_used(self), *guessed]
+
+
+def mapping_of(given: Mapping[str, Any]) -> FieldMapping:
+    """The mapping that a dict states."""
+    known = [one.name for one in fields(FieldMapping)]
+    for name in given:
+        if name not in known:
+            raise UnknownEntryError("field of a sample", name, known)
+    return FieldMapping(**given)
 
 
 def _several(source: Any) -> list[str] | None:

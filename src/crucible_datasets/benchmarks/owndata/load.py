@@ -10,7 +10,7 @@ from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.adapters.inspect_ai import from_inspect, is_inspect_sample
 from crucible_datasets.benchmarks.locks.guard import LockGiven, options_under
 from crucible_datasets.benchmarks.owndata.columns import features_known, undecoded
-from crucible_datasets.benchmarks.owndata.fields import FieldMapping, found, reader
+from crucible_datasets.benchmarks.owndata.fields import FieldMapping, found, mapping_of, reader
 from crucible_datasets.benchmarks.owndata.sources import opened, title
 from crucible_datasets.benchmarks.samples.making import RECORD, BadRows, samples_from, samples_of, unfolded
 from crucible_datasets.benchmarks.samples.provenance import Provenance
@@ -50,7 +50,7 @@ def load_samples(
     """
     if limit is not None and limit < 0:
         raise ArgumentError("limit", limit, "it is a number of samples, 0 or more.")
-    given = FieldMapping(**fields) if isinstance(fields, Mapping) else fields or FieldMapping()
+    given = mapping_of(fields) if isinstance(fields, Mapping) else fields or FieldMapping()
     texts = given.texts() if isinstance(given, FieldMapping) else []
     options = load_options if config is None else {"name": config, **load_options}
     options = options_under(lock, source, split, streaming, options)

@@ -12,6 +12,8 @@ from crucible_datasets.benchmarks.samples.shuffling import position
 from crucible_datasets.benchmarks.types.messages import Message, Part
 from crucible_datasets.exceptions import InvalidRecordError
 
+_MOST_EXACT = 2.0**53  # beyond it, a float stands for several whole numbers
+
 
 def as_input(value: Any) -> str | list[Message]:
     """A text as it is, a number as text, a chat of any usual shape as messages, a picture as a message with it."""
@@ -29,8 +31,14 @@ def as_input(value: Any) -> str | list[Message]:
 def as_target(value: Any) -> str | list[str]:
     """Text; a list gives texts; None and NaN give the empty text."""
     if isinstance(value, (list, tuple)):
-        return [str(item) for item in value]
-    return "" if value is None or value != value else str(value)
+        return [_text(item) for item in value if item is not None]
+    return "" if value is None or value != value else _text(value)
+
+
+def _text(value: Any) -> str:
+    """A whole number without its point: whole numbers with a gap among them are read as floats."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _MOST_EXACT
+    return str(int(value) if is_whole else value)
 
 
 def as_choices(value: Any) -> list[str] | None:

@@ -77,7 +77,9 @@ def _table(
 ) -> Samples:
     if not len(dataset):
         return Samples(_empty(features), name, provenance)
-    made = _mapped(dataset, partial(_row, convert, name, features), features, bad)
+    # `map` keeps the type of a column under whose name it finds another: in one of JSON, "4" would be read as 4.
+    kept = {field: kind for field, kind in dataset.features.items() if isinstance(kind, Json)}
+    made = _mapped(dataset, partial(_row, convert, name, features or kept or None), features, bad)
     skipped = len(made.errors) if made.errors is not None else 0
     tidy = _tidy(made) if len(made) else _empty(features)
     return Samples(tidy, name, provenance.replace(skipped=skipped), made.errors)

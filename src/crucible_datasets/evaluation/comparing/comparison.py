@@ -19,6 +19,7 @@ from crucible_datasets.evaluation.comparing.compared import ComparedScore, Compa
 from crucible_datasets.evaluation.comparing.matching import clusters_of, is_corpus, matched
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult
+from crucible_datasets.evaluation.runs.shown import data_name
 from crucible_datasets.evaluation.statistics.corrections import adjusted, correction_named
 from crucible_datasets.evaluation.statistics.means import mean_interval
 from crucible_datasets.evaluation.statistics.pairs import PairedDifference
@@ -115,7 +116,7 @@ def _named(model: str, inner: Any) -> Iterator[Run]:
 
 def _benchmark(result: EvaluationResult) -> str:
     info = result.info
-    return "/".join(part for part in (info.dataset, info.config, info.split) if part)
+    return data_name(info, "/".join(part for part in (info.dataset, info.config, info.split) if part))
 
 
 def _by_benchmark(runs: list[Run]) -> list[list[Run]]:

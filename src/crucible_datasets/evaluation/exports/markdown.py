@@ -9,6 +9,7 @@ from crucible_datasets.evaluation.exports.base import Export
 from crucible_datasets.evaluation.exports.inert import for_markdown
 from crucible_datasets.evaluation.exports.rows import Row, rows_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
+from crucible_datasets.evaluation.runs.shown import name_at
 from crucible_datasets.exceptions import ArgumentError
 
 _HEADS = ("model", "dataset", "metric", "value", "interval", "n", "unparsed", "among parsed", "rules")
@@ -39,7 +40,8 @@ def page(results: list[EvaluationResult], *, title: str, sort_by: str, group_by:
     for name, value, known in (("sort_by", sort_by, list(_SORTS)), ("group_by", group_by, [*_GROUPS, None])):
         if value not in known:
             raise ArgumentError(name, value, f"expected one of {', '.join(map(str, known))}.")
-    rows = sorted(rows_of(results, "runs"), key=_SORTS[sort_by])
+    named = ({**row, "dataset": name_at(row["dataset"], row["revision"])} for row in rows_of(results, "runs"))
+    rows = sorted(named, key=_SORTS[sort_by])
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(str(row[group_by]) if group_by else "", []).append(row)

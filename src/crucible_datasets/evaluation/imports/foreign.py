@@ -53,3 +53,10 @@ def number(value: Any) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
+
+
+def told(error: Exception) -> str:
+    """Why content is not what a program writes, of what its reader stumbled over."""
+    if isinstance(error, KeyError):
+        return f"there is no field {error}"
+    return "it is built otherwise" if isinstance(error, (AttributeError, TypeError)) else str(error)

@@ -9,10 +9,10 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number
+from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, told
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
-from crucible_datasets.exceptions import FileFormatError, LimitExceededError
+from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
 from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json_mixed import loads
 
@@ -29,11 +29,11 @@ def from_inspect_log(path: str | os.PathLike[str], model: str | None = None) -> 
         header, samples = _read_json(name) if name.lower().endswith(".json") else _read_zip(name)
         return _result(header["eval"], samples, model, name)
     except FileNotFoundError:
-        raise
+        raise FileNotFoundDatasetsError(name, "there is no such file.") from None
     except (*_OF_FILES, *_OF_CONTENT) as error:
         if isinstance(error, (FileFormatError, LimitExceededError)):
             raise
-        raise FileFormatError(name, f"not a readable log of inspect_ai: {error!r}") from error
+        raise FileFormatError(name, f"this is no log of inspect_ai: {told(error)}.") from error
 
 
 def _read_zip(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:

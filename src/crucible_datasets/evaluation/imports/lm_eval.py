@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number
+from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, told
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.files import read_json, read_lines
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
@@ -42,7 +42,7 @@ def from_lm_eval_samples(
         samples = list(_samples(rows, version))
         questions = {row["doc_id"]: (row["doc_id"], row.get("doc"), row.get("target")) for row in rows}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileFormatError(name, f"not a line of lm-eval's samples: {error!r}") from error
+        raise FileFormatError(name, f"these are no samples of lm-eval: {told(error)}.") from error
     if not samples:
         raise FileFormatError(name, "there are no samples")
     return imported(

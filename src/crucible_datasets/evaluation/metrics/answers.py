@@ -6,15 +6,16 @@ with several right answers is judged against each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
 from crucible_datasets.evaluation.rules.base import Reading, Rule
-from crucible_datasets.exceptions import DatasetsError
+from crucible_datasets.exceptions import DatasetsError, PredictionsError
 
 Judged = Callable[[list[Any], list[Any], list[Any]], list[Outcome]]
+_NO_MAPPINGS = {str, int, float, bool, type(None)}
 Read = tuple[Any, Reading]  # an answer, and how it was read
 
 
@@ -44,6 +45,46 @@ def without_blanks(
         if outcomes[at] is not MISSING and not _expects_nothing(targets[at]):
             outcomes[at] = Outcome(outcomes[at].value, status="empty", detail=outcomes[at].detail)
     return outcomes
+
+
+def absent_targets(targets: Sequence[Any], samples: Sequence[Any]) -> list[int]:
+    """Where a sample has no target. Without a sample, the empty text is a target as any other."""
+    pairs = enumerate(zip(targets, samples, strict=True))
+    return [at for at, (target, sample) in pairs if target.__class__ is str and not target and sample is not None]
+
+
+def not_right(outcomes: list[Outcome], places: list[int], higher_is_better: bool) -> list[Outcome]:
+    """The outcomes, of which these are no better than wrong: an empty answer is not what nobody has stated."""
+    for at in places:
+        outcome = outcomes[at]
+        if outcome.value is not None:
+            worst = min(outcome.value, 0.0) if higher_is_better else None
+            outcomes[at] = Outcome(worst, outcome.extracted, outcome.status, outcome.detail)
+    return outcomes
+
+
+def answers_of(predictions: list[Any], judge: str) -> list[Any]:
+    """The predictions, of which the answer counts where they are mappings."""
+    if {*map(type, predictions)} <= _NO_MAPPINGS:
+        return predictions
+    return [
+        [_answer_of(one, judge) for one in given] if isinstance(given, list) else _answer_of(given, judge)
+        for given in predictions
+    ]
+
+
+def _answer_of(given: Any, judge: str) -> Any:
+    if not isinstance(given, Mapping):
+        return given
+    if "answer" not in given:
+        raise no_text_in(given, judge)
+    return given["answer"]
+
+
+def no_text_in(given: Mapping[Any, Any], judge: str) -> PredictionsError:
+    """The error for an answer that is a mapping without a text of a usual name."""
+    names = ", ".join(map(repr, given)) or "nothing"
+    return PredictionsError(f"{judge} cannot judge a mapping of {names}: give the text, or call it 'text' or 'answer'.")
 
 
 def extracted(
@@ -128,6 +169,8 @@ def read_or_error(rule: Rule, prediction: Any) -> Read:
 
 def read(rule: Rule, prediction: Any) -> Read:
     """The answer, and how it was read; of several texts, each is read and those without an answer are None."""
+    if not isinstance(prediction, str):
+        (prediction,) = answers_of([prediction], rule.key)
     if prediction is None:
         return None, Reading(None, "missing")
     if isinstance(prediction, list):

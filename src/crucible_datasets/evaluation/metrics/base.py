@@ -19,9 +19,12 @@ from math import isfinite, nan
 from typing import Any, Final, NamedTuple, TypeVar
 
 from crucible_datasets.evaluation.metrics.answers import (
+    absent_targets,
+    answers_of,
     best_of,
     blanks,
     extracted,
+    not_right,
     read,
     read_or_error,
     told,
@@ -54,6 +57,7 @@ class Metric:
     keeps_unread: bool = False  # what could not be read is judged as an empty answer, so that `detail` is there
     several: bool = False  # the function judges all completions of a sample together
     numbers_are_one: bool = False  # a list of numbers is one answer, as two rewards are, and not several
+    mappings: bool = False  # an answer may be a mapping, as {"answer": …}; functions of others take any
     extra: str | None = None  # the extra of the package that it needs
     package: str | None = None  # that package, as it is imported
     aliases: tuple[str, ...] = ()
@@ -72,8 +76,11 @@ class Metric:
     @property
     def needs_target(self) -> bool:
         """Whether nothing can be judged without a target; functions of others may do without, whatever they take."""
-        own = self.function.__module__.startswith("crucible_datasets.")
-        return own and inspect.signature(self.function).parameters["target"].default is inspect.Parameter.empty
+        return self._is_own and inspect.signature(self.function).parameters["target"].default is inspect.Parameter.empty
+
+    @property
+    def _is_own(self) -> bool:
+        return self.function.__module__.startswith("crucible_datasets.")
 
     @property
     def summary(self) -> str:
@@ -156,6 +163,8 @@ class Metric:
     ) -> list[Outcome]:
         """Read the answers, judge them against each of their targets, and give every pair its best."""
         taken = self._judging.of(options)
+        if extract is None and not self.mappings and self._is_own:
+            predictions = answers_of(predictions, self.name)
 
         def judge(texts: list[Any], golds: list[Any], whole: list[Any]) -> list[Outcome]:
             if self.all_targets:
@@ -166,8 +175,12 @@ class Metric:
             rule, zero = rule_of(extract), self.higher_is_better and not self.corpus and not self.keeps_unread
             reading = read if judged == self._one_by_one else read_or_error
             readings = [reading(rule, prediction) for prediction in predictions]
-            return extracted(rule, readings, targets, samples, judge, zero)
-        return without_blanks(predictions, targets, samples, blanks(predictions), judge)
+            outcomes = extracted(rule, readings, targets, samples, judge, zero)
+        else:
+            outcomes = without_blanks(predictions, targets, samples, blanks(predictions), judge)
+        # `no_answer` says that the empty text is the right answer where it is the target.
+        absent = [] if options.get("no_answer") else absent_targets(targets, samples)
+        return not_right(outcomes, absent, self.higher_is_better) if absent and self.needs_target else outcomes
 
     def _one_by_one(
         self, predictions: list[Any], targets: list[Any], samples: list[Any], options: dict[str, Any]

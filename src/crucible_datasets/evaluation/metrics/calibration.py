@@ -39,7 +39,14 @@ def _ece(outcomes: Sequence[Outcome], *, bins: int = 10) -> float:
     return sum(abs(stated - right) for stated, right in sums) / len(beliefs) if beliefs else 0.0
 
 
-@metric(version=1, higher_is_better=False, all_targets=True, reduce=_ece, aliases=("expected_calibration_error",))
+@metric(
+    version=1,
+    higher_is_better=False,
+    all_targets=True,
+    mappings=True,
+    reduce=_ece,
+    aliases=("expected_calibration_error",),
+)
 def ece(prediction: Any, target: Any) -> Outcome:
     """Expected calibration error, over bins of equal width; of one pair, how far the confidence is from the truth.
 
@@ -50,7 +57,7 @@ def ece(prediction: Any, target: Any) -> Outcome:
     return _UNSTATED if belief is None else _outcome(abs(belief.confidence - belief.correct), belief)
 
 
-@metric(version=1, higher_is_better=False, all_targets=True, aliases=("brier_score",))
+@metric(version=1, higher_is_better=False, all_targets=True, mappings=True, aliases=("brier_score",))
 def brier(prediction: Any, target: Any) -> Outcome:
     """Brier score: the squared error of a confidence; of probabilities of classes, the sum of the squared errors.
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from crucible_datasets.evaluation.metrics.answers import no_text_in
 from crucible_datasets.evaluation.metrics.base import metric
 from crucible_datasets.evaluation.metrics.normal import Form, form_of, leading_number, words, words_many
 from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
@@ -35,7 +36,7 @@ def exact_match_many(
     return outcomes
 
 
-@metric(version=1, binary=True, many=exact_match_many, aliases=("em", "exact"))
+@metric(version=1, binary=True, mappings=True, many=exact_match_many, aliases=("em", "exact"))
 def exact_match(
     prediction: Any,
     target: Any,
@@ -78,6 +79,8 @@ def _answers(prediction: Any, target: Any) -> tuple[Any, Any]:
     mappings = isinstance(prediction, dict), isinstance(target, dict)
     if mappings == (True, True) and not ("answer" in prediction and "answer" in target):
         return prediction, target
+    if mappings == (True, False) and "answer" not in prediction:
+        raise no_text_in(prediction, "exact_match")
     return (
         prediction.get("answer") if mappings[0] else prediction,
         target.get("answer") if mappings[1] else target,

@@ -18,7 +18,7 @@ _REWARDS = (("A", "B"), ("a", "b"), ("chosen", "rejected"))  # what rewards are 
 _TIES = ("half", "wrong", "exclude")
 
 
-@metric(version=1, numbers_are_one=True, aliases=("preference", "pairwise_accuracy"))
+@metric(version=1, numbers_are_one=True, mappings=True, aliases=("preference", "pairwise_accuracy"))
 def preference_accuracy(prediction: Any, target: Any, *, ties: str = "half", margin: float = 0.0) -> Outcome:
     """1 when the prediction prefers the response that the target prefers; a tie on one side only counts a half.
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from crucible_datasets.evaluation.metrics.answers import no_text_in
 from crucible_datasets.evaluation.metrics.base import metric
 from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 from crucible_datasets.evaluation.rules.squad import tokens, unsplit_tokens
@@ -28,7 +29,7 @@ def f1_many(predictions: list[Any], targets: list[Any], *, no_answer: bool = Fal
     return outcomes
 
 
-@metric(version=1, many=f1_many, aliases=("token_f1", "squad_f1"))
+@metric(version=1, mappings=True, many=f1_many, aliases=("token_f1", "squad_f1"))
 def f1(prediction: Any, target: Any, *, no_answer: bool = False) -> Outcome:
     """Harmonic mean of precision and recall of the words, counted as often as they occur (SQuAD).
 
@@ -66,5 +67,8 @@ def _texts(values: list[Any]) -> list[str]:
 def _text(value: Any) -> str:
     """The text of an answer; of a mapping its `answer`, `text` or `response`."""
     if isinstance(value, Mapping):
-        return _text(next((value[name] for name in ("answer", "text", "response") if name in value), ""))
+        named = [value[name] for name in ("answer", "text", "response") if name in value]
+        if not named:
+            raise no_text_in(value, "f1")
+        return _text(named[0])
     return value if isinstance(value, str) else "" if value is None else str(value)

@@ -11,6 +11,7 @@ from typing import IO, Any, BinaryIO, cast
 import msgspec
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, PredictionsError
+from crucible_datasets.features import jsontext
 
 
 def read_predictions(path: str) -> Any:
@@ -33,10 +34,23 @@ def _decoded(path: str, kind: Any, name: str) -> list[Any]:
         for number, line in enumerate(file, 1):
             if not line.isspace():
                 try:
-                    rows.append(decoder.decode(line.removeprefix(b"\xef\xbb\xbf")))
+                    rows.append(_value(line.removeprefix(b"\xef\xbb\xbf"), decoder))
                 except msgspec.DecodeError as error:
                     raise FileFormatError(path, f"line {number} is not a JSON {name}: {error}") from error
     return rows
+
+
+def _value(text: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """The value of a JSON text. NaN, which Python writes and JSON does not have, is nothing."""
+    try:
+        return decoder.decode(text)
+    except msgspec.DecodeError:
+        if b"NaN" not in text and b"Infinity" not in text:
+            raise
+        try:
+            return msgspec.convert(jsontext.loads(text.decode()), decoder.type)
+        except (ValueError, RecursionError) as error:
+            raise msgspec.DecodeError(str(error)) from error
 
 
 def _answers(path: str) -> list[Any]:
@@ -56,12 +70,16 @@ def read_json(path: str) -> Any:
     """The value in a file of JSON."""
     with _opened(path) as file:
         try:
-            return msgspec.json.decode(file.read())
+            return _value(file.read(), msgspec.json.Decoder())
         except msgspec.DecodeError as error:
             raise FileFormatError(path, f"not JSON: {error}") from error
 
 
-def _csv(path: str) -> dict[str, list[Any]]:
+class Columns(dict[str, list[Any]]):
+    """The columns of a table, which are no answers by their ids."""
+
+
+def _csv(path: str) -> Columns:
     """Every cell as text: `007` and `3.0` are answers, not numbers."""
     from crucible_datasets.formats.csv_records import Dialect, Records
 
@@ -73,7 +91,7 @@ def _csv(path: str) -> dict[str, list[Any]]:
     for number, row in enumerate(found, 2):
         if len(row) != len(names):
             raise FileFormatError(path, f"record {number} has {len(row)} fields instead of {len(names)}")
-    return {name: [row[place] for row in found] for place, name in enumerate(names)}
+    return Columns({name: [row[place] for row in found] for place, name in enumerate(names)})
 
 
 def _parquet(path: str) -> Any:

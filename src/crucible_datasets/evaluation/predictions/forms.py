@@ -13,8 +13,10 @@ from numbers import Number
 from types import NoneType
 from typing import Any
 
-from crucible_datasets.evaluation.predictions.files import read_predictions
-from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in, is_like_id
+from crucible_datasets.benchmarks.samples.idnames import is_like_id
+from crucible_datasets.evaluation.predictions.files import Columns, read_predictions
+from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in
+from crucible_datasets.evaluation.predictions.spoken import TEXTS, said
 from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     MissingPredictionsError,
@@ -23,26 +25,6 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.logging import get_logger
 
-TEXTS = (
-    "prediction",
-    "predictions",
-    "predicted",
-    "completion",
-    "completions",
-    "response",
-    "responses",
-    "output",
-    "outputs",
-    "generation",
-    "generations",
-    "generated_text",
-    "model_output",
-    "model_response",
-    "model_answer",
-    "predicted_answer",
-    "pred",
-    "preds",
-)
 _logger = get_logger(__name__)
 Answers = list[list[Any]]  # of every sample, in the order of the samples
 
@@ -166,7 +148,9 @@ def columns_of(table: Any) -> dict[str, list[Any]] | None:
 
 
 def _is_columns(predictions: Mapping[Any, Any], column: str | None) -> bool:
-    """Whether a dict is a table: it has a column of ids and one of predictions, both of them lists."""
+    """Whether a dict is a table: a file was one, or it has a column of ids and one of predictions, both lists."""
+    if isinstance(predictions, Columns):
+        return True
     found = column_in(predictions, column, required=False)
     ids = next((name for name in IDS if name in predictions), None)
     return None not in (found, ids) and all(isinstance(predictions[name], list) for name in (ids, found))
@@ -206,9 +190,13 @@ def column_in(columns: Iterable[str], asked: str | None, required: bool = True) 
 
 def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
     """The answers to one sample; numbers may be one answer together, as two rewards are."""
+    if isinstance(given, str):  # of most there is one, and it is a text
+        return [given]
+    given = given.as_py() if hasattr(given, "as_py") else given
+    given = said(given) if isinstance(given, Mapping) else given
     if not isinstance(given, (list, tuple)):
         return [_plain(given)]
-    answers = [_plain(one) for one in given]
+    answers = [answer for one in given for answer in (answers_in(one) if isinstance(one, Mapping) else [_plain(one)])]
     return [answers] if numbers_are_one and _are_numbers(answers) else answers
 
 
@@ -222,9 +210,8 @@ def _plain(given: Any) -> Any:
     """What numpy, Arrow and pandas call a text, a number or nothing, as Python does; what a chat model says as text."""
     if isinstance(given, str) or given is None:
         return given
-    said = given.get("content") if isinstance(given, Mapping) else getattr(given, "content", None)
-    if isinstance(said, str):
-        return said
+    if isinstance(content := getattr(given, "content", None), str):
+        return content
     if hasattr(given, "as_py"):
         return given.as_py()
     if isinstance(given, float) and given != given:

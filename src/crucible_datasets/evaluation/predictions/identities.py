@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crucible_datasets.benchmarks.samples.idnames import is_like_id
 from crucible_datasets.exceptions import PredictionsError
 
-IDS = ("id", "sample_id", "task_id", "question_id", "example_id")
-_LIKE_ID = re.compile(
-    r"(?:.*[^a-z])?(?:q|u|uu|gu|doc|sample|item|question|problem|prompt|instance|record|row|example|task)?"
-    r"(?:id|idx|index)"
-)
-
-
-def is_like_id(column: object) -> bool:
-    """Whether a column is called as if it named samples: qid, doc_id, exampleId, idx."""
-    return isinstance(column, str) and _LIKE_ID.fullmatch(column.lower()) is not None
+# A line of a batch has an id of its own beside the one that was given to it.
+IDS = ("custom_id", "id", "sample_id", "task_id", "question_id", "example_id")
 
 
 def id_column_in(columns: Mapping[str, Sequence[Any]], predicted: str | None, ids: Sequence[str]) -> str | None:
@@ -35,7 +27,8 @@ def id_column_in(columns: Mapping[str, Sequence[Any]], predicted: str | None, id
     if fitting is None and doubtful:
         raise PredictionsError(
             f"No column has a usual name for ids ({', '.join(IDS)}), and {doubtful[0]!r} does not hold those of the "
-            "samples. Pass id_column=, or the predictions alone if they are in the order of the samples."
+            f"samples. Pass id_column=, or fields={{'id': {doubtful[0]!r}}} if the data has that column too, or the "
+            "predictions alone if they are in the order of the samples."
         )
     return fitting
 

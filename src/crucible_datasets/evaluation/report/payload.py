@@ -12,6 +12,7 @@ from crucible_datasets.evaluation.report.pairing import comparison_rows
 from crucible_datasets.evaluation.report.samples import Limits, samples_of
 from crucible_datasets.evaluation.report.texts import plain
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary
+from crucible_datasets.evaluation.runs.shown import data_name
 
 Results = Sequence[EvaluationResult]
 
@@ -40,7 +41,7 @@ def payload(results: Results, title: str | None, limits: Limits) -> dict[str, An
 
 def _title(results: Results) -> str:
     models = list(dict.fromkeys(result.info.model for result in results))
-    names = list(dict.fromkeys(result.info.dataset for result in results))
+    names = list(dict.fromkeys(data_name(result.info) for result in results))
     few = 3
     who = " · ".join(models) if len(models) <= few else f"{len(models)} models"
     return f"{who} on {', '.join(names) if len(names) <= few else f'{len(names)} benchmarks'}"
@@ -51,7 +52,7 @@ def _datasets(results: Results) -> list[dict[str, Any]]:
     found: dict[Any, dict[str, Any]] = {}
     for number, result in enumerate(results):
         info = result.info
-        name = info.dataset if info.split is None else f"{info.dataset}, {info.split}"
+        name = data_name(info, info.dataset if info.split is None else f"{info.dataset}, {info.split}")
         group = found.setdefault((info.dataset, info.config, info.split, info.dataset_hash), {"name": name, "runs": []})
         group["runs"].append(number)
     return list(found.values())
@@ -80,7 +81,7 @@ def _labels(results: Results, datasets: list[dict[str, Any]]) -> list[str]:
 def _run(result: EvaluationResult, label: str, labels: list[str]) -> dict[str, Any]:
     info = result.info
     return {
-        **plain({"model": label, "dataset": info.dataset, "tags": info.tags, "run_id": info.run_id}),
+        **plain({"model": label, "dataset": data_name(info), "tags": info.tags, "run_id": info.run_id}),
         "series": list(dict.fromkeys(labels)).index(label),
         "summary": {plain(key): _summary(one) for key, one in result.summary.items()},
         "facts": plain(list(_facts(result))),

@@ -11,6 +11,7 @@ from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.report.choosing import chosen
 from crucible_datasets.evaluation.report.texts import plain
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
+from crucible_datasets.evaluation.runs.shown import data_name
 
 _LONGEST_EXTRACT = 2000
 
@@ -92,7 +93,7 @@ class _Side:
         first = found[0][1]
         return {
             "id": plain(first.id),
-            "dataset": plain(self.results[self.runs[0]].info.dataset),
+            "dataset": plain(data_name(self.results[self.runs[0]].info)),
             "input": plain(first.input),
             "target": plain(first.target),
             "choices": plain(first.choices),

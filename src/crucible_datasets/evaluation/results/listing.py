@@ -13,7 +13,7 @@ from crucible_datasets.atomic.files import make_durable, make_folders, storage_e
 from crucible_datasets.evaluation.results.filters import Condition, condition, moment_of
 from crucible_datasets.evaluation.results.finishing import complete_left, under_way
 from crucible_datasets.evaluation.results.index import runs_in
-from crucible_datasets.evaluation.results.openrun import remove_folder, stored_info
+from crucible_datasets.evaluation.results.openrun import count_in, remove_folder, stored_info
 from crucible_datasets.evaluation.results.places import Places, new_run_id, now
 from crucible_datasets.evaluation.results.runfile import StoredRun, write_run
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleResult
@@ -71,7 +71,7 @@ def newest(runs: list[StoredRun], limit: int | None) -> list[StoredRun]:
 
 
 def unfinished(places: Places) -> list[StoredRun]:
-    """The runs that were begun and not finished."""
+    """The runs that were begun and not finished, with how many samples each has so far."""
     complete_left(places)
     infos = [_info_of(places.journals(run_id)) for run_id in under_way(places)]
     found = [StoredRun(info, finished=False).kept_in(places.root) for info in infos if info is not None]
@@ -80,7 +80,10 @@ def unfinished(places: Places) -> list[StoredRun]:
 
 def _info_of(folder: str) -> RunInfo | None:
     try:
-        return stored_info(folder)
+        info = stored_info(folder)
+        return info and msgspec.structs.replace(info, num_samples=count_in(folder))
+    except FileNotFoundError:  # it was finished or removed meanwhile
+        return None
     except FileFormatError as error:
         _logger.warning("%s is left out.", error)
         return None

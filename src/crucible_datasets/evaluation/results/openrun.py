@@ -46,7 +46,16 @@ _OF_ONE_KIND = (
     "cluster_by",
     "options",
 )
-_sample = msgspec.json.Decoder(SampleResult)
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Which sample of a run a line is about."""
+
+    id: str
+    epoch: int = 0
+
+
+_sample, _place = msgspec.json.Decoder(SampleResult), msgspec.json.Decoder(_Place)
 
 
 class Seal(msgspec.Struct, frozen=True):
@@ -170,6 +179,12 @@ def samples_in(folder: str) -> Iterator[SampleResult]:
     """Every sample that was kept in a run under way; what was appended twice comes twice."""
     with storage_errors(folder):
         yield from map(_sample.decode, lines_in(folder))
+
+
+def count_in(folder: str) -> int:
+    """How many samples were kept in a run under way; what was appended twice counts once."""
+    with storage_errors(folder):
+        return len({(place.id, place.epoch) for place in map(_place.decode, lines_in(folder))})
 
 
 def stored_info(folder: str) -> RunInfo | None:

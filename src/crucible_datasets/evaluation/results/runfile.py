@@ -15,6 +15,7 @@ from crucible_datasets.evaluation.results.columns import schema_of, table_of
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
+from crucible_datasets.evaluation.runs.shown import data_name
 from crucible_datasets.exceptions import ArgumentError, FileFormatError
 
 _KEY, _DIGEST = b"crucible_run", b"crucible_run_xxh3"
@@ -30,7 +31,8 @@ class StoredRun(msgspec.Struct, frozen=True, dict=True):
 
     def __repr__(self) -> str:
         scores = [f"{key}={one.value}" for key, one in self.summary.items()] if self.finished else ["unfinished"]
-        facts = f"{self.info.run_id!r}, {self.info.model!r} on {self.info.dataset!r}, {self.info.num_samples} samples"
+        info = self.info
+        facts = f"{info.run_id!r}, {info.model!r} on {data_name(info)!r}, {info.num_samples} samples"
         return f"StoredRun({', '.join([facts, *scores])})"
 
     def kept_in(self, store: str) -> StoredRun:

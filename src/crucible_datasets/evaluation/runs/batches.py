@@ -86,7 +86,7 @@ def _answered(
     for sample, answers in generation.answers(sample for sample, _ in given):
         found = [one for answer in answers for one in answers_in(answer, how.numbers_are_one)]
         if how.missing == "error" and all(one is None for one in found):
-            raise MissingPredictionsError([str(sample.id)], total)
+            raise MissingPredictionsError([str(sample.id)], total, True)
         yield sample, found
 
 

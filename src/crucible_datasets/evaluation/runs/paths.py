@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crucible_datasets.exceptions import ColumnNotFoundError
 
 if TYPE_CHECKING:
+    from crucible_datasets.benchmarks.samples.table import Samples
     from crucible_datasets.evaluation.runs.record import SampleResult, SampleRows
 
 
@@ -30,7 +31,7 @@ def inside(place: Any, path: str) -> Any:
     return place
 
 
-def refuse_unknown(samples: SampleRows, path: str, found: Sequence[Any]) -> None:
+def refuse_unknown(samples: SampleRows | Samples, path: str, found: Sequence[Any]) -> None:
     """An error where no sample has a field: a name that is misspelt must not pass for a group of its own."""
     field, rest = place_of(path)
     if not rest or not found or any(one is not None for one in found):

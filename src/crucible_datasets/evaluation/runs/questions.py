@@ -10,14 +10,22 @@ from typing import Any
 
 import msgspec
 
+from crucible_datasets.benchmarks.samples.decoding import FIELDS
 from crucible_datasets.benchmarks.samples.stream import StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.benchmarks.types.sample import Sample
 from crucible_datasets.evaluation.metrics.base import Metric
-from crucible_datasets.evaluation.runs.paths import OWN_FIELDS
+from crucible_datasets.evaluation.runs.paths import place_of, refuse_unknown
 from crucible_datasets.evaluation.sampling.fieldvalues import field_values
 from crucible_datasets.evaluation.sampling.samplers import Drawn
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
+from crucible_datasets.logging import get_logger
+from crucible_datasets.reading.choice import is_missing_file
+
+_OF_ANSWERS = ("prediction", "epoch")  # fields that samples have once they are answered
+_FIELDS = frozenset(FIELDS)
+_SHOWN = 10  # ids in a warning
+_logger = get_logger(__name__)
 
 
 class Questions:
@@ -45,19 +53,29 @@ class Questions:
 
     def checked_field(self, path: str | None) -> str | None:
         """A field of the samples, as it was named; an error where there is none, before anything is asked or judged."""
-        if path is not None and path.partition(".")[0] not in OWN_FIELDS:
-            field_values(self.samples.dataset, path)
+        if path is not None and place_of(path)[0] not in _OF_ANSWERS:
+            refuse_unknown(self.samples, path, field_values(self.samples.dataset, path))
         return path
 
     def refuse_without_targets(self, metrics: Iterable[Metric]) -> None:
         """An error where metrics compare with targets and no sample has one: every answer would count as wrong."""
         comparing = [metric.key for metric in metrics if metric.needs_target]
-        if comparing and self.ids and not any(map(_is_target, self.samples.dataset["target"])):
-            reason = (
-                f"no sample has a target, so {comparing[0]} has nothing to compare with. Name where targets are, as "
-                "fields={'target': 'gold'}, or pass metrics= with a function of (prediction, target, sample=)."
-            )
-            raise ArgumentError("data", self.name, reason)
+        if comparing and self.ids and self._num_without_target == len(self.ids):
+            # The columns of a benchmark are known: it has none with targets.
+            named = "Name where targets are, as fields={'target': 'gold'}, or pass" if self.entry is None else "Pass"
+            reason = f"no sample has a target, so {comparing[0]} has nothing to compare with. {named} metrics= with a"
+            raise ArgumentError("data", self.name, f"{reason} function of (prediction, target, sample=).")
+
+    @cached_property
+    def _num_without_target(self) -> int:
+        """How many samples have no target; a warning, once, where others have one. [] says that nothing is right."""
+        pairs = zip(self.ids, self.samples.dataset["target"][:], strict=True)
+        absent = [one for one, target in pairs if target is None or target == ""]
+        if 0 < len(absent) < len(self.ids):
+            names = ", ".join(absent[:_SHOWN]) + (", …" if len(absent) > _SHOWN else "")
+            told = "%d of %d samples have no target, and any answer to them counts as wrong: %s."
+            _logger.warning(told, len(absent), len(self.ids), names)
+        return len(absent)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -66,10 +84,6 @@ class Questions:
         if twice := [one for one, times in Counter(ids).items() if times > 1]:
             raise ArgumentError("data", self.name, f"ids must differ, and these occur again: {', '.join(twice[:10])}.")
         return ids
-
-
-def _is_target(target: Any) -> bool:
-    return target is not None and target != ""  # [] says that nothing is the right answer
 
 
 def questions_of(data: Any, fields: Any = None, synthetic: bool = False) -> Questions:
@@ -81,7 +95,7 @@ def questions_of(data: Any, fields: Any = None, synthetic: bool = False) -> Ques
     if isinstance(data, Drawn):
         whole = questions_of(data.data, fields)
         return Questions(whole.samples, whole.entry, whole.provenance, data.info)
-    if isinstance(data, str) and (data.endswith(".toml") or not os.path.isfile(data)):
+    if isinstance(data, str) and _names_a_benchmark(data):
         from crucible_datasets.benchmarks import load_benchmark
 
         data = load_benchmark(data)
@@ -94,6 +108,21 @@ def questions_of(data: Any, fields: Any = None, synthetic: bool = False) -> Ques
     if isinstance(data, Samples):
         return Questions(data, entry)
     return questions_of(_made(data, fields))
+
+
+def _names_a_benchmark(name: str) -> bool:
+    """Whether a text is the name of a benchmark and not a file, a folder or an address; an error where it is none."""
+    from crucible_datasets.benchmarks.catalog.registry import Catalog
+
+    if os.path.isfile(name) or name.endswith(".toml"):
+        return name.endswith(".toml")
+    if name in Catalog():
+        return True
+    if os.path.isdir(name) or "://" in name:
+        return False
+    if is_missing_file(name) or "/" in name:
+        raise FileNotFoundDatasetsError(name, "there is no such file, and no benchmark is called so.")
+    return True  # `load_benchmark` says which there are
 
 
 def _synthetic(data: Any) -> Samples:
@@ -118,5 +147,12 @@ def _made(data: Any, fields: Any) -> Samples | StreamedSamples:
     strangers = [row for row in rows if not isinstance(row, (Sample, Mapping))]
     if strangers:
         raise ArgumentTypeError("data", strangers[0], "expected samples or dicts; predictions come first in the call.")
-    bare = [row for row in rows if isinstance(row, Mapping) and "id" not in row]
-    return load_samples(rows, fields) if fields is not None or bare else samples_from(rows)
+    are_samples = fields is None and all(isinstance(row, Sample) or _is_like_sample(row) for row in rows)
+    return samples_from(rows) if are_samples else load_samples(rows, fields)
+
+
+def _is_like_sample(row: Mapping[str, Any]) -> bool:
+    """Whether a row has the fields of a sample as they are, so that nothing has to be found, nor made a text."""
+    targets = row.get("target", "")
+    texts = targets if isinstance(targets, list) else [targets]
+    return {"id", "input"} <= row.keys() <= _FIELDS and all(isinstance(one, str) for one in texts)

@@ -186,8 +186,10 @@ class EvaluationResult(Viewable):
         return as_text(self)
 
     def __repr__(self) -> str:
+        from crucible_datasets.evaluation.runs.shown import data_name
+
         scores = ", ".join(f"{key}={one.value}" for key, one in self.summary.items())
-        return f"EvaluationResult({self.info.model!r} on {self.info.dataset!r}, {len(self)} samples, {scores})"
+        return f"EvaluationResult({self.info.model!r} on {data_name(self.info)!r}, {len(self)} samples, {scores})"
 
     def _repr_html_(self) -> str:
         from crucible_datasets.evaluation.runs.shown import as_html

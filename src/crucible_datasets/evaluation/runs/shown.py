@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from crucible_datasets.evaluation.runs.record import MetricSummary
 
 if TYPE_CHECKING:
-    from crucible_datasets.evaluation.runs.record import EvaluationResult
+    from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo
 
 _REASON = 200  # characters of it
+_MADE_UP = "miniature@"  # the revision of what is loaded with synthetic=True
 HEADS = ("metric", "value", "interval", "n", "unparsed", "among parsed")
 
 
@@ -39,7 +40,17 @@ def headline(result: EvaluationResult) -> str:
     info = result.info
     rule = f", {', '.join(info.rules)}" if info.rules else ""
     split = f" ({info.split})" if info.split else ""
-    return f"{info.model} on {info.dataset}{split}: {info.num_samples:,} samples{rule}"
+    return f"{info.model} on {data_name(info)}{split}: {info.num_samples:,} samples{rule}"
+
+
+def data_name(info: RunInfo, name: str | None = None) -> str:
+    """What people call the data of a run: a miniature is not taken for the benchmark whose name it has."""
+    return name_at(info.dataset if name is None else name, info.revision)
+
+
+def name_at(name: str, revision: str | None) -> str:
+    """A name of data, and whether its revision says that it is a miniature."""
+    return f"{name} (miniature)" if (revision or "").startswith(_MADE_UP) else name
 
 
 def cells(key: str, one: MetricSummary) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from msgspec import to_builtins
 
 from crucible_datasets.evaluation import EvaluationResult
 from crucible_datasets.evaluation.report.grouping import groups_of
+from crucible_datasets.evaluation.runs.shown import data_name
 from crucible_datasets.viewer.results.judging import counted
 
 _RUNS_KEPT = 8
@@ -57,13 +58,14 @@ def line(run: Any) -> dict[str, Any]:
     return {
         "run": info.run_id,
         "model": info.model,
-        "dataset": info.dataset,
+        "dataset": data_name(info),
         "config": info.config,
         "split": info.split,
         "created": info.created_at,
         "samples": info.num_samples,
         "hash": info.dataset_hash,
         "tags": list(info.tags),
+        "rules": list(info.rules),
         "scores": scores(run.summary),
     }
 

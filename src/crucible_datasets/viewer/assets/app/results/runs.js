@@ -11,6 +11,9 @@ export async function draw(put, id) {
   return page;
 }
 
+// Runs that are the same in all that a line says of them need more to be told apart.
+const whatOf = ({ model, dataset, config, split }) => JSON.stringify([model, dataset, config, split]);
+
 const wordsOf = (text) => (text || "").toLowerCase().split(/\s+/).filter(Boolean);
 
 class RunsPage {
@@ -18,6 +21,8 @@ class RunsPage {
     Object.assign(this, { id, runs });
     document.title = `Results, ${path}`;
     const known = new Set(runs.map((run) => run.run));
+    this.times = new Map();
+    for (const run of runs) this.times.set(whatOf(run), (this.times.get(whatOf(run)) || 0) + 1);
     this.chosen = new Set((asked().runs || "").split(",").filter((run) => known.has(run)));
     this.search = this.searchField();
     this.metric = this.metricField(metricsOf(runs));
@@ -64,6 +69,10 @@ class RunsPage {
     return wordsOf(q).every((word) => text.includes(word)) && (!metric || metric in run.scores);
   }
 
+  hasTwin(run) {
+    return this.times.get(whatOf(run)) > 1;
+  }
+
   keyOf(run) {
     return asked().metric || Object.keys(run.scores)[0];
   }
@@ -92,6 +101,8 @@ class RunsPage {
       { title: "unparsed", number: true, value: (run) => score(run)?.unparsed, cell: unparsed(score) },
       { title: "n", number: true, value: (run) => score(run)?.n },
       { title: "made", value: (run) => run.created, cell: (run) => (run.created || "").slice(0, 16).replace("T", " ") },
+      { title: "run", spare: true, value: (run) => (this.hasTwin(run) ? run.run : "") },
+      { title: "rule", spare: true, value: (run) => (this.hasTwin(run) ? run.rules.join(", ") : "") },
       { title: "tags", spare: true, value: (run) => run.tags.join(", ") },
     ];
   }
@@ -101,7 +112,7 @@ class RunsPage {
       this.chosen[event.target.checked ? "add" : "delete"](run.run);
       change({ runs: [...this.chosen].join(",") }, { instead: true });
     };
-    const name = `choose ${run.model}`;
+    const name = `choose ${run.model}${this.hasTwin(run) ? ` (${run.run})` : ""}`;
     return h("input", { type: "checkbox", "aria-label": name, checked: this.chosen.has(run.run), onchange: choose });
   }
 

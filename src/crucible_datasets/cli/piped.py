@@ -1,0 +1,49 @@
+"""Data that comes through standard input: a file for as long as the command runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from codecs import BOM_UTF8
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from crucible_datasets.exceptions import ArgumentError
+
+STANDARD_INPUT = "-"
+_ARROW = (b"ARROW1", b"\xff\xff\xff\xff")  # a file; a stream
+_BEGINNINGS = (
+    (b"PAR1", ".parquet"),
+    *((first, ".arrow") for first in _ARROW),
+    (b"{", ".jsonl"),
+    (b"[", ".json"),
+)
+_SEPARATORS = ((b"\t", ".tsv"), (b",", ".csv"))
+_HELD: list[TemporaryDirectory[str]] = []  # each is removed when the program ends
+
+
+def spooled() -> tuple[str, dict[str, Any]]:
+    """What standard input holds as a file whose name says its format, and options that keep copies of it beside it."""
+    if sys.stdin.isatty():
+        raise ArgumentError("dataset", STANDARD_INPUT, "nothing is piped into the command.")
+    _HELD.append(TemporaryDirectory(prefix="crucible-stdin-"))
+    folder = _HELD[-1].name
+    path = os.path.join(folder, "stdin")
+    with open(path, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    named = path + _ending(path)
+    os.rename(path, named)
+    return named, {"cache_dir": folder}
+
+
+def _ending(path: str) -> str:
+    """How the name of a file with this content ends, by its first bytes or the separator in its first line."""
+    with open(path, "rb") as file:
+        line = file.readline(1 << 20).removeprefix(BOM_UTF8).lstrip()
+    known = [ending for first, ending in _BEGINNINGS if line.startswith(first)]
+    known += [ending for separator, ending in _SEPARATORS if separator in line]
+    if not known:
+        what = "it begins like no Parquet, Arrow, JSON, CSV or TSV: write it to a file whose name says its format."
+        raise ArgumentError("dataset", STANDARD_INPUT, what)
+    return known[0]
