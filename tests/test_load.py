@@ -266,6 +266,10 @@ def test_a_card_that_makes_no_sense_is_named(tmp_path):
         ({"path": "no/such/thing"}, DatasetNotFoundError, "neither a folder nor a file"),
         ({"path": "no/such"}, OfflineError, "no/such at revision 'main' is not cached"),
         ({"path": "json", "data_files": "nope.json"}, DataFilesNotFoundError, "no such file"),
+        ({"path": "tets.jsonl"}, DatasetNotFoundError, r"no such file. In .*Did you mean 'test\.jsonl'"),
+        ({"path": "jsn"}, OfflineError, "no format 'jsn'. Did you mean 'json'"),
+        ({"path": "data", "encodign": "x"}, TypeError, "Did you mean 'encoding'"),
+        ({"path": "data", "on_bad_lines": "x"}, ArgumentError, "error, warn, skip"),
         ({"path": "json", "data_files": []}, ArgumentError, "empty"),
         ({"path": "data", "foo": 1}, TypeError, "json takes encoding"),
         ({"path": "data", "foo": 1}, ValueError, "foo=1"),
@@ -281,6 +285,7 @@ def test_a_card_that_makes_no_sense_is_named(tmp_path):
 @pytest.mark.usefixtures("root")
 def test_errors_say_what_to_do(tmp_path, monkeypatch, arguments, kind, text):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "test.jsonl").touch()
     with pytest.raises(kind, match=text):
         d.load_dataset(**arguments)
 

@@ -83,6 +83,12 @@ def test_good_rows_come_before_the_error_that_names_the_bad_one():
     assert caught.value.row == 2
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_text_of_another_encoding_says_which_to_pass(encoding):
+    with pytest.raises(FileFormatError, match=f"Pass .*encoding='{encoding}'"):
+        list(FORMAT.rows(io.BytesIO("a,b\né,1\n".encode(encoding))))
+
+
 @pytest.mark.parametrize("text", ['a,b\n"x,1\n2,3\n', 'a,b\n1,2\n"'])
 def test_a_quote_that_is_not_closed_is_an_error(text):
     with pytest.raises(FileFormatError, match="not closed"):

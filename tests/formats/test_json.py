@@ -139,6 +139,13 @@ def test_an_array_of_values_is_a_column_of_text(text, expected):
     assert read(text)[1] == {"text": expected}
 
 
+@pytest.mark.parametrize("chunksize", [4, 1000])
+def test_a_comma_before_the_end_of_an_array_is_refused(chunksize):
+    found, error = rows_before_the_error(b'[{"a": 1}, {"a": 2} , ] ', chunksize=chunksize)
+    assert (found, error.offset) == ([{"a": 1}, {"a": 2}], 22) and "comma" in error.reason
+    assert read(b"  [  ]", chunksize=chunksize)[1] == {}
+
+
 def test_an_array_that_is_not_closed_gives_its_whole_rows():
     found, error = rows_before_the_error(b'[{"a": 1}, {"a": 2}, {"a"')
     assert found == [{"a": 1}, {"a": 2}]

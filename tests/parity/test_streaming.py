@@ -238,6 +238,26 @@ def test_every_format(source, format):
         assert without_dtypes(own) == without_dtypes(theirs)
 
 
+@pytest.mark.parametrize("format", ["numpy", "torch"])
+@pytest.mark.filterwarnings("ignore")
+def test_maps_hand_on_every_column_as_their_format_shows_it(format):
+    if format == "torch":
+        pytest.importorskip("torch")
+    columns = {"i": [1, None, 3], "f": [1.5, None, 2.5], "s": ["a", None, "c"], "l": [[1, None], [], None]}
+    calls = (
+        lambda d: d.map(lambda row: {"k": 0.5}),
+        lambda d: d.map(lambda row: row),
+        lambda d: d.map(lambda row: {"k": row["i"]}, batched=True, batch_size=2),
+        lambda d: d.map(lambda row: {"k": row["i"]}).iter(2),
+    )
+    for call in calls:
+        theirs, own = (
+            [repr(row) for row in call(library.Dataset.from_dict(columns).to_iterable_dataset().with_format(format))]
+            for library in (hf, ours)
+        )
+        assert own == theirs
+
+
 def without_dtypes(value):
     """Values as they are: a number that never was Arrow is an array of no dimension there, and a scalar here."""
     if isinstance(value, (list, tuple)):

@@ -243,6 +243,22 @@ def test_a_broken_tail_comes_after_all_good_rows(tmp_path, small_blocks, tail):
     assert error.offset == len(good) + len('{"n": 1}\n') * tail.count('{"n": 1}')
 
 
+@pytest.mark.parametrize("bad", ['{"n": oops}', '{"n": [1,', '{"n": "a', '{"n": 1 "m": 2}', "\N{BULLET}"])
+def test_a_broken_line_has_its_place_in_the_file_and_can_be_left_out(tmp_path, small_blocks, bad, caplog):
+    good = [json.dumps({"n": number, "t": "é" * (number % 7)}, ensure_ascii=False) for number in range(60)]
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join([*good[:20], "", *good[20:41], bad, *good[41:]]))
+    with pytest.raises(FileFormatError) as whole:
+        ours.load_dataset("json", data_files=str(path), split="train")
+    rows, flowing = good_rows(stream("json", path))
+    assert len(rows) == 41 and str(whole.value) == str(flowing)
+    assert (flowing.line, flowing.row) == (43, 41) and 1 <= flowing.column <= len(bad) + 1
+    expected = list(map(json.loads, good))
+    assert list(ours.load_dataset("json", data_files=str(path), split="train", on_bad_lines="warn")) == expected
+    assert f"{path}, line 43" in caplog.text
+    assert list(stream("json", path, on_bad_lines="skip")) == expected
+
+
 def test_bad_files_are_left_out_on_request(tmp_path, small_blocks):
     (tmp_path / "1.jsonl").write_text('{"n": 1}\n{"n": 2}\n{"n"')
     (tmp_path / "2.jsonl").write_text('{"n": 3}\n')

@@ -55,7 +55,8 @@ class Format:
         """The options, once each is known to exist."""
         for name, value in options.items():
             if name not in self.options():
-                raise ArgumentError(name, value, f"{self.name} takes {', '.join(self.options()) or 'no options'}.")
+                takes = f"{self.name} takes {', '.join(self.options()) or 'no options'}."
+                raise ArgumentError(name, value, takes, self.options())
         return dict(options)
 
     def rows(

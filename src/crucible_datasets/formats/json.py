@@ -29,6 +29,7 @@ from crucible_datasets.features.unite import unite
 from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Filters, Format, columns_of
+from crucible_datasets.formats.json_broken import ON_BAD_LINES, good_lines
 from crucible_datasets.formats.json_gaps import deep_columns, uneven_columns
 from crucible_datasets.formats.json_mixed import Problem, Row, dumps, loads, parsed_rows, unmixed
 from crucible_datasets.formats.json_structure import array_as_lines, check_depth, lines_of, too_deep
@@ -69,8 +70,11 @@ def read(
     on_mixed_types: str | None = "use_json",
     parse_agent_traces: bool = False,
     max_depth: int = 500,
+    on_bad_lines: str = "error",
 ) -> Iterator[pa.Table]:
     """Yield a table per block of about `chunksize` bytes."""
+    if on_bad_lines not in ON_BAD_LINES:
+        raise ArgumentError("on_bad_lines", on_bad_lines, f"expected one of {', '.join(ON_BAD_LINES)}.")
     if on_mixed_types not in (None, "use_json"):
         raise ArgumentError("on_mixed_types", on_mixed_types, "expected 'use_json' or None.")
     if newlines_in_values is not None:
@@ -86,9 +90,12 @@ def read(
         yield from reader.chosen(_field_tables(source, field, reader))
     else:
         # While Arrow parses a block, the next one is read, decompressed and cut.
-        made = ahead(_blocks(source, chunksize, reader))
-        with closing(made), closing(Replay(made)) as blocks:
-            yield from reader.chosen(reader.tables(blocks))
+        blocks = _blocks(source, chunksize, reader)
+        if reader.has_lines and on_bad_lines != "error":
+            blocks = good_lines(blocks, reader.name, on_bad_lines == "warn")
+        made = ahead(blocks)
+        with closing(made), closing(Replay(made)) as replay:
+            yield from reader.chosen(reader.tables(replay))
 
 
 def _blocks(stream: BinaryIO, size: int, reader: _Reader) -> Iterator[bytes]:
@@ -98,6 +105,7 @@ def _blocks(stream: BinaryIO, size: int, reader: _Reader) -> Iterator[bytes]:
     whole = cast(BinaryIO, Peeked(head, stream))
     if not head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         return line_blocks(whole, size)
+    reader.has_lines = False
     return _as_objects(array_as_lines(whole_escapes(whole, size), reader.max_depth, reader.name))
 
 
@@ -161,7 +169,8 @@ class _Reader:
         self.name, self.columns, self.filters, self.max_depth = name, columns, filters, max_depth
         self.features = dict(features or {})
         self.on_mixed_types, self.use_threads, self.block_size = on_mixed_types, use_threads, block_size
-        self.rows, self.offset = 0, 0
+        self.rows, self.offset, self.lines = 0, 0, 0
+        self.has_lines = True  # whether lines of the text are those of the file
         self.types: dict[str, pa.DataType] = {}  # of the columns read so far
         self.mixed = {name: kind for name, kind in self.features.items() if any_leaf(kind, (Json,))}
         self.explicit = {
@@ -199,11 +208,18 @@ class _Reader:
                 if problem is not None:
                     text, rest = text[: problem.offset], text[problem.offset :]
             self.offset += len(text)
+            self.lines += text.count(b"\n")
             if rest and problem and not (problem.at_end and self.rows < _MANY and len(rest) < _LONGEST_DOCUMENT):
                 break
         if rest.strip() and problem is not None:
-            where = None if problem.offset is None else self.offset
-            raise FileFormatError(self.name, problem.reason, self.rows, where)
+            raise self._located(problem)
+
+    def _located(self, problem: Problem) -> FileFormatError:
+        where = None if problem.offset is None else self.offset
+        if problem.line is None or not self.has_lines:
+            return FileFormatError(self.name, problem.reason, self.rows, where)
+        reason = f"{problem.reason}. on_bad_lines='skip' leaves such lines out."
+        return FileFormatError(self.name, reason, self.rows, where, self.lines + problem.line + 1, problem.column)
 
     def _table(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem | None]:
         longest = self._require_flat(text)

@@ -28,11 +28,16 @@ Row = dict[str, Any]
 
 @dataclass
 class Problem:
-    """Why, and how many bytes into the text, if known, rows could not be parsed."""
+    """Why, and how many bytes into the text, if known, rows could not be parsed.
+
+    `line` counts from that of the row that begins there, and `column` from 1.
+    """
 
     reason: str
     offset: int | None
     at_end: bool
+    line: int | None = None
+    column: int | None = None
 
 
 @cache
@@ -99,12 +104,34 @@ def _parse_documents(text: bytes, rows: list[Any]) -> Problem | None:
         except RecursionError:
             return Problem("nested too deeply.", len(characters[:at].encode()), at_end=False)
         except ValueError as error:
-            stop = getattr(error, "pos", at)
-            at_end = _next(characters, stop) >= len(characters) or "Unterminated string" in str(error)
-            return Problem(f"not JSON: {error}", len(characters[:at].encode()), at_end)
+            return _broken(characters, at, error)
         rows.append(value)
         at = _next(characters, end)
     return None
+
+
+def _broken(text: str, at: int, error: ValueError) -> Problem:
+    """The problem with a value that begins `at` a character, and where in the lines it shows."""
+    stop = getattr(error, "pos", at)
+    at_end = _next(text, stop) >= len(text) or "Unterminated string" in str(error)
+    line, rest = text.count("\n", at, stop), text[at:].split("\n", 2)
+    if line and len(rest) > 1 and is_row(rest[1].encode()):
+        # The next line is a row of its own: this one is broken, though a parser that reads on notices later.
+        try:
+            json.loads(rest[0])
+        except ValueError as own:
+            error, line, stop = own, 0, at + getattr(own, "pos", 0)
+    column = stop - text.rfind("\n", 0, stop)
+    reason = getattr(error, "msg", str(error)).removesuffix(" at").removesuffix(" starting")
+    return Problem(f"not JSON: {reason}", len(text[:at].encode()), at_end, line, column)
+
+
+def is_row(line: bytes) -> bool:
+    """Whether a line is an object, or null, by itself."""
+    try:
+        return isinstance(loads(line), dict | None)
+    except ValueError:
+        return False
 
 
 def _next(text: str, at: int) -> int:

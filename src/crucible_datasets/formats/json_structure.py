@@ -112,7 +112,7 @@ def too_deep(name: str, limit: int) -> LimitExceededError:
 
 def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[bytes]:
     """A JSON array as one line per element. Every byte keeps its position, so errors can name it."""
-    place, offset, rest = Place(), 0, b""
+    place, offset, rest, has_comma = Place(), 0, b"", False
     for block in blocks:
         at, kinds, depths = structure(block, place)
         if len(depths) and depths.max() > limit:
@@ -124,7 +124,10 @@ def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[b
             text[block.index(b"[")] = 32
         end = _end_of_array(kinds, depths)
         if end is not None:
-            yield rest + text[: at[end]].tobytes()
+            lines = rest + text[: at[end]].tobytes()
+            yield lines
+            if (has_comma or b"\n" in lines) and not lines[lines.rfind(b"\n") + 1 :].strip():
+                raise FileFormatError(name, "a comma ends the array.", None, offset + int(at[end]))
             _check_blank(block[at[end] + 1 :], name, offset + int(at[end]) + 1)
             for after in blocks:
                 _check_blank(after, name, offset + len(block))
@@ -133,6 +136,7 @@ def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[b
         cut = lines.rfind(b"\n") + 1
         rest = lines[cut:]
         if cut:
+            has_comma = True
             yield lines[:cut]
         offset += len(block)
     if rest.strip():

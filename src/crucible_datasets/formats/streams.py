@@ -82,9 +82,17 @@ class Transcoded(io.RawIOBase):
 def undecodable(name: str, error: UnicodeError, before: int = 0) -> FileFormatError:
     """The error for bytes that are not text of the encoding."""
     start = getattr(error, "start", None)
-    return FileFormatError(
-        name, f"not {getattr(error, 'encoding', 'valid')} text: {error}", None, start and before + start
-    )
+    reason = f"not {getattr(error, 'encoding', 'valid')} text: {error}.{_likely_encoding(error, before)}"
+    return FileFormatError(name, reason, None, start and before + start)
+
+
+def _likely_encoding(error: UnicodeError, before: int) -> str:
+    """What to pass for text that is not UTF-8, by the mark at its start."""
+    if not isinstance(error, UnicodeDecodeError) or not is_utf8(error.encoding):
+        return ""
+    is_marked = before == 0 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    likely = "encoding='utf-16', as its first bytes say" if is_marked else "the encoding it has, as encoding='latin-1'"
+    return f" Pass {likely}."
 
 
 def as_utf8(stream: BinaryIO, encoding: str | None, errors: str | None) -> BinaryIO:

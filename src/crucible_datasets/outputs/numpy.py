@@ -25,13 +25,16 @@ class NumpyFormatter(TensorFormatter):
     """Keyword arguments are those of `numpy.asarray`."""
 
     def tensor(self, value: Any) -> AnyArray:
-        return np.asarray(value, **{**_default_dtype(value), **self.kwargs})
+        made = np.asarray(value, **{**_default_dtype(value), **self.kwargs})
+        # What is a scalar of numpy already stays one.
+        return made[()] if isinstance(value, np.number) else made
 
     def image(self, pixels: AnyArray) -> AnyArray:
         return np.asarray(pixels, **self.kwargs)
 
     def gathered(self, values: list[Any]) -> AnyArray:
-        return np.stack(values) if alike(values, np.ndarray) else np.fromiter(values, dtype=object, count=len(values))
+        is_even = alike(values, (np.ndarray, np.number))
+        return np.stack(values) if is_even else np.fromiter(values, dtype=object, count=len(values))
 
     def ragged(self, flat: AnyArray, sizes: list[int]) -> AnyArray:
         return np.fromiter(self.split(flat, sizes), dtype=object, count=len(sizes))

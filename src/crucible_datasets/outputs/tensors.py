@@ -178,7 +178,7 @@ class TensorFormatter(ABC):
         return [self.tensor(array[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 
 
-def alike(values: list[Any], kind: type) -> bool:
+def alike(values: list[Any], kind: type | tuple[type, ...]) -> bool:
     """Whether values are tensors of one shape and dtype."""
     tensors = bool(values) and all(isinstance(value, kind) for value in values)
     return tensors and len({(tuple(value.shape), value.dtype) for value in values}) == 1

@@ -113,18 +113,36 @@ class BlockShard(FileShard):
 
     def _parsed(self, stream: BinaryIO, offset: int) -> Iterator[Given]:
         held, held_at = b"", offset
+        rows = 0 if offset == 0 and self.request.filters is None else None  # in the file before a block, if known
         problem: FileFormatError | None = None
         line_rows, blocks = self._line_rows(), self._blocks(stream, offset)
         with closing(ahead(blocks) if config.STREAMING_PREFETCH_BATCHES else blocks) as blocks:
             for begin, block in blocks:
                 text, at = (held + block, held_at) if held else (block, begin)
                 given, problem, end = yield from self._of_block(text, at, line_rows)
+                rows = None if rows is None else rows + given
                 if problem is not None and (end is None or (not given and len(text) > BLOCK)):
-                    raise problem
+                    raise self._located(problem, at, rows)
                 # What is left may be a record over several lines, whose end is in the next block.
                 held, held_at = (b"", at) if end is None else (text[end:], at + end)
         if problem is not None:
-            raise problem
+            raise self._located(problem, at, rows)
+
+    def _located(self, problem: FileFormatError, begin: int, row: int | None) -> FileFormatError:
+        """What is wrong in a block that begins at a byte, with its place in the file."""
+        if problem.line is None:
+            return problem
+        before = self._lines_before(begin)
+        line = None if before is None else before + problem.line
+        return FileFormatError(problem.path, problem.reason, row, problem.offset, line, problem.column)
+
+    def _lines_before(self, place: int) -> int | None:
+        """How many lines end before a byte of the file; None where counting them would bring the file here again."""
+        if place and self.file.elsewhere is not None:
+            return None
+        with self._stream() as stream:
+            steps = (min(BLOCK, place - at) for at in range(0, place, BLOCK))
+            return sum(stream.read(step).count(b"\n") for step in steps)
 
     def _line_rows(self) -> LineRows | None:
         """What makes rows of blocks without Arrow, where that can be done."""
@@ -161,7 +179,7 @@ class BlockShard(FileShard):
         except FileFormatError as error:
             end = None if error.offset is None else max(error.offset - len(head), 0)
             reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"
-            problem = FileFormatError(self.file.name, reason, None, at + (end or 0))
+            problem = FileFormatError(self.file.name, reason, None, at + (end or 0), error.line, error.column)
         pieces = [piece for piece in pieces if len(piece)]
         return (joined(pieces) if pieces else None), problem, end
 

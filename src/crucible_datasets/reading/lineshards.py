@@ -45,7 +45,7 @@ class LineShard(BlockShard):
             return False
         if self.request.format.name == "text":
             return bool(options["sample_by"] == "line")
-        if options.get("field") is not None:
+        if options.get("field") is not None or options["on_bad_lines"] != "error":
             return False
         with self._stream() as stream:
             return _is_object(stream.readline(_HEAD))

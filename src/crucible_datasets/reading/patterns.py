@@ -59,7 +59,7 @@ def matched(pattern: str, base: str) -> list[str]:
     whole = os.path.normpath(os.path.join(base, _local(pattern)))
     if not _MAGIC.search(whole.removeprefix(base)):
         if not os.path.isfile(whole):
-            raise DataFilesNotFoundError(pattern, _missing(whole))
+            raise DataFilesNotFoundError(pattern, *absence(whole))
         return [whole]
     folder, parts = _split(whole, base)
     for part in parts:
@@ -127,12 +127,13 @@ def _is_shown(name: str, parts: Sequence[str]) -> bool:
     return dots == named_dots and sum(part.startswith("__") for part in folders) == named_dunders
 
 
-def _missing(path: str) -> str:
+def absence(path: str) -> tuple[str, list[str]]:
+    """Why a path is no file, and the names of the files that are there instead."""
     if os.path.isdir(path):
-        return "it is a folder; use data_dir, or a pattern such as 'folder/*'."
+        return "it is a folder; use data_dir, or a pattern such as 'folder/*'.", []
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        return f"there is no folder {folder}."
+        return f"there is no folder {folder}.", []
     there = sorted(entry.name for entry in os.scandir(folder) if entry.is_file())
     shown = ", ".join(there[:10]) + (f", … ({len(there) - 10} more)" if len(there) > 10 else "")
-    return f"there is no such file. In {folder}: {shown or 'no files'}."
+    return f"there is no such file. In {folder}: {shown or 'no files'}.", there

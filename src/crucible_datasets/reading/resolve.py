@@ -14,17 +14,19 @@ from crucible_datasets.exceptions import (
     DatasetNotFoundError,
     DatasetScriptError,
     DownloadError,
+    OfflineError,
     UnknownEntryError,
 )
-from crucible_datasets.formats.base import Format
+from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.asked import Patterns, of_repository, patterns_of
 from crucible_datasets.reading.card import card_of
-from crucible_datasets.reading.choice import extensions, format_of, named, of_format
+from crucible_datasets.reading.choice import extensions, format_of, is_missing_file, named, of_format
 from crucible_datasets.reading.configs import chosen as chosen_config
 from crucible_datasets.reading.configs import default, info_of, require_config
+from crucible_datasets.reading.patterns import absence
 from crucible_datasets.reading.place import Place, of_export
 from crucible_datasets.reading.resolved import Resolved, checked, with_options
 from crucible_datasets.reading.selection import conventional, fitting, inside, matched, require_inside
@@ -57,6 +59,8 @@ def resolve(
         found = _of_file(place, name)
     elif address := _address(asked):
         found = _of_remote(address, name, data_dir, patterns, access)
+    elif is_missing_file(asked) and ("/" not in asked or os.path.isdir(os.path.dirname(place))):
+        raise DatasetNotFoundError(asked, *absence(place))
     elif _REPOSITORY.fullmatch(asked):
         found = _of_repository(asked, name, data_dir, patterns, access)
     else:
@@ -71,12 +75,24 @@ def _of_repository(
 ) -> Resolved:
     try:
         return _of_remote(asked, name, data_dir, patterns, access)
-    except (DownloadError, DatasetNotFoundError) as error:
+    except (DownloadError, OfflineError, DatasetNotFoundError) as error:
         if format := extensions().get(f".{asked}"):
             raise DatasetNotFoundError(asked, f"it is no format; did you mean {format!r}? The Hub: {error}") from error
         if os.path.splitext(asked)[1] in extensions():
             raise DatasetNotFoundError(asked, f"there is no such file here. The Hub: {error}") from error
-        raise
+        if "/" in asked:
+            raise
+        raise _no_format_either(asked, error) from error
+
+
+def _no_format_either(asked: str, error: DownloadError | OfflineError | DatasetNotFoundError) -> Exception:
+    """The error for a name that may have been meant as that of a format, of the same kind."""
+    no_format = str(UnknownEntryError("format", asked, FORMATS))
+    if isinstance(error, DownloadError):
+        return type(error)(error.url, f"{error.reason} {no_format}", error.status, error.code)
+    if isinstance(error, OfflineError):
+        return OfflineError(error.what, no_format)
+    return DatasetNotFoundError(asked, f"{no_format} The Hub: {error}")
 
 
 def _of_remote(

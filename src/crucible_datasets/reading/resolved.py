@@ -92,5 +92,6 @@ def checked(format: Format, options: Mapping[str, Any]) -> dict[str, Any]:
     available = (*format.options(), *ANY_FORMAT)
     for name, value in options.items():
         if name not in available:
-            raise ArgumentTypeError(name, value, f"{format.name} takes {', '.join(dict.fromkeys(available))}.")
+            takes = f"{format.name} takes {', '.join(dict.fromkeys(available))}."
+            raise ArgumentTypeError(name, value, takes, available)
     return dict(options)

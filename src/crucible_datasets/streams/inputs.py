@@ -52,6 +52,13 @@ class Shown:
         """A Python value as the format shows it."""
         return self.formatter.nested(value) if isinstance(self.formatter, TensorFormatter) else value
 
+    def column(self, values: Iterable[Any]) -> Any:
+        """Python values as a column of a batch, where the format shows tensors or leaves values as they are."""
+        if not isinstance(self.formatter, TensorFormatter):
+            return values
+        # Twice, as in Hugging Face `datasets`: numpy's floats are of 64 bits after once, and of 32 after that.
+        return self.formatter.gathered([self.value(self.value(value)) for value in values])
+
     def __getstate__(self) -> dict[str, Any]:
         return {"format": self.format}
 
@@ -100,6 +107,17 @@ class BatchBlock:
         values, decode = pylists.column_of(table.column(name)), decoder(feature)
         return [decode(value) for value in values] if decode else values
 
+    def show(self, names: Iterable[str], as_columns: bool = False) -> None:
+        """Have columns as the format shows them, where it shows tensors, also those that nobody touched.
+
+        Hugging Face `datasets` hands on rows as its functions got them: a null among numbers stays NaN from there on.
+        """
+        if isinstance(self.shown.formatter, TensorFormatter) and self.given.table is not None:
+            features = self.given.features or Features()
+            for name in names:
+                if name in features and name not in self.decoded and not decoder(features[name]):
+                    self.decoded[name] = list(self.column(name)) if as_columns else self._values(name)
+
     def column(self, name: str) -> Any:
         """A column as a batch shows it."""
         if name not in self.columns:
@@ -112,10 +130,7 @@ class BatchBlock:
         if not shown.is_python and plain:
             only = Features({name: batch.features[name]})  # type: ignore[index]
             return shown.formatter.batch(batch.table.select([name]), only)[name]  # type: ignore[union-attr]
-        values = batch.column(name)
-        if isinstance(shown.formatter, TensorFormatter):
-            return shown.formatter.gathered([shown.value(value) for value in values])
-        return values
+        return shown.column(batch.column(name))
 
 
 def rows_of(block: BatchBlock) -> Iterable[Any]:

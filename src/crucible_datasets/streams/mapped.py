@@ -75,6 +75,7 @@ class Mapped(Unpacked, Step):
             return None, error
         if error is not None:
             block = block.first(len(results))
+        block.show(name for name in block.names if name not in self.removed)
         if self.shown.is_frame:
             return joined([_of_frame(result, self.call, self.removed) for result in results]), error
         rows = [_returned(result, self.call, self.removed) for result in results]
@@ -125,6 +126,7 @@ class MappedBatches(Unpacked, Step):
             raise RowCountError(next(iter(columns)), num_rows, len(batch), kept)
         if not kept:
             return Batch.of_rows(_rows(columns, num_rows))
+        block.show(kept, as_columns=True)
         return with_results(block, _rows(columns, num_rows), self.removed)
 
 

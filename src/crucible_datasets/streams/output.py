@@ -102,8 +102,7 @@ def batch_shower(shown: Shown, features: Features | None) -> Callable[[Batch], A
     def tensors(batch: Batch) -> Any:
         if batch.made is None or not isinstance(formatter, TensorFormatter):
             return _typed(batch, features, formatter.batch)
-        columns = {name: batch.column(name) for name in batch.names}
-        return {name: formatter.gathered([shown.value(value) for value in column]) for name, column in columns.items()}
+        return {name: shown.column(batch.column(name)) for name in batch.names}
 
     return tensors
 

@@ -1,0 +1,45 @@
+"""JSON Lines without the lines that are no rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.formats.json_mixed import is_row
+from crucible_datasets.logging import get_logger
+
+logger = get_logger(__name__)
+
+ON_BAD_LINES = ("error", "warn", "skip")
+_REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def good_lines(blocks: Iterator[bytes], name: str, is_told: bool) -> Iterator[bytes]:
+    """The blocks with blanks for each line that is no object: what follows keeps its place in the file."""
+    rows: msgspec.json.Decoder[object] = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
+    before = 0
+    for block in blocks:
+        yield block if _is_good(block, rows) else _without_bad(block, name, before if is_told else None)
+        before += block.count(b"\n")
+
+
+def _is_good(block: bytes, rows: msgspec.json.Decoder[object]) -> bool:
+    try:
+        block.decode()
+        rows.decode_lines(block)
+    except _REFUSALS:
+        return False
+    return True
+
+
+def _without_bad(block: bytes, name: str, before: int | None) -> bytes:
+    lines = block.split(b"\n")
+    for place, line in enumerate(lines):
+        if line.strip() and not is_row(line):
+            lines[place] = b" " * len(line)
+            if before is not None:
+                error = FileFormatError(name, "not a JSON object", None, None, before + place + 1)
+                logger.warning("A line that cannot be read is left out. %s", error)
+    return b"\n".join(lines)
