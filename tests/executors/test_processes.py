@@ -45,7 +45,7 @@ def run(function, count=1, workers=2, advance=lambda rows: None):
 def is_alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second if it ends while it is looked at
         return False
 
 

@@ -183,10 +183,11 @@ def test_workers_and_copies_of_the_program_have_keepers_of_their_own(install):
 
 def test_an_interrupt_does_not_wait_for_imports(install, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code = "import time\nif os.path.exists('slow'): time.sleep(600)\ndef value(): return 6"
+    code = "import time\nif os.path.exists('slow'): time.sleep(60)\ndef value(): return 6"
     module, importers = install("slow_one", code)
     (tmp_path / "slow").touch()
-    killer = threading.Thread(target=lambda: (wait_until(importers), os.kill(os.getpid(), signal.SIGINT)))
+    here = threading.get_ident()  # a signal to the process may reach a thread that does not wake this one
+    killer = threading.Thread(target=lambda: (wait_until(importers), signal.pthread_kill(here, signal.SIGINT)))
     killer.start()
     with pytest.raises(KeyboardInterrupt):
         run(lambda _: module.value(), 2)

@@ -20,7 +20,7 @@ How it becomes a sample
                       benchmark (the result) · naming (data by a short text)
     owndata/        `load_samples`: load · sources (which rows) · fields paths values columns (rows → fields)
     samples/        samples over a dataset: making · table stream base (the classes) · decoding pictures ·
-                      shuffling judged provenance
+                      shuffling judged idnames provenance
 What is done with it
     rendering/      samples → prompts: prompts · templates layouts examples · providers
     locks/          which data a project uses, to the byte: entries rowhash file guard making

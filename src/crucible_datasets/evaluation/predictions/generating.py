@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Generation:
         """The same with an object in the place of a class whose objects are asked."""
         return replace(self, function=ready(self.function))
 
-    def answers(self, samples: Iterable[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    def answers(self, samples: Iterable[Any]) -> Generator[tuple[Any, list[Any]]]:
         """Every sample with what the function answered each time, in order."""
         self._check()
         waiting: deque[tuple[Any, list[Future[Any]]]] = deque()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -83,11 +84,12 @@ def _answered(
     if generation is None:
         yield from ((sample, answers or []) for sample, answers in given)
         return
-    for sample, answers in generation.answers(sample for sample, _ in given):
-        found = [one for answer in answers for one in answers_in(answer, how.numbers_are_one)]
-        if how.missing == "error" and all(one is None for one in found):
-            raise MissingPredictionsError([str(sample.id)], total, True)
-        yield sample, found
+    with closing(generation.answers(sample for sample, _ in given)) as asked:
+        for sample, answers in asked:
+            found = [one for answer in answers for one in answers_in(answer, how.numbers_are_one)]
+            if how.missing == "error" and all(one is None for one in found):
+                raise MissingPredictionsError([str(sample.id)], total, True)
+            yield sample, found
 
 
 def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
