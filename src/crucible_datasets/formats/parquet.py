@@ -41,7 +41,7 @@ logger = get_logger(__name__)
 broken = partial(broken_arrow, kind="a readable Parquet file")
 
 # Fewer, larger batches: a thread that decodes ahead waits for the interpreter between two of them.
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 2 << 20
 _FEWEST_ROWS, _MOST_ROWS = 64, 8192
 _VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 # Text and numbers shrink to a tenth at most when they are worth reading; a bomb shrinks to a thousandth and less.
@@ -216,7 +216,12 @@ def decoded(
         layout = Layout.of(metadata, group, columns, _size(source))
         _require_within(layout.least, layout, path, group)
         file = parquet_file(source, metadata, layout.explosive)
-        batches = file.iter_batches(batch_size or layout.batch_rows, row_groups=[group], columns=list(columns))
+        batches = file.iter_batches(
+            batch_size or layout.batch_rows,
+            row_groups=[group],
+            columns=list(columns),
+            use_threads=layout.num_rows > layout.batch_rows,  # less is decoded before a thread has started
+        )
     produced = rows = 0
     while True:
         with broken(path):
