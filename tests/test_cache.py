@@ -325,6 +325,31 @@ def test_making_an_entry_keeps_the_limit(old_entries, monkeypatch):
     assert keys(old_entries.entries()) == ["day-1", "day-2", "new"]
 
 
+@pytest.mark.parametrize("ledger", [b"", b"nonsense", b"\xff", b"0\n0\n", b"99999999999\n0\n", b"1.5\n2\n"])
+def test_the_limit_is_kept_when_the_ledger_is_old_or_nonsense(old_entries, monkeypatch, ledger):
+    Path(old_entries.root, ".ledger").write_bytes(ledger)
+    monkeypatch.setattr(config, "CRUCIBLE_CACHE_LIMIT", "300")
+    old_entries.made("new", lambda folder: Path(folder, "data").write_text("x" * 100) and None)
+    assert keys(old_entries.entries()) == ["day-1", "day-2", "new"]
+
+
+def test_the_limit_is_kept_by_what_several_add(old_entries, monkeypatch):
+    monkeypatch.setattr(config, "CRUCIBLE_CACHE_LIMIT", "550")
+    caches = [old_entries, Cache(old_entries.root)]
+    for number in range(5):  # what this process made is in use, and stays
+        caches[number % 2].made(f"new-{number}", lambda folder: Path(folder, "data").write_text("x" * 100) and None)
+        assert old_entries.size() <= 550
+    assert keys(old_entries.entries()) == [f"new-{number}" for number in range(5)]
+
+
+def test_a_cache_with_room_is_not_looked_through(old_entries):
+    code = (
+        "sys.addaudithook(lambda event, facts: event == 'open' and 'day-' in str(facts[0]) and print(facts[0]))\n"
+        "cache.made('new', lambda folder: Path(folder, 'data').write_text('x' * 100) and None)\n"
+    )
+    assert in_other_process(code, old_entries.root).communicate() == ("", None)
+
+
 def test_what_is_in_use_may_exceed_the_limit(cache, monkeypatch):
     monkeypatch.setattr(config, "CRUCIBLE_CACHE_LIMIT", "10")
     assert cache.made("a", writes()) and cache.made("b", writes())

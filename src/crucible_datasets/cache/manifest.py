@@ -72,7 +72,8 @@ def write_manifest(
         make_tree_durable(folder)
     paths = {os.path.relpath(path, folder): path for path in paths_in(folder) if not os.path.isdir(path)}
     with ThreadPoolExecutor(max(1, min(8, len(paths)))) as pool:
-        stated = pool.map(lambda name: stored(paths[name], (known or {}).get(name)), paths)
+        each = map if len(paths) == 1 else pool.map
+        stated = each(lambda name: stored(paths[name], (known or {}).get(name)), paths)
         files = dict(zip(paths, stated, strict=True))
     now = time.time()
     _write(Entry(key, folder, facts, now, now, files))

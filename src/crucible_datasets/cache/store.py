@@ -4,6 +4,7 @@
     root/.work/<name>~<owner>.tmp an entry that is being made; .gone: that is being removed
     root/.work/<name>~<owner>.left finished parts of an entry, whose maker stopped (cache.unfinished)
     root/.work/…~<owner>.uses     the entries that a process uses
+    root/.ledger                  how large all entries are (cache.ledger)
 
 Readers take no lock. An entry comes and goes by one rename.
 """
@@ -25,6 +26,7 @@ from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import make_durable, remove_abandoned, remove_tree
 from crucible_datasets.atomic.owners import unfinished_name
 from crucible_datasets.cache.amounts import byte_count
+from crucible_datasets.cache.ledger import Ledger
 from crucible_datasets.cache.manifest import MANIFEST, Damage, Entry, damages, read_manifest, write_manifest
 from crucible_datasets.cache.parts import Parts
 from crucible_datasets.cache.turns import found_or_turn
@@ -45,6 +47,7 @@ class Cache:
         self.root = os.path.abspath(root)
         self._work = os.path.join(self.root, ".work")
         self._uses = Uses(self._work)
+        self._ledger = Ledger(self.root)
         self._is_tidy = False
 
     def find(self, key: str) -> str | None:
@@ -116,6 +119,8 @@ class Cache:
                 self._discard(entry.folder)
                 removed.append(entry)
                 size -= entry.size
+        with suppress(OSError):
+            self._ledger.begin(size)
         return removed
 
     def remove(self, key: str) -> bool:
@@ -153,8 +158,14 @@ class Cache:
         self._uses.note(name)
         with suppress(OSError):
             remove_left(self._work, key)
-            self.clean()
+            self._keep_within_limit(folder)
         return folder
+
+    def _keep_within_limit(self, added: str) -> None:
+        entry = read_manifest(added)
+        size = self._ledger.add(entry.size) if entry else None
+        if size is None or size > byte_count(config.CRUCIBLE_CACHE_LIMIT, self.root):
+            self.clean()
 
     def _names(self) -> list[str]:
         try:

@@ -1,7 +1,8 @@
 """Nested values, and whether they came back as they were handed out.
 
 A column of lists and dicts is put together from its leaves. Leaves are immutable, so values that still have the
-same shape and the very same objects at their leaves have not changed. To look costs a tenth of encoding them again.
+same shape and the very same objects at their leaves have not changed; of texts, equal ones are as good as the same.
+To look costs a tenth of encoding them again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import offsets_of
 from crucible_datasets.outputs.python import collector_paused
 
@@ -37,8 +39,10 @@ def _taken(array: pa.Array) -> tuple[list[Any], Trace]:
     if (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)) and not array.null_count:
         return _lists(array)
     values = array.to_pylist()
+    if pa.types.is_nested(array.type):
+        return values, trace(values)
     # Nobody gets the list of leaves itself, so it stays as it is.
-    return values, trace(values) if pa.types.is_nested(array.type) else ("leaves", values)
+    return values, ("texts" if is_text(array.type) else "leaves", values)
 
 
 def _lists(array: pa.Array) -> tuple[list[Any], Trace]:
@@ -78,7 +82,9 @@ def trace(values: list[Any]) -> Trace:
         return "lists", list(map(len, values)), trace(list(chain.from_iterable(values)))
     if kinds == {dict}:
         return _of_records(values)
-    return UNKNOWN if kinds & {list, dict, tuple} else ("leaves", values.copy())
+    if kinds & {list, dict, tuple}:
+        return UNKNOWN
+    return "texts" if kinds <= {str, _NONE} else "leaves", values.copy()
 
 
 def _of_records(values: list[Any]) -> Trace:
@@ -94,6 +100,8 @@ def _of_records(values: list[Any]) -> Trace:
 def is_unchanged(before: Trace, values: list[Any]) -> bool:
     """Whether values are still made of the same; False when that is not certain."""
     match before:
+        case ("texts", texts):
+            return bool(values == texts)
         case ("leaves", leaves):
             return len(values) == len(leaves) and all(map(is_, values, leaves))
         case ("lists", lengths, inside):
@@ -102,7 +110,7 @@ def is_unchanged(before: Trace, values: list[Any]) -> bool:
                 alike and list(map(len, values)) == lengths and is_unchanged(inside, list(chain.from_iterable(values)))
             )
         case ("records", names, fields):
-            return _are_records(values, names) and _same_fields(values, names, fields)
+            return _are_records(values, names, fields)
         case ("gaps", missing, inside):
             if [value is None for value in values] != missing:
                 return False
@@ -110,19 +118,10 @@ def is_unchanged(before: Trace, values: list[Any]) -> bool:
     return False
 
 
-def _are_records(values: list[Any], names: tuple[str, ...]) -> bool:
-    return not values or (set(map(type, values)) == {dict} and set(map(len, values)) == {len(names)})
-
-
-def _same_fields(values: list[Any], names: tuple[str, ...], fields: list[Trace]) -> bool:
+def _are_records(values: list[Any], names: tuple[str, ...], fields: list[Trace]) -> bool:
     try:
-        return all(_same_field(values, name, inside) for name, inside in zip(names, fields, strict=True))
-    except KeyError:
+        columns = (list(map(itemgetter(name), values)) for name in names)
+        same = all(map(is_unchanged, fields, columns))
+    except (KeyError, TypeError):
         return False
-
-
-def _same_field(values: list[Any], name: str, inside: Trace) -> bool:
-    found = map(itemgetter(name), values)
-    if inside[0] != "leaves":
-        return is_unchanged(inside, list(found))
-    return len(values) == len(inside[1]) and all(map(is_, found, inside[1]))
+    return same and sum(map(len, values)) == len(names) * len(values)  # each has them all, so none has more
