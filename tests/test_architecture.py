@@ -106,6 +106,20 @@ def test_a_facade_stays_small(file):
     assert lines <= FACADES[file], f"{file} has {lines} lines"
 
 
+def test_what_stands_beside_the_api_looks_into_no_dataset():
+    """`beside` does it for them."""
+    inner = {"_view", "_stream", "_set_view"}
+    packages = [PACKAGE / name for name in ("viewer", "benchmarks", "evaluation")]
+    for path in [*(path for package in packages for path in package.rglob("*.py")), PACKAGE / "demo.py"]:
+        looks = [
+            f"{path.name}:{node.lineno}"
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Attribute)
+            and (node.attr in inner or ast.unparse(node) in {"Dataset._of", "IterableDataset._of"})
+        ]
+        assert not looks, looks
+
+
 def test_no_utils():
     named = [path for path in PACKAGE.rglob("*") if path.stem in {"utils", "helpers", "common", "misc"}]
     # `dropin` has the names of Hugging Face's modules, and forwards.

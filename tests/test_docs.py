@@ -33,7 +33,7 @@ from crucible_datasets import (
 )
 from crucible_datasets.decoders.base import DECODERS
 from crucible_datasets.executors.base import EXECUTORS
-from crucible_datasets.features.features import FEATURE_TYPES
+from crucible_datasets.features.tagged import FEATURE_TYPES
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.ops.groups import FUNCTIONS
 from crucible_datasets.ops.join import HOWS
@@ -102,6 +102,18 @@ def test_every_example_gives_the_output_that_is_shown(name):
 def test_every_example_that_needs_a_package_gives_the_output_that_is_shown(name, needs):
     pytest.importorskip(needs)
     assert not (failures := run_examples(name, needs)), failures
+
+
+@pytest.mark.usefixtures("fresh_state")
+def test_every_example_in_a_docstring_gives_the_output_that_is_shown():
+    """What fails is on stdout."""
+    attempted = 0
+    for path in (path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text()):
+        name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+        assert not found.failed, name
+        attempted += found.attempted
+    assert attempted
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

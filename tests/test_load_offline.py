@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import sys
-import threading
 import uuid
-from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.servers import store
+from support.web import folder_served
 
 import crucible_datasets as cd
 from crucible_datasets import config, storage
@@ -32,11 +30,6 @@ def caches(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "DOWNLOADED_DATASETS_PATH", tmp_path / "downloads")
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture(params=["http", "s3"])
 def place(request, tmp_path):
     """A folder with two files elsewhere, what must be said to get in, and an end to it."""
@@ -49,13 +42,8 @@ def place(request, tmp_path):
         return
     for name in ("train.jsonl", "test.jsonl"):
         storage.write_jsonl(tmp_path / "served" / name, ROWS)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "served")))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", {}
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with folder_served(tmp_path / "served") as address:
+        yield address, {}
 
 
 CONNECTED: list[str] = []

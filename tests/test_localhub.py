@@ -36,7 +36,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def server(root):
-    with serving(root) as server:
+    with serving(root, names=["hub.example.com"]) as server:
         yield server
 
 
@@ -117,6 +117,9 @@ def test_large_files_come_from_another_origin_in_ranges(server):
     # Behind another server, which speaks https for it.
     behind = {"Host": "hub.example.com", "X-Forwarded-Proto": "https"}
     assert asked(server, "HEAD", path, **behind)[1]["Location"].startswith("https://hub.example.com/")
+    # A page of another site whose name was given this address.
+    for host in ("evil.example.com", f"evil.example.com:{server.server_port}", "127.0.0.1.evil.example.com"):
+        assert asked(server, "GET", "/api/datasets/acme/plain", Host=host)[0] == 403
 
 
 def test_what_is_uploaded_is_downloaded(server, api, tmp_path):

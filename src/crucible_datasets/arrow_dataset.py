@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
+from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
 from crucible_datasets.inner_names import InnerNamesOfRows
 from crucible_datasets.ops import (
@@ -42,7 +42,7 @@ from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops.read import Reader, preview, rows_of
 from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
-from crucible_datasets.reading import direct
+from crucible_datasets.reading import direct, queries
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
 from crucible_datasets.streams import starts
@@ -324,7 +324,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         The rows are read once more in every run: a database does not tell whether they have changed. They lie in
         a file in `cache_dir` that goes with the dataset, or in memory.
         """
-        return Dataset._of(direct.query(sql, con, features, cache_dir, keep_in_memory, **kwargs))
+        return Dataset._of(queries.answered(sql, con, features, cache_dir, keep_in_memory, **kwargs))
 
     @staticmethod
     def load_from_disk(

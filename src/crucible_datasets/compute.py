@@ -1,5 +1,6 @@
 """`pyarrow.compute`, imported when it is first used: that takes longer than importing this whole package."""
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -20,9 +21,14 @@ def call(kernel: str, *columns: Any, **options: Any) -> Any:
 
 
 def _call(module: str, kernel: str, columns: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    kernels = import_module(module)
+    kernels = _imported(module)
     made = getattr(kernels, _OPTIONS[kernel])(**options) if options else None
     return kernels.call_function(kernel, list(columns), made)
+
+
+@cache
+def _imported(module: str) -> Any:
+    return import_module(module)  # which takes as long as a kernel on a short column
 
 
 def __getattr__(name: str) -> Any:

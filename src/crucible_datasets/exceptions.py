@@ -29,6 +29,8 @@ and inherits the standard type that existing `except` clauses look for.
     ├── AlignmentError (ValueError, TypeError)
     ├── UnknownFeaturesError (ValueError, TypeError)
     ├── StreamStateError (ValueError, RuntimeError)
+    ├── ForeignStateError (ValueError)
+    ├── DamagedStateError (ValueError)
     ├── ShardingError (RuntimeError)
     ├── ShardIndexError (IndexError, ValueError)
     ├── ProbabilitiesError (ValueError, IndexError)
@@ -127,7 +129,9 @@ class DatasetsError(Exception):
 
     def __init__(self, *facts: Any, message: str | None = None) -> None:
         # PyTorch makes the errors of its loaders' workers again in the main process, from their text alone.
-        super().__init__(self.message(*facts) if message is None else message)
+        text = self.message(*facts) if message is None else message
+        # What is no text, such as the name of a file that is not UTF-8, could not be printed.
+        super().__init__(text.encode(errors="backslashreplace").decode())
 
     def message(self, *facts: Any) -> str:
         return " ".join(str(fact) for fact in facts)
@@ -368,8 +372,8 @@ class MissingPackageError(DatasetsError, ImportError, ValueError):
 
     def message(self, package: str, extra: str) -> str:
         self.package, self.extra = package, extra
-        install = f"pip install 'crucible-datasets[{extra}]', or make env EXTRAS={extra} in a clone"
-        return f"{package!r} is not installed. It comes with an extra: {install}."
+        install = f"make env EXTRAS={extra} in the clone of this library, or pip install '/path/to/clone[{extra}]'"
+        return f"{package.partition('.')[0]!r} is not installed. It comes with an extra: {install}."
 
 
 class SplitSizeError(DatasetsError, ValueError):
@@ -418,6 +422,25 @@ class StreamStateError(DatasetsError, ValueError, RuntimeError):
             "Go on with as many workers and machines as before, or deal rows out with with_workers(deterministic=True) "
             "and load the list of the states of all workers."
         )
+
+
+class ForeignStateError(DatasetsError, ValueError):
+    """A state was loaded that a stream of other steps has saved."""
+
+    def message(self, saved: Sequence[str], steps: Sequence[str]) -> str:
+        self.saved, self.steps = list(saved), list(steps)
+        return (
+            f"The state was saved by a stream of the steps {' → '.join(map(str, saved))}; this one has "
+            f"{' → '.join(steps)}. Build the stream as before, and load its state then."
+        )
+
+
+class DamagedStateError(DatasetsError, ValueError):
+    """A state was loaded that is not as it was saved."""
+
+    def message(self, state: Mapping[str, Any]) -> str:
+        self.state = dict(state)
+        return f"The state is not as state_dict() gave it: {str(self.state)[:200]}. Read it again from where it is."
 
 
 class ShardingError(DatasetsError, RuntimeError):
@@ -811,11 +834,14 @@ class LimitExceededError(DatasetsError, ValueError):
 
 
 @contextmanager
-def nonsense_told(kind: type[FileFormatError | CardError], path: str) -> Iterator[None]:
+def nonsense_told(kind: type[FileFormatError | CardError | UnknownTypeError], path: str) -> Iterator[None]:
     """Whatever a file that does not say what it should makes its reader stumble over is an error that names it."""
     try:
         yield
-    except DatasetsError:
+    except DatasetsError as error:
+        if isinstance(error, UnknownTypeError) and error.__cause__ is not None:
+            raise kind(path, str(error)) from error  # nonsense, too, of whose file nobody knew
+        error.add_note(f"In {path}.")
         raise
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise kind(path, f"its content is not as it should be: {type(error).__name__}: {error}.") from error

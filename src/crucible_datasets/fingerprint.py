@@ -7,10 +7,10 @@ operation and its arguments. The first question settles it and lets go of them a
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.forking import Lock
 from crucible_datasets.hashing import Hasher, UnhashableError
 from crucible_datasets.logging import get_logger
 
@@ -66,7 +66,7 @@ class Fingerprint:
 
     def __init__(self, text: str | None, parent: Fingerprint | None = None, content: Any = None) -> None:
         self._text, self._parent, self._content = text, parent, content
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @classmethod
     def fixed(cls, text: str) -> Fingerprint:

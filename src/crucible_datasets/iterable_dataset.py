@@ -19,7 +19,8 @@ from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.epochs import Epoch
 from crucible_datasets.streams.examples import Examples
 from crucible_datasets.streams.pushed import push_streams
-from crucible_datasets.streams.running import Run, State
+from crucible_datasets.streams.running import Run
+from crucible_datasets.streams.states import State
 from crucible_datasets.streams.stream import Stream
 from crucible_datasets.viewable import Viewable
 
@@ -204,6 +205,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
     ) -> IterableDataset:
         """Stream Parquet files; only the columns asked for, and row groups that can match the filters, are read."""
         options = {"columns": columns, "filters": filters, "on_bad_files": on_bad_files, **kwargs}
+        options["fragment_scan_options"] = fragment_scan_options
         return IterableDataset._of(streaming.one_split("parquet", path_or_paths, split, features, options))
 
     @staticmethod
@@ -283,7 +285,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
 
     def load_state_dict(self, state_dict: dict[str, Any] | list[dict[str, Any]]) -> None:
         """Begin where a state says, in every iteration of its epoch; a list has the states of all workers of a run."""
-        self._loaded = running.listed(state_dict)
+        self._loaded = running.loaded(self._stream, state_dict)
         self._run = None
 
     def set_epoch(self, epoch: int) -> None:
@@ -410,7 +412,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
 
     def to_list(self) -> list[Row]:
         """All rows as dicts."""
-        return export.to_list(self._stage, self.features)
+        return export.to_list(self._stage)
 
     def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
         """All rows as a pandas data frame; `batched` gives an iterator over frames."""

@@ -26,6 +26,7 @@ from crucible_datasets.benchmarks import (
 from crucible_datasets.exceptions import (
     ArgumentError,
     BadRowError,
+    FileFormatError,
     MissingFieldError,
     SplitNotFoundError,
     UnknownEntryError,
@@ -499,3 +500,17 @@ def test_a_data_file_that_is_not_there_is_told_without_asking_the_hub(tmp_path, 
 def test_samples_are_called_as_their_file_without_its_format(tmp_path):
     (tmp_path / "quiz-1.5.jsonl").write_text('{"input": "1+1?", "target": "2"}\n')
     assert load_samples(tmp_path / "quiz-1.5.jsonl").name == "quiz-1.5"
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_broken_lines_are_left_out_with_a_warning_where_bad_rows_are(tmp_path, caplog, streaming):
+    lines = {"a.jsonl": ['{"question": "a", "answer": "1"}', '{"ques', '{"question": "b", "answer": "2"}']}
+    lines["a.csv"] = ["question,answer", "a,1", "b,2,3,4", "b,2"]
+    for name, found in lines.items():
+        (tmp_path / name).write_text("\n".join(found) + "\n")
+        how = {"fields": {"input": "question", "target": "answer"}, "auto_id": True, "streaming": streaming}
+        with pytest.raises(FileFormatError):
+            list(load_samples(tmp_path / name, **how))
+        kept = load_samples(tmp_path / name, on_bad_rows="skip", **how)
+        assert [sample.target for sample in kept] == ["1", "2"]
+        assert str(tmp_path / name) in caplog.text

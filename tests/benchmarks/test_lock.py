@@ -35,7 +35,7 @@ from crucible_datasets.exceptions import (
     NotLockedError,
     PinNotFoundError,
 )
-from crucible_datasets.localhub.repos import HubFolder
+from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.server import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

@@ -11,7 +11,8 @@ from crucible_datasets import Dataset, config
 from crucible_datasets.benchmarks import load_benchmark
 from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.localhub.blobs import blob_of
-from crucible_datasets.localhub.repos import HubFolder, StoredFile
+from crucible_datasets.localhub.folder import HubFolder
+from crucible_datasets.localhub.repos import StoredFile
 from crucible_datasets.localhub.server import serving
 
 PIN = "0123456789abcdef0123456789abcdef01234567"

@@ -432,6 +432,7 @@ def test_pairs_have_the_best_and_the_worst_response_of_each_prompt(rows):
     table = {"p": [p for p, _ in rows], "r": [f"r{n}" for n in range(len(rows))], "s": [score for _, score in rows]}
     made = best_and_worst(table, prompt="p", response="r", score="s")
     assert made["prompt"] == list(dict.fromkeys(table["p"]))
+    assert all(best != worst for best, worst in zip(made["best"], made["worst"], strict=True))
     for prompt, high, low, worst in zip(
         made["prompt"], made["best_score"], made["worst_score"], made["worst"], strict=True
     ):

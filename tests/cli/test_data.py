@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 from support.command import crucible, done
 
-from crucible_datasets import ClassLabel, Dataset, DatasetDict, Features, Value, load_dataset
+from crucible_datasets import Array2D, ClassLabel, Dataset, DatasetDict, Features, Json, Value, load_dataset
 from crucible_datasets.cli import exits, files
 from crucible_datasets.cli.writing import writable
 from crucible_datasets.formats.base import FORMATS
@@ -66,6 +66,17 @@ def test_head_reads_no_more_than_it_shows(tmp_path):
     assert crucible("describe", path).code == exits.BAD_DATA
 
 
+def test_bad_lines_are_left_out_if_that_is_asked_for(tmp_path):
+    path = tmp_path / "some.jsonl"
+    path.write_text('{"n": 1}\n{"n": "bro\n{"n": 3}\n')
+    refused = crucible("load", path)
+    assert refused.code == exits.BAD_DATA and "not JSON: the line ends inside of a string" in refused.err
+    assert "--on-bad-lines skip" in refused.err
+    assert done("head", path, "--on-bad-lines", "skip", "--json").json == [{"n": 1}, {"n": 3}]
+    # What `convert` writes to a pipe, the next command reads.
+    assert done("convert", path, "-", "--on-bad-lines", "skip").out == '{"n": 1}\n{"n": 3}\n'
+
+
 def test_wide_rows_are_shown_below_each_other(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     path = tmp_path / "chat.jsonl"
@@ -120,6 +131,8 @@ def test_describe_knows_every_type(tmp_path, monkeypatch):
             "when": Value("timestamp[s]"),
             "bytes": Value("binary"),
             "half": Value("float16"),
+            "mixed": Json(),
+            "square": Array2D((1, 2), "int32"),
         }
     )
     odd = {"half": float("nan")}
@@ -132,11 +145,14 @@ def test_describe_knows_every_type(tmp_path, monkeypatch):
         "when": 0,
         "bytes": b"ab",
         "half": 0.5,
+        "mixed": [1, "a"],
+        "square": [[1, 2]],
     }
     Dataset.from_list([row, row | odd, dict.fromkeys(row)], features=features).save_to_disk(tmp_path / "all")
     (split,) = done("describe", tmp_path / "all", "--json").json.values()
     told = {each["column"]: each for each in split["columns"]}
     assert told["label"]["type"] == "label: no, yes" and told["label"]["top"] == [{"value": "yes", "count": 2}]
+    assert told["mixed"]["top"] == [{"value": '[1,"a"]', "count": 2}] and told["square"]["nulls"] == 1
     assert told["nothing"]["nulls"] == 3 and told["flag"]["nulls"] == 1
     assert told["numbers"]["length"]["quantiles"] == [2] * 5 and told["numbers"]["type"] == "list of int32"
     assert told["inside"]["type"] == "{a: string}" and told["bytes"]["length"]["unit"] == "bytes"

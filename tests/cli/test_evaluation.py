@@ -63,6 +63,34 @@ def test_eval_scores_compares_and_keeps(store, samples):
     assert set(told["stored"]["runs"]) == set(ResultStore(folder))
 
 
+def test_answers_of_a_run_are_shown_by_how_they_were_judged(store, samples):
+    def shown(kind, *more):
+        return done("results", "show", "half", "--store", store[0], "--samples", kind, *more, "--json").json["samples"]
+
+    for kind, first in (("right", 0), ("wrong", 1), ("unparsed", 1)):
+        assert [row["id"] for row in shown(kind, "--limit", 99)] == [sample.id for sample in samples[first::2]]
+    assert len(shown("all", "--limit", 3)) == 3 and shown("failed") == []
+
+
+def test_what_is_misspelt_is_told():
+    for words, meant in (
+        (["evla"], "eval"),
+        (["eval", "a", "b", "--metric", "f1", "--misssing", "wrong"], "--missing"),
+    ):
+        ran = crucible(*words)
+        assert ran.code == exits.USAGE and ran.err.rstrip().endswith(f"Did you mean {meant}?")
+
+
+def test_who_names_no_command_sees_which_there_are():
+    for words, name in (((), "convert"), (("hub",), "mirror")):
+        ran = crucible(*words)
+        assert (
+            ran.code == exits.USAGE
+            and name in ran.err
+            and ran.err.rstrip().endswith("required: COMMAND" if not words else "ACTION")
+        )
+
+
 @pytest.mark.parametrize("name", ["benchmarks", "metrics", "results"])
 def test_without_an_action_they_list(name, tmp_path, monkeypatch):
     monkeypatch.setattr("crucible_datasets.config.CRUCIBLE_RESULTS_DIR", str(tmp_path))

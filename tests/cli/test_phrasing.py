@@ -8,7 +8,12 @@ from support.command import crucible, every_command
 
 from crucible_datasets.cli import exits, parser
 from crucible_datasets.cli.phrasing import phrased, words_for
-from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError, MissingPredictionsError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    CodeExecutionRefusedError,
+    MissingPredictionsError,
+    SplitNotFoundError,
+)
 
 WHOLE = parser()
 
@@ -37,7 +42,12 @@ def test_advice_of_the_library_is_one_for_the_command():
     told = phrased(str(CodeExecutionRefusedError("pass_at_k@1")), words)
     assert "Pass --allow-code-execution to run it" in told
     assert phrased("Pass id_column=, or prediction_column='a'.", words) == "Pass --id-column, or --column a."
+    found = phrased(str(SplitNotFoundError("dev", ["train"])), words)
+    assert found == "There is no split 'dev'. Available: train."
+    export = words_for(parser_of(["results", "export"]))
+    assert phrased("path='a.x': … Or pass format=.", export) == "--output 'a.x': … Or pass --format."
     assert phrased("as fields={'target': 'gold'}, or", words) == "as --field target=gold, or"
+    assert phrased("as fields={'target': 'gold'}", export) == "as --field target=gold of `crucible eval`"
     assert phrased("as fields={'target': 'gold'}", {}) == "as fields={'target': 'gold'}"
 
 

@@ -77,6 +77,11 @@ def test_ids_of_ones_own_data_are_named_by_their_column(tmp_path):
     for more in ((), ("--id-column", "qid")):
         ran = crucible(*asked, *more)
         assert ran.code == exits.BAD_DATA and "--field id=qid" in ran.err and "fields=" not in ran.err
+    seen = done("benchmarks", "head", quiz, "--field", "id=qid", "--field", "metadata=question", "--json").json
+    assert [(one["id"], one["metadata"]) for one in seen] == [
+        ("q7", {"question": "1+1?"}),
+        ("q8", {"question": "1+2?"}),
+    ]
     named = ("--field", "id=qid", "--field", "metadata=question,answer")
     for header, more in (("qid", ()), ("whose", ("--id-column", "whose"))):
         said.write_text(f"{header},prediction\nq8,3\nq7,1\n")

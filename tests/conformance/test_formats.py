@@ -19,6 +19,7 @@ from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, Dat
 from crucible_datasets.features import Features
 from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.outputs.python import PythonFormatter
+from crucible_datasets.reading.resolved import checked
 
 NAMES = FORMATS.names()
 TEXTS = ["", " ", "né", "日本語", "👩‍👩‍👧", "שלום", "a,b", 'say "hi"', "tab\there", "\u202eabc", "#", "1", "NA", "-"]
@@ -148,7 +149,7 @@ def test_filters_keep_the_rows_that_match(writable, as_expression):
 
 def test_an_unknown_option_is_an_error_that_lists_those_that_exist(format):
     with pytest.raises(ArgumentError, match=format.name):
-        format.checked({"no_such_option": 1})
+        checked(format, {"no_such_option": 1})
 
 
 def test_extensions_are_lower_case_with_a_dot_and_of_one_format_only():
@@ -161,8 +162,6 @@ def test_extensions_are_lower_case_with_a_dot_and_of_one_format_only():
 
 
 def test_no_bytes_are_no_rows_or_a_typed_error(format):
-    if format.needs_path:
-        pytest.skip("read from a file")
     try:
         rows = read_back(format, b"")
     except DatasetsError:

@@ -216,7 +216,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_missing_package_comes_with_its_install_line(name, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
-    with pytest.raises(MissingPackageError, match=rf"pip install 'crucible-datasets\[{PACKAGES[name]}\]'"):
+    with pytest.raises(MissingPackageError, match=rf"pip install '/path/to/clone\[{PACKAGES[name]}\]'"):
         OUTPUTS[name].make()
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import http.server
 import os
 import random
-import threading
 import traceback
 import uuid
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fsspec.core import url_to_fs
 from support.servers import Store, store
+from support.web import folder_served
 
 from crucible_datasets import Dataset, config, load_dataset, storage
 from crucible_datasets.exceptions import AccessDeniedError, ContentMismatchError, DatasetsError, DownloadError
@@ -38,15 +36,6 @@ FILES = {
 NOWHERE = Store("", {}, None, {})
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """The standard library's server, which knows no ranges."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-
 @contextmanager
 def folder(tmp_path):
     _fill(tmp_path / "place")
@@ -58,16 +47,9 @@ def web(tmp_path):
     _fill(tmp_path / "place")
     for path in FILES:  # the times that web servers state have no fractions of a second
         os.utime(tmp_path / "place" / path, (1e9, 1e9))
-    handler = partial(Quiet, directory=str(tmp_path / "place"))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
     write = lambda path, content: (tmp_path / "place" / path).write_bytes(content)  # noqa: E731
-    yield f"http://127.0.0.1:{server.server_port}", write, NOWHERE
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with folder_served(tmp_path / "place") as address:
+        yield address, write, NOWHERE
 
 
 @contextmanager

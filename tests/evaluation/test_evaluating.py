@@ -253,8 +253,9 @@ def test_what_was_answered_before_an_end_is_kept_and_not_asked_for_again(tmp_pat
         return str(sample.id)
 
     how = {"store": tmp_path, "run_id": "one", "cache": False}
-    with pytest.raises(raised):
+    with pytest.raises(raised) as stopped:
         evaluate(model, data, "exact_match", **how)
+    assert "run_id='one' with resume=True" in stopped.value.__notes__[-1]
     assert [one.id for one in ResultStore(tmp_path).load("one").samples] == [str(n) for n in range(20)]
     assert len(evaluate(model, data, "exact_match", resume=True, **how).samples) == 30
     assert asked == list(range(30))

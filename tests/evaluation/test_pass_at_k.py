@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crucible_datasets.benchmarks import load_samples
+from crucible_datasets.evaluation import evaluate
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.metrics.passing import pass_at_k
 from crucible_datasets.exceptions import TooFewCompletionsError
@@ -53,3 +55,20 @@ def test_fewer_completions_than_k_are_an_error_and_not_a_one(n):
 def test_impossible_counts_are_errors(n, c, k):
     with pytest.raises(ValueError, match="completion"):
         pass_at_k(n, c, k)
+
+
+def test_a_completion_that_is_not_there_passes_nothing():
+    score = METRICS["pass_at_k"].score
+    assert score([True, None, None, None], None, k=1).value == pass_at_k(4, 1, 1)
+    assert score([True, None, False, None], None, k=1, extract="code/completion").value == pass_at_k(4, 1, 1)
+    ran = score(["def f(): return 1", None], None, k=1, tests="assert f() == 1", allow_code_execution=True)
+    assert (ran.value, ran.detail) == (0.5, {"n": 2, "c": 1, "k": 1})
+
+
+def test_completions_that_are_missing_count_as_the_call_says():
+    samples = load_samples([{"id": name, "input": name, "target": "x"} for name in "ab"])
+    given = {"a": [True, None, None, None], "b": [True, True]}
+    policies = {
+        policy: evaluate(given, samples, metrics="pass@1", missing=policy).value() for policy in ("wrong", "ignore")
+    }
+    assert policies == {"wrong": (0.25 + 1) / 2, "ignore": 1.0}

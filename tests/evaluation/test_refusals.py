@@ -143,6 +143,28 @@ class TestNoTargets:
         assert evaluate(["x"], [{"id": 1, "input": "?", "target": []}], "f1").value() == 0.0
 
 
+class TestChoices:
+    ROWS = tuple({"question": "?", "choices": ["x", "y"], "answer": answer} for answer in ("B", 1, "y", "", None))
+
+    def test_data_with_choices_is_multiple_choice_unless_a_metric_is_named(self, caplog):
+        run = evaluate(["The answer is (B)."] * 5, list(self.ROWS))
+        assert run.info.metrics == ["multiple_choice@1"] and [*run.values()] == [1.0, 1.0, 1.0, 0.0, 0.0]
+        assert evaluate(["B"] * 5, list(self.ROWS), "exact_match").info.metrics == ["exact_match@1"]
+        assert not any("have choices" in told for told in caplog.messages)
+
+    def test_a_column_that_was_not_kept_can_be(self):
+        rows = [{**row, "topic": "sums"} for row in self.ROWS]
+        with pytest.raises(ColumnNotFoundError) as refused:
+            evaluate(["B"] * 5, rows).by("topic")
+        assert "fields={'metadata': 'topic'}" in refused.value.__notes__[0]
+        assert [*evaluate(["B"] * 5, rows, fields={"metadata": "topic"}).by("topic")] == ["sums"]
+
+    def test_choices_of_some_samples_are_told_of(self, caplog):
+        data = [self.ROWS[0], {"question": "?", "choices": None, "answer": "B"}]
+        assert evaluate(["B", "B"], data).info.metrics == ["exact_match@1"]
+        assert "1 of 2 samples have choices" in caplog.messages[0]
+
+
 class TestNames:
     @pytest.mark.parametrize("path", ["boook", "metadata.boook", "metadata.from.boook", "from.boook", "target.x"])
     def test_a_field_that_no_sample_has_is_an_error_everywhere(self, data, store, path):

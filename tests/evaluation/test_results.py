@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets import config
+from crucible_datasets.benchmarks import load_samples
 from crucible_datasets.evaluation import (
     Differences,
     EvaluationResult,
@@ -371,7 +372,8 @@ def test_every_sample_is_of_one_kind(tmp_path_factory, pairs):
     for run in (one, other):
         run.summary = evaluate_summary(run)
     found = store.diff(one, other)
-    right = [tuple(value == 1.0 for value in pair) for pair in pairs]
+    right = [None if None in pair else tuple(value == 1.0 for value in pair) for pair in pairs]
+    assert [row.id for row in found.of("uncounted")] == [str(n) for n, pair in enumerate(right) if pair is None]
     assert found.fixed == [str(n) for n, pair in enumerate(right) if pair == (False, True)]
     assert found.broken == [str(n) for n, pair in enumerate(right) if pair == (True, False)]
     assert found.both_right == [str(n) for n, pair in enumerate(right) if pair == (True, True)]
@@ -530,3 +532,27 @@ def test_a_damaged_run_under_way_hides_no_other(store, caplog):
     assert [run.info.run_id for run in store.unfinished()] == ["b"] and list(store) == []
     with pytest.raises(FileFormatError, match=r"info\.json"):
         store.load("a")
+
+
+def test_a_run_under_way_whose_facts_are_damaged_is_an_error_that_names_them_and_stops_no_other(store):
+    with store.open_run(info("other")) as run:
+        run.append(scored(1))
+        run.finish()
+    with store.open_run(info("run")) as run:
+        run.append(scored(1))
+    path = Path(run.folder, "info.json")
+    whole = path.read_bytes()
+    for before, after in ((b"exact_match", b"exact_mbtch"), (b'"run_id":"run"', b'"run_id":"sun"'), (b"{", b"[")):
+        assert before in whole
+        path.write_bytes(whole.replace(before, after, 1))
+        with pytest.raises(FileFormatError, match="run"):
+            store.load("run")
+        assert [one.info.run_id for one in store.list()] == ["other"]
+    path.write_bytes(whole)
+    assert len(store.load("run").samples) == 1
+
+
+def test_the_least_error_is_right_where_lower_is_better(tmp_path):
+    samples = load_samples([{"id": "a", "input": "q", "target": "1"}])
+    one, other = (evaluate({"a": {"answer": "1", "confidence": sure}}, samples, "brier") for sure in (0.5, 1.0))
+    assert ResultStore(tmp_path).diff(one, other).fixed == ["a"]

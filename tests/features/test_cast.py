@@ -7,8 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from crucible_datasets import Dataset
 from crucible_datasets.exceptions import ArgumentError, CastError, ShapeError, ValueTypeError
-from crucible_datasets.features import Array2D, ClassLabel, Json, LargeList, List, Value
+from crucible_datasets.features import Array2D, ClassLabel, Features, Json, LargeList, List, Value
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
 
@@ -20,6 +21,17 @@ def column(*chunks: pa.Array) -> pa.ChunkedArray:
 def test_values_outside_the_slice_are_not_cast() -> None:
     lists = pa.array([["x"], ["1", "2"], None, ["3"]]).slice(1)
     assert cast_column(column(lists), List(Value("int64"))).to_pylist() == [[1, 2], None, [3]]
+
+
+def test_json_becomes_lists_and_structs_again() -> None:
+    chat = List({"role": Value("string")})
+    mixed = Dataset.from_dict({"m": [[{"role": "user"}], "broken", None]}, on_mixed_types="use_json")
+    whole = mixed.select([0, 2])
+    for typed in (whole.cast_column("m", chat), whole.map(lambda row: row, features=Features({"m": chat}))):
+        assert typed.features["m"] == chat and typed["m"][:] == [[{"role": "user"}], None]
+    assert [row["m"] for row in whole.to_iterable_dataset().cast_column("m", chat)] == [[{"role": "user"}], None]
+    with pytest.raises(ValueTypeError, match="'m', row 1: 'broken'"):
+        mixed.cast_column("m", chat)
 
 
 def test_values_under_null_structs_are_not_cast() -> None:

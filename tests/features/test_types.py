@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownEntryError, UnknownTypeError
-from crucible_datasets.features import ClassLabel, Features, Json, LargeList, List, Sequence, Value, register_feature
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    DatasetsError,
+    FeaturesMismatchError,
+    UnknownEntryError,
+    UnknownTypeError,
+)
+from crucible_datasets.features import (
+    Array2D,
+    ClassLabel,
+    Features,
+    Json,
+    LargeList,
+    List,
+    Sequence,
+    Translation,
+    Value,
+    register_feature,
+)
 from crucible_datasets.features.dtypes import arrow_of, name_of
 
 UNITS = ["s", "ms", "us", "ns"]
@@ -108,3 +128,26 @@ def test_a_type_of_ones_own_is_read_back() -> None:
     features = Features({"m": Molecule("g")})
     assert Features.from_dict(features.to_dict()) == features
     assert Features.from_arrow_schema(features.arrow_schema) == features
+
+
+NONSENSE = [None, True, -1, 2**70, "x", "\ud800", [], [None], [[]], {}, {"_type": "List"}, {"_type": ["x"]}]
+PLACES = [("v", "dtype"), ("c", "names"), ("l", "feature"), ("l",), ("q", "shape"), ("t", "languages"), ("v", "_type")]
+
+
+def test_nonsense_about_features_is_an_error_of_this_library_wherever_it_stands():
+    kinds = {"v": Value("int8"), "c": ClassLabel(names=["x"]), "l": List(Value("bool"))}
+    features = Features({**kinds, "q": Array2D((2, 2), "int8"), "t": Translation(["de"])})
+    for place, nonsense in itertools.product(PLACES, NONSENSE):
+        told = features.to_dict()
+        (told if len(place) == 1 else told[place[0]])[place[-1]] = nonsense
+        with suppress(DatasetsError):
+            Features.from_dict(told)
+        with suppress(DatasetsError):
+            _of_schema(features, {"huggingface": json.dumps({"info": {"features": told}})})
+    for text in (b"{", b"\xff", b"[]", b'{"info": 1}'):
+        with pytest.raises(UnknownTypeError):
+            _of_schema(features, {"huggingface": text})
+
+
+def _of_schema(features: Features, metadata: dict[str, Any]) -> Features:
+    return Features.from_arrow_schema(features.arrow_schema.with_metadata(metadata))

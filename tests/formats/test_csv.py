@@ -175,3 +175,8 @@ MOMENTS = pa.table(
 )
 def test_how_tables_are_written(options, expected):
     assert written(MOMENTS, **options) == expected
+
+
+def test_a_converter_that_is_no_function_is_an_argument_that_is_refused():
+    with pytest.raises(ArgumentError, match="converters"):
+        read("a\n1\n", converters={"a": "text"})

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from support.formats import loaded
 
-from crucible_datasets import disable_caching, enable_caching, load_dataset
+from crucible_datasets import config, disable_caching, enable_caching, load_dataset
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError, MixedTypesError
 from crucible_datasets.features import Features, Json, List, Value
 from crucible_datasets.formats import json_mixed
@@ -340,3 +340,13 @@ def test_lists_that_are_null_before_they_hold_objects(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for streaming in (False, True):
         assert list(load_dataset("json", data_files=str(path), split="train", streaming=streaming)) == rows
+
+
+def test_rows_whose_keys_all_differ_are_refused_before_they_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(config, "MAX_DECODED_BYTES", 1 << 20)
+    with pytest.raises(LimitExceededError, match="2,001 rows with 2,000 different keys"):
+        read(b"".join(b'{"k%d": 1}\n' % number for number in range(2000)))
+    inside = read(b"".join(b'{"a": {"k%d": %d}}\n' % (number, number) for number in range(2000)))
+    assert inside[1]["a"][7] == {"k7": 7}
+    wide = b'{"k": 0, %s}\n' % b", ".join(b'"k%d": 1' % number for number in range(900))
+    assert len(read(wide * 100)[1]) == 901

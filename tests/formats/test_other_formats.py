@@ -116,3 +116,18 @@ def test_lance(kind, tmp_path):
     stream.name = str(path)
     tables = list(FORMATS["lance"].rows(stream, columns=["s"], filters=[("a", ">", 1)]))
     assert pa.concat_tables(tables).to_pylist() == [{"s": None}, {"s": "z"}]
+
+
+def test_lengths_and_heaps_of_hdf5_that_cannot_be_are_refused_before_they_are_followed(hdf5):
+    data = hdf5(lambda h5py, file: file.create_dataset("t", data=["one", "", "three"], dtype=h5py.string_dtype()))
+    assert rows("hdf5", data) == {"t": ["one", "", "three"]}
+    heap = data.index(b"GCOL")
+    address = heap.to_bytes(8, "little")
+    endless = bytearray(data)
+    endless[heap + 16 : heap + 32] = bytes(16)
+    with pytest.raises(FileFormatError, match="heap") as caught:
+        rows("hdf5", bytes(endless))
+    assert caught.value.offset == heap
+    at = data.index((3).to_bytes(4, "little") + address)
+    with pytest.raises(FileFormatError, match="longer than the file"):
+        rows("hdf5", data[: at + 3] + b"\xf0" + data[at + 4 :])

@@ -9,9 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.dataset import ParquetFragmentScanOptions
 
-from crucible_datasets import ClassLabel, Features, Image, Json, List, Value, config
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets import ClassLabel, Features, Image, IterableDataset, Json, List, Value, config, load_dataset
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ArgumentTypeError,
+    ColumnNotFoundError,
+    FileFormatError,
+    UnavailableError,
+)
+from crucible_datasets.formats import scan_options
 from crucible_datasets.formats.parquet import FORMAT, byte_count
 
 FEATURES = Features(
@@ -122,6 +130,29 @@ def test_what_breaks_off_is_an_error_or_passed_over(length):
     assert list(FORMAT.rows(broken, on_bad_files="skip")) == []
     with pytest.raises(ArgumentError):
         list(FORMAT.rows(broken, on_bad_files="ignore"))
+
+
+def test_options_of_pyarrow_that_decide_on_rows_are_refused_and_those_of_pace_told(tmp_path, caplog):
+    """All of them, so that one of a later pyarrow is not passed over in silence."""
+    path = str(tmp_path / "it.parquet")
+    pq.write_table(pa.table({"a": [1, 2]}), path)
+
+    def rows(options):
+        given = {"data_files": path, "split": "train", "fragment_scan_options": options}
+        (flowing, held) = (list(load_dataset("parquet", streaming=flows, **given)) for flows in (True, False))
+        assert flowing == held == list(IterableDataset.from_parquet(path, fragment_scan_options=options))
+        return flowing
+
+    assert rows(None) == rows({}) == rows({"pre_buffer": False}) == [{"a": 1}, {"a": 2}]
+    assert "pre_buffer" in caplog.text
+    known = {name for name in dir(ParquetFragmentScanOptions()) if not name.startswith("_")}
+    assert known == {*scan_options._OF_PACE, *scan_options._OF_ROWS, "arrow_extensions_enabled", "equals", "type_name"}
+    for name, value in {"page_checksum_verification": True, "thrift_string_size_limit": 9}.items():
+        with pytest.raises(UnavailableError, match=name):
+            rows(ParquetFragmentScanOptions(**{name: value}))
+    for wrong in ("x", {"no_such": 1}):
+        with pytest.raises(ArgumentTypeError, match="ParquetFragmentScanOptions"):
+            rows(wrong)
 
 
 def test_sizes():

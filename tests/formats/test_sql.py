@@ -9,9 +9,16 @@ import pyarrow as pa
 import pytest
 from support.formats import joined
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, DatasetGenerationError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ColumnNamesError,
+    DatabaseError,
+    DatasetGenerationError,
+    ValueTypeError,
+)
 from crucible_datasets.features import Features, Json
-from crucible_datasets.formats.sql import read_sql, write_sql
+from crucible_datasets.formats.sql import read_sql
+from crucible_datasets.formats.sql_write import write_sql
 
 TABLE = pa.table({"i": [1, None, 3], "f": [1.5, 2.0, None], "s": ["a", None, "é"], "b": [b"x", None, b""]})
 FEATURES = Features.from_arrow_schema(TABLE.schema)
@@ -98,3 +105,19 @@ def test_damage_that_is_met_while_rows_are_read_is_told(tmp_path):
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xff"))
     with pytest.raises(DatasetGenerationError, match="UTF-8"):
         list(read_sql("t", f"sqlite:///{path}"))
+
+
+def test_what_a_database_cannot_take_is_an_error_that_names_it_and_leaves_it_as_it_was(tmp_path):
+    table = pa.table({"a": ["x" * 1000] * 500})
+    features = Features.from_arrow_schema(table.schema)
+    with closing(sqlite3.connect(tmp_path / "full.db")) as con:
+        con.execute("PRAGMA max_page_count = 20")
+        with pytest.raises(DatabaseError, match="full.db: .*disk is full"):
+            write_sql([table], features, "t", con)
+        assert rows("SELECT name FROM sqlite_master", con) == []
+        large = pa.table({"n": pa.array([1, 2**63], pa.uint64())})
+        with pytest.raises(ValueTypeError, match="'n', row 1"):
+            write_sql([large], Features.from_arrow_schema(large.schema), "t", con)
+    for way in (lambda place: write_sql([table], features, "t", place), lambda place: rows("SELECT 1", place)):
+        with pytest.raises(DatabaseError, match="/no/such/folder"):
+            way("sqlite:////no/such/folder/x.db")

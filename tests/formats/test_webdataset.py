@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import http.server
 import io
 import json
 import os
@@ -14,7 +13,6 @@ import threading
 import tracemalloc
 import zipfile
 import zlib
-from functools import partial
 
 import cbor2
 import msgpack
@@ -22,6 +20,7 @@ import numpy as np
 import pytest
 import webdataset
 from support.packed import COMPRESSIONS, compressed, tar_of
+from support.web import folder_served
 
 from crucible_datasets import load_dataset
 from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetsError, FileFormatError, LimitExceededError
@@ -233,24 +232,15 @@ def test_shards_are_named_by_braces_patterns_lists_and_addresses(shards, monkeyp
     assert stream("data-001.tar").__next__() == everything[3]
     with pytest.raises(DataFilesNotFoundError, match="data-005"):
         parse_shards("data-{000..005}.tar")
-    handler = partial(_Quiet, directory=str(shards))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
+    with folder_served(shards) as address:
         found = parse_shards(f"{address}/data-{{000..001}}.tar")
         flowing = load_dataset(
             "webdataset", data_files=f"{address}/data-{{000..001}}.tar", split="train", streaming=True
         )
         rows = list(flowing)
-        server.shutdown()
     assert [sample["txt"] for sample in found] == [str(number) for number in range(7)]
     assert found[0]["__url__"] == f"{address}/data-000.tar"
     assert [row["json"]["n"] for row in rows] == list(range(7))
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
 
 
 def test_threads_read_ahead_and_change_nothing_but_that(shards):
@@ -352,3 +342,19 @@ def test_zip_is_no_tar():
         archive.writestr("x.txt", "1" * 600)
     with pytest.raises(FileFormatError, match="header"):
         parse(io.BytesIO(sink.getvalue()))
+
+
+@pytest.mark.parametrize("name", ["__key__", "__url__"])
+def test_a_file_that_is_called_as_what_every_sample_has_is_refused_however_it_is_read(tmp_path, name):
+    path = str(tmp_path / "a.tar")
+    with open(path, "wb") as file:
+        file.write(tar_of([("x.txt", b"one"), (f"x.{name}", b"two")]))
+    ways = [parse, lambda path: list(stream(path))] + [
+        lambda path, streaming=streaming: list(
+            load_dataset("webdataset", data_files=path, split="train", streaming=streaming)
+        )
+        for streaming in (False, True)
+    ]
+    for way in ways:
+        with pytest.raises(FileFormatError, match=f"x.{name}"):
+            way(path)

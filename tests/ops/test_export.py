@@ -173,6 +173,23 @@ def test_a_last_line_without_its_end_is_ended_first(tmp_path):
     assert texts_in("json", (tmp_path / "it.jsonl").read_bytes()) == ["before", "text 0"]
 
 
+def test_a_stream_writes_what_a_dataset_of_its_rows_writes(tmp_path):
+    of_lines = [{}, {"mode": "a"}, {"num_proc": 2}, {"batch_size": 3, "compression": "gzip"}]
+    options = {
+        "json": [*of_lines, {"lines": False}, {"orient": "table"}, {"orient": "split"}],
+        "csv": [*of_lines, {"sep": ";"}, {"na_rep": "-", "index": True}],
+        "parquet": [{}, {"batch_size": 4}, {"compression": "zstd"}],
+    }
+    known = numbers().to_iterable_dataset(num_shards=3)
+    unknown = known.map(lambda row: row)  # whose features only the last row tells
+    for kind, several in options.items():
+        for place, chosen in enumerate(several):
+            paths = [tmp_path / f"{place}-{who}.{kind}" for who in ("dataset", "known", "unknown")]
+            for path, rows in [*zip(paths, (numbers(), known, unknown))] * 2:
+                written(rows, kind, path, **chosen)
+            assert len({path.read_bytes() for path in paths}) == 1, (kind, chosen)
+
+
 @pytest.mark.parametrize("options", [{"lines": False}, {"orient": "split"}])
 def test_only_lines_can_follow_others(options, tmp_path):
     with pytest.raises(ArgumentError, match="mode"):

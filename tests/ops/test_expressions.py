@@ -466,7 +466,7 @@ def test_names_that_sql_cannot_tell_apart_are_refused():
 
 def test_without_duckdb_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(MissingPackageError, match=r"crucible-datasets\[sql\]"):
+    with pytest.raises(MissingPackageError, match=r"clone\[sql\]"):
         TWO.filter("level > 1")
 
 

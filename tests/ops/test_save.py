@@ -33,10 +33,12 @@ from crucible_datasets import (
 from crucible_datasets.exceptions import (
     ArgumentError,
     ArrowFileError,
+    DatasetsError,
     FileFormatError,
     FileNotFoundDatasetsError,
     LimitExceededError,
     NotAFolderError,
+    StorageError,
     UnsavedIndexError,
 )
 from crucible_datasets.ops import blocks
@@ -507,3 +509,24 @@ def test_bars_on_a_terminal_only(folder, monkeypatch, capsys):
         assert "10/10" in capsys.readouterr().err
     finally:
         disable_progress_bars()
+
+
+def test_a_state_that_says_nonsense_of_the_format_is_an_error_that_names_it(folder):
+    numbers().with_format("numpy").save_to_disk(folder)
+    state = Path(folder, "state.json")
+    whole = json.loads(state.read_text())
+    for nonsense in ({"_format_kwargs": [1]}, {"_format_kwargs": "x"}, {"_format_type": 1.5}, {"_format_type": []}):
+        state.write_text(json.dumps(whole | nonsense))
+        with pytest.raises(DatasetsError) as caught:
+            Dataset.load_from_disk(folder)
+        assert str(state) in " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_read_and_refused_for_writing(tmp_path):
+    named = os.path.join(tmp_path, os.fsdecode(b"\xff"))
+    with pytest.raises(StorageError, match=r"\\udcff"):
+        numbers().save_to_disk(named)
+    assert os.listdir(tmp_path) == []
+    numbers().save_to_disk(tmp_path / "plain")
+    os.rename(tmp_path / "plain", named)
+    assert Dataset.load_from_disk(named)[:] == numbers()[:]

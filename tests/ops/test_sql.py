@@ -184,7 +184,7 @@ def test_columns_of_the_same_name_as_words_of_sql():
 
 def test_without_duckdb_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(MissingPackageError, match=r"crucible-datasets\[sql\]"):
+    with pytest.raises(MissingPackageError, match=r"clone\[sql\]"):
         ROWS.sql("select 1 as x")
 
 

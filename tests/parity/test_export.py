@@ -183,7 +183,16 @@ def test_unknown_options_are_refused(kind):
     )
 
 
-SQL_ROWS = {"n": [1, 2, 3], "text": ["a", "é", None], "x": [0.5, None, 1e20], "data": [b"ab", b"", None]}
+SQL_ROWS = {
+    "n": [1, 2, 3],
+    "text": ["a", "é", None],
+    "x": [0.5, None, 1e20],
+    "yes": [True, False, True],
+    "day": [dt.date(2020, 1, 2), None, dt.date(1999, 1, 1)],
+    "clock": [dt.time(1, 2, 3), dt.time(4, 5, 6, 7), None],
+    "moment": [dt.datetime(2020, 1, 2), dt.datetime(2020, 1, 2, 3, 4, 5, 6), None],
+    "data": [b"ab", b"", None],
+}
 
 
 def test_sql_tables_hold_the_same():
@@ -202,8 +211,10 @@ def _same_sql_tables(batch_size: int | None, before: list[Any], options: dict[st
             for each in before:
                 dataset.to_sql("rows", connection, **each)
             count = dataset.to_sql("rows", connection, batch_size=batch_size, **options)
-            names = [column[1] for column in connection.execute("PRAGMA table_info(rows)")]
-            return count, names, connection.execute("SELECT * FROM rows").fetchall()
+            # There bytes are declared as text, which they are not.
+            kinds = [column[1:3] for column in connection.execute("PRAGMA table_info(rows)") if column[1] != "data"]
+            indexes = [index[1] for index in connection.execute("PRAGMA index_list(rows)")]
+            return count, kinds, indexes, connection.execute("SELECT * FROM rows").fetchall()
         finally:
             connection.close()
 

@@ -97,6 +97,7 @@ BATCH_FUNCTIONS = {
     "set": lambda batch: {"n": batch["n"][::-1]},
     "all": lambda batch: {name: values * 2 for name, values in batch.items()},
     "fewer": lambda batch: {name: values[:1] for name, values in batch.items()},
+    "some, of another type": lambda batch: {name: ["x"] * (batch["n"][0] > 0) for name in batch},
     "none": lambda batch: None,
     "wrong length": lambda batch: {"b": [1]},
     "scalar": lambda batch: {"b": 1},

@@ -245,7 +245,7 @@ def test_7z(packed):
 
 def test_7z_without_its_package(packed, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "py7zr", None)
-    with pytest.raises(MissingPackageError, match=r"crucible-datasets\[7z\]"):
+    with pytest.raises(MissingPackageError, match=r"clone\[7z\]"):
         read_all(packed(b"7z\xbc\xaf\x27\x1c" + bytes(100), ".7z"))
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
-import threading
 import uuid
 from contextlib import contextmanager
-from functools import partial
 
 import pytest
 from fsspec.core import url_to_fs
 from support.packed import tar_of
 from support.servers import Store, store
+from support.web import folder_served
 
 from crucible_datasets import config, load_dataset
 from crucible_datasets.exceptions import ContentMismatchError, FileFormatError
@@ -35,22 +33,9 @@ def shard(number, word="old"):
     return tar_of(members)
 
 
-class Plain(http.server.SimpleHTTPRequestHandler):
-    """The server of the standard library: no ranges, no versions, only times."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *arguments):
-        pass
-
-
 @contextmanager
 def web(tmp_path):
     (tmp_path / "place").mkdir()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Plain, directory=str(tmp_path / "place")))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
 
     def write(name, content):
         path = tmp_path / "place" / name
@@ -59,10 +44,8 @@ def web(tmp_path):
         path.write_bytes(content)
         os.utime(path, (age, age))
 
-    yield f"http://127.0.0.1:{server.server_port}", write, {}
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with folder_served(tmp_path / "place") as address:
+        yield address, write, {}
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class Trial:
         rest = [
             path.name for path in Path(default_cache().root).rglob("*") if path.is_file() and path.name not in whole
         ]
-        wrong += [f"left {name}" for name in rest if not name.endswith(".uses")]
+        wrong += [f"left {name}" for name in rest if not name.endswith((".uses", ".ledger"))]
         Path(self.root, "wrong").write_text(json.dumps(wrong))
 
     def litter(self):

@@ -6,13 +6,12 @@ import json
 import os
 import pickle
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from PIL import Image as Pillow
+from support.web import Quiet, served
 
 import crucible_datasets as cd
 from crucible_datasets import Audio, Dataset, Features, Image, List, Mesh, Nifti, Pdf, Value, Video, config
@@ -36,20 +35,15 @@ def folder(tmp_path, monkeypatch):
 def server():
     asked = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_GET(self):
             asked.append(self.path)
             self.send_error(404)
 
         do_HEAD = do_GET
 
-        def log_message(self, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}", asked
-        running.shutdown()
+    with served(Handler) as address:
+        yield address, asked
 
 
 def hostile(folder, address):

@@ -8,15 +8,14 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import suppress
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from support.faulty import faulty
+from support.web import Quiet, served
 
 from crucible_datasets.exceptions import ContentMismatchError, DownloadError
 from crucible_datasets.sources import http, quick
@@ -73,14 +72,12 @@ def test_an_answer_without_a_stated_length_is_read_up_to_a_limit(monkeypatch):
     for module in ("quick", "accidents"):
         monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
     monkeypatch.setattr("crucible_datasets.sources.quick._LONGEST_ANSWER", 100_000)
-    with ThreadingHTTPServer(("127.0.0.1", 0), InPieces) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        found = [quick.answered(f"http://127.0.0.1:{server.server_port}/{size}", {}) for size in (99, 200, 99)]
-        server.shutdown()
+    with served(InPieces) as address:
+        found = [quick.answered(f"{address}/{size}", {}) for size in (99, 200, 99)]
     assert found == [bytes(99_000), None, bytes(99_000)]
 
 
-class InPieces(BaseHTTPRequestHandler):
+class InPieces(Quiet):
     """Answers with as many thousand bytes as the path says, and does not say so itself."""
 
     protocol_version = "HTTP/1.1"
@@ -93,9 +90,6 @@ class InPieces(BaseHTTPRequestHandler):
             for _ in range(int(self.path[1:])):
                 self.wfile.write(b"3e8\r\n" + bytes(1000) + b"\r\n")
             self.wfile.write(b"0\r\n\r\n")
-
-    def log_message(self, *args):
-        pass
 
 
 @pytest.mark.parametrize("fault", ["cut 1000", "reset", "503"])

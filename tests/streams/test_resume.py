@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from support.streams import STRATEGIES, assert_resumes, built, pipelines, read, saved, sources, values
 
 import crucible_datasets as ours
+from crucible_datasets.exceptions import ArgumentTypeError, DamagedStateError, ForeignStateError
 
 # One example of every step, for pairs of them.
 STEPS: dict[str, Any] = {
@@ -263,9 +264,31 @@ def test_resuming_reads_files_from_where_they_are_needed(tmp_path):
         return row
 
     again = stream.map(noted)
-    again.load_state_dict({**state, "place": [[state["place"], 18_000], 0]})
+    again.load_state_dict({"epoch": 0, "place": [[state["place"], 18_000], 0]})
     read(again, 1)
     assert min(seen) >= 18_000
+
+
+@given(pipelines(2), pipelines(2), st.data())
+@settings(max_examples=25)
+def test_a_state_is_that_of_these_steps_and_whole(spec, other, data):
+    stream, another = built(ours, spec), built(ours, other)
+    read(stream, data.draw(st.integers(0, 6)))
+    state = saved(stream)
+    stream.load_state_dict(state)
+    if state["steps"] != another.state_dict()["steps"]:
+        with pytest.raises(ForeignStateError, match="steps"):
+            another.load_state_dict(state)
+    text = json.dumps(state)
+    place = data.draw(st.integers(0, len(text) - 1))
+    damaged = text[:place] + data.draw(st.sampled_from('0123456789[]{},"nx')) + text[place + 1 :]
+    try:
+        nonsense = json.loads(damaged)
+    except ValueError:
+        return
+    if nonsense != state and "sum" in nonsense:
+        with pytest.raises((DamagedStateError, ForeignStateError, ArgumentTypeError)):
+            stream.load_state_dict(nonsense)
 
 
 def test_an_epoch_has_its_own_states():

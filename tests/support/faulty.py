@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from urllib.parse import urlsplit
+
+from support.web import Quiet, served
 
 
 @dataclass
@@ -18,7 +20,7 @@ class Faulty:
 
     content: bytes
     plan: list[str] = field(default_factory=list)
-    port: int = 0
+    url: str = ""
     asked: list[tuple[str, str]] = field(default_factory=list)  # method and Range of each request
     seen: list[dict[str, str]] = field(default_factory=list)  # their headers
     sent: int = 0
@@ -26,8 +28,8 @@ class Faulty:
     cut_every: int = 0
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/data"
+    def port(self) -> int | None:
+        return urlsplit(self.url).port
 
 
 @contextmanager
@@ -35,7 +37,7 @@ def faulty(content: bytes, *plan: str, cut_every: int = 0) -> Iterator[Faulty]:
     """Serve a content with these faults as long as the block runs."""
     facts = Faulty(content, list(plan), cut_every=cut_every)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True  # a body after its head would wait 40 ms
 
@@ -43,27 +45,16 @@ def faulty(content: bytes, *plan: str, cut_every: int = 0) -> Iterator[Faulty]:
             facts.asked.append((self.command, self.headers.get("Range", "")))
             facts.seen.append(dict(self.headers))
             fault = facts.plan.pop(0) if facts.plan else "fine"
-            FAULTS.get(fault.partition(" ")[0], _status)(self, facts, fault)
+            FAULTS.get(fault.partition(" ")[0], refused)(self, facts, fault)
 
         do_HEAD = do_GET
 
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    facts.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with served(Handler) as address:
+        facts.url = f"{address}/data"
         yield facts
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-def _status(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
+def refused(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     """`503`, or `429 2` with Retry-After."""
     status, _, wait = fault.partition(" ")
     handler.send_response(int(status))
@@ -73,7 +64,7 @@ def _status(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     handler.end_headers()
 
 
-def _wanted(handler: BaseHTTPRequestHandler, facts: Faulty) -> tuple[int, int, bool]:
+def wanted(handler: BaseHTTPRequestHandler, facts: Faulty) -> tuple[int, int, bool]:
     asked = re.fullmatch(r"bytes=(\d+)-(\d*)", handler.headers.get("Range", ""))
     if not asked:
         return 0, len(facts.content), False
@@ -96,7 +87,7 @@ def _send(
 
 
 def _fine(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
-    start, stop, partial = _wanted(handler, facts)
+    start, stop, partial = wanted(handler, facts)
     body = facts.content[start:stop]
     if facts.cut_every:
         body = body[: facts.cut_every]
@@ -106,7 +97,7 @@ def _fine(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
 
 def _cut(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     """`cut 1000`: the connection ends after so many bytes."""
-    start, stop, partial = _wanted(handler, facts)
+    start, stop, partial = wanted(handler, facts)
     headers = {"Content_Range": f"bytes {start}-{stop - 1}/{len(facts.content)}"} if partial else {}
     body = facts.content[start:stop][: int(fault.partition(" ")[2])]
     _send(handler, facts, body, stop - start, 206 if partial else 200, **headers)
@@ -127,7 +118,7 @@ def _stall(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
 
 def _crawl(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     """`crawl 100`: so many bytes come, one by one, fifty in a second."""
-    start, stop, partial = _wanted(handler, facts)
+    start, stop, partial = wanted(handler, facts)
     handler.send_response(206 if partial else 200)
     if partial:
         handler.send_header("Content-Range", f"bytes {start}-{stop - 1}/{len(facts.content)}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crucible_datasets.localhub.server import Handler, HubServer, serving
-from support.faulty import FAULTS, Faulty, _status, _wanted
+from support.faulty import FAULTS, Faulty, refused, wanted
 
 
 @dataclass
@@ -58,7 +58,7 @@ def faulty_hub(root: str) -> Iterator[FaultyHub]:
                     self.handle_request()
                     return
                 facts = Faulty(_right(hub, self), elsewhere=hub.elsewhere)
-                {**FAULTS, "halt": _halt, "swapped": _swapped}.get(fault.split()[0], _status)(self, facts, fault)
+                {**FAULTS, "halt": _halt, "swapped": _swapped}.get(fault.split()[0], refused)(self, facts, fault)
 
             do_HEAD = do_GET
 
@@ -78,7 +78,7 @@ def _right(hub: FaultyHub, handler: Handler) -> bytes:
 
 def _halt(handler: Any, facts: Faulty, fault: str) -> None:
     """`halt 1000`: nothing comes after so many bytes, and the connection stays open."""
-    start, stop, _ = _wanted(handler, facts)
+    start, stop, _ = wanted(handler, facts)
     handler.send_response(200)
     handler.send_header("Content-Length", str(stop - start))
     handler.end_headers()

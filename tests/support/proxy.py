@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import select
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
+
+from support.web import Quiet, served
 
 
 @dataclass
 class Proxy:
     """`seen` holds each request with its headers; those whose word is not `password` are refused."""
 
-    port: int
+    host: str
     password: str
     seen: list[str] = field(default_factory=list)
 
     def url(self, password: str) -> str:
-        return f"http://me:{password}@127.0.0.1:{self.port}"
+        return f"http://me:{password}@{self.host}"
 
 
 @contextmanager
 def proxying(password: str) -> Iterator[Proxy]:
     """Pass requests on as long as the block runs."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet):
         def do_CONNECT(self) -> None:
             if self.is_welcome():
                 host, _, port = self.path.partition(":")
@@ -60,20 +60,9 @@ def proxying(password: str) -> Iterator[Proxy]:
             self.end_headers()
             return False
 
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    facts = Proxy(server.server_port, password)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with served(Handler) as address:
+        facts = Proxy(urlsplit(address).netloc, password)
         yield facts
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _coded(text: str) -> str:

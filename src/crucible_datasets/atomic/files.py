@@ -70,6 +70,10 @@ def storage_errors(path: str) -> Iterator[None]:
         yield
     except StorageError:
         raise
+    except UnicodeEncodeError as error:
+        if path.encode(errors="ignore").decode() == path:
+            raise
+        raise StorageError(path, errno.EILSEQ) from error  # Arrow opens only what is named in UTF-8
     except PermissionError as error:
         if error.errno is None or not _concerns(error.filename, path):
             raise

@@ -67,9 +67,10 @@ def me() -> str:
 
 
 def is_alive(owner: str) -> bool | None:
-    """Whether a process still runs; None when it belongs to another machine."""
-    machine, pid, started = owner.split("-")
-    if machine != _machine():
+    """Whether a process still runs; None when it belongs to another machine, or to no process that can be told."""
+    machine, _, process = owner.partition("-")
+    pid, _, started = process.partition("-")
+    if machine != _machine() or not pid.isdecimal():
         return None
     try:
         os.kill(int(pid), 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic.owners import unfinished_name
 
 _BELIEVED_SECONDS = 600
 
@@ -18,12 +18,14 @@ class Ledger:
     """What the processes that share a cache have added to it."""
 
     def __init__(self, root: str) -> None:
-        self._path = os.path.join(root, ".ledger")
+        self._path, self._work = os.path.join(root, ".ledger"), os.path.join(root, ".work")
 
     def begin(self, size: int) -> None:
         """All entries were looked at, and are this large."""
-        with written_whole(self._path, is_lasting=False) as path, open(path, "w", encoding="ascii") as file:
+        beside = os.path.join(self._work, unfinished_name("ledger"))  # which the next one removes, if this one dies
+        with open(beside, "w", encoding="ascii") as file:
             file.write(f"{int(time.time())}\n{size}\n")
+        os.replace(beside, self._path)
 
     def add(self, size: int) -> int | None:
         """One more entry; how large all of them are now, or None when only a look can tell."""

@@ -9,7 +9,7 @@ what is heavy when they run.
     catalogue locking       benchmarks; lock, overlap
     measures                metrics
     evaluating questions answers scores   eval, compare
-    results moves exchange  results: list, show, delete; diff, rescore; export, import, mirror; report
+    results answered moves exchange   results: list, show, delete; diff, rescore; export, import, mirror; report
     cache hub about showing cache, hub, env, demo, completion
     running                 run, switch
     viewing                 view

@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from crucible_datasets.cli.command import Command, benchmark_arguments, require_count
+from crucible_datasets.cli.command import Command, benchmark_arguments, field_argument, require_count
 from crucible_datasets.cli.completing import benchmark_argument, file_argument
 from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount
+from crucible_datasets.cli.questions import fields_named, samples_of
 
 
 def list_(
@@ -59,16 +60,21 @@ def _pairs(value: dict[str, Any]) -> str:
 
 
 def head(
-    benchmark: str, split: str | None, config: str | None, revision: str | None, synthetic: bool, rows: int
+    benchmark: str,
+    split: str | None,
+    config: str | None,
+    revision: str | None,
+    synthetic: bool,
+    field: list[str],
+    rows: int,
 ) -> Pieces:
-    """Show the first samples of a benchmark."""
+    """Show the first samples of a benchmark, or those that `eval` makes of your data."""
     from msgspec import to_builtins
 
-    from crucible_datasets.benchmarks.loading.load import load_benchmark
-
     require_count(rows)
-    what: dict[str, Any] = {"config": config, "revision": revision, "synthetic": synthetic}
-    samples = load_benchmark(benchmark, split, streaming=True, limit=rows, **what)
+    what: dict[str, Any] = {"split": split, "config": config, "limit": rows, "streaming": True}
+    asked = {} if revision is None else {"revision": revision}
+    samples = samples_of(benchmark, synthetic, fields_named(field), {**what, **asked})
     shown = [to_builtins(sample, enc_hook=str) for sample in samples]
     yield Records(("id", "input", "target", "choices", "metadata"), shown)
     return None
@@ -119,6 +125,7 @@ def _name_argument(parser: ArgumentParser) -> None:
 
 def _head_arguments(parser: ArgumentParser) -> None:
     benchmark_arguments(parser)
+    field_argument(parser)
     parser.add_argument("-n", "--rows", type=int, default=3, help="how many; %(default)s by default")
 
 

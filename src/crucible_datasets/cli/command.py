@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser
-from collections.abc import Callable, Mapping
+from argparse import SUPPRESS, Action, ArgumentParser
+from argparse import ArgumentError as RefusedArgument
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -25,14 +26,31 @@ class Parser(ArgumentParser):
     """Raises what argparse would print, so that programs can be told as JSON."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(self.format_usage(), self.prog, message)
+        # Who names no command wants to know which there are.
+        asks_for_all = message.endswith(("required: COMMAND", "required: ACTION"))
+        raise UsageError(f"{self.format_help()}\n" if asks_for_all else self.format_usage(), self.prog, message)
 
     def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
         """Refuse here what the command does not know: argparse would let the first parser do it, with its usage."""
         known, others = super().parse_known_args(*given)
         if others:
-            self.error(f"unrecognized arguments: {' '.join(others)}")
+            self.error(f"unrecognized arguments: {' '.join(others)}{_meant(others, self._option_string_actions)}")
         return known, others
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except RefusedArgument as error:
+            error.message += _meant([value], action.choices or ())
+            raise
+
+
+def _meant(words: Iterable[str], known: Iterable[str]) -> str:
+    """What was probably meant by words that are not known."""
+    from difflib import get_close_matches
+
+    found = [meant for word in words for meant in get_close_matches(str(word), [*map(str, known)], 1)]
+    return f". Did you mean {' '.join(found)}?" if found else ""
 
 
 def _nothing(parser: ArgumentParser) -> None:
@@ -88,6 +106,13 @@ def dataset_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
     parser.add_argument("--split", metavar="SPLIT", help="such as train, test, or train[:10%%]")
     parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")
+    bad_lines_argument(parser)
+
+
+def bad_lines_argument(parser: ArgumentParser) -> None:
+    """What becomes of lines that cannot be read."""
+    what = "what a line of JSON Lines or CSV does that cannot be read: end the command, or be left out"
+    parser.add_argument("--on-bad-lines", choices=("error", "warn", "skip"), default="error", help=what)
 
 
 def output_arguments(parser: ArgumentParser, required: bool = True) -> None:
@@ -106,6 +131,13 @@ def benchmark_arguments(parser: ArgumentParser) -> None:
     other = "a commit, tag or branch instead of the pinned commit; latest is the newest one"
     parser.add_argument("--revision", metavar="COMMIT", help=other)
     parser.add_argument("--synthetic", action="store_true", help="the miniature that needs no network")
+
+
+def field_argument(parser: ArgumentParser) -> None:
+    """Which column of data of one's own is what."""
+    what = "a column of your data for one of id, input, target, choices, metadata, as id=qid; several as metadata=a,b; "
+    what += "may be repeated"
+    parser.add_argument("--field", action="append", default=[], metavar="FIELD=COLUMN", help=what)
 
 
 def force_argument(parser: ArgumentParser) -> None:
@@ -134,7 +166,7 @@ def run_argument(parser: ArgumentParser, several: bool = False) -> None:
         parser.add_argument("run", metavar="RUN", help=what)
 
 
-def require_count(rows: int) -> None:
+def require_count(rows: int, name: str = "rows") -> None:
     """Refuse a negative number of rows."""
     if rows < 0:
-        raise ArgumentError("rows", rows, "it is a number of rows, 0 or more.")
+        raise ArgumentError(name, rows, "it is a number of rows, 0 or more.")

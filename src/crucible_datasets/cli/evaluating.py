@@ -10,8 +10,10 @@ from crucible_datasets.cli import exits
 from crucible_datasets.cli.answers import about, named
 from crucible_datasets.cli.command import (
     Command,
+    bad_lines_argument,
     benchmark_arguments,
     cluster_argument,
+    field_argument,
     force_argument,
     run_argument,
     store_argument,
@@ -46,6 +48,7 @@ def eval_(
     cluster_by: str | None,
     limit: int | None,
     on_bad_rows: str,
+    on_bad_lines: str,
     tag: list[str],
     store: str | None,
     no_store: bool,
@@ -63,6 +66,8 @@ def eval_(
     fields = fields_named(field, input=input, target=target)
     what = {"split": split, "config": config, "limit": limit}
     asked = {} if revision is None else {"revision": revision}
+    if on_bad_lines != "error":
+        asked["on_bad_lines"] = on_bad_lines
     samples = samples_of(benchmark, synthetic, fields, {**what, **asked, "on_bad_rows": on_bad_rows})
     given, notes = _of_a_part(files, samples, id_column) if any(what.values()) else (files, [])
     place = None if no_store else open_store(store)
@@ -146,25 +151,28 @@ def _lowest(results: Iterable[EvaluationResult]) -> float:
     return min(result.value() or 0.0 for result in results)
 
 
+_METRICS = "those of the benchmark by default; of your data multiple_choice where there are choices, else exact_match"
+
+
 def _eval_arguments(parser: ArgumentParser) -> None:
     benchmark_arguments(parser)
     what = "files of predictions (JSON Lines, Parquet, CSV …) as FILE or MODEL=FILE"
     file_argument(parser, "predictions", nargs="+", metavar="PREDICTIONS", help=what)
     parser.add_argument("--model", metavar="NAME", help="the name of the model; that of the file by default")
-    parser.add_argument("--metrics", metavar="A,B", help="those of the benchmark by default")
+    parser.add_argument("--metrics", metavar="A,B", help=_METRICS)
     parser.add_argument("--extract", metavar="RULE", help="the rule that reads answers, as gsm8k/lm-eval-flexible")
     policies = ("error", "wrong", "ignore")
     parser.add_argument("--missing", choices=policies, default="error", help="how samples without a prediction count")
     parser.add_argument("--input", metavar="NAME", help="the column of your data with the questions")
     parser.add_argument("--target", metavar="NAME", help="the column of your data with the right answers")
-    which = "a column of your data for one of id, input, target, choices, metadata, as id=qid; may be repeated"
-    parser.add_argument("--field", action="append", default=[], metavar="FIELD=COLUMN", help=which)
+    field_argument(parser)
     parser.add_argument("--column", metavar="NAME", help="the column of the predictions with what was answered")
     parser.add_argument("--id-column", metavar="NAME", help="the column of the predictions with the ids of samples")
     cluster_argument(parser)
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N samples")
     bad = "what a row does that makes no sample: end the command, or be left out and counted"
     parser.add_argument("--on-bad-rows", choices=("error", "skip"), default="error", help=bad)
+    bad_lines_argument(parser)
     parser.add_argument("--tag", action="append", default=[], help="a tag for the runs; may be repeated")
     store_argument(parser)
     parser.add_argument("--no-store", action="store_true", help="keep nothing")

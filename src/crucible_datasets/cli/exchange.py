@@ -62,8 +62,8 @@ def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
 def mirror(store: str | None, url: str | None, samples: bool) -> Pieces:
     """Bring a database up to date with the runs: SQLite in the store, or PostgreSQL by its URL."""
     with open_store(store).mirror(url, samples) as database:
-        runs = [run.info.run_id for run in database.list()]
-    yield Said(f"the database has {counted(len(runs), 'run')}", {"runs": runs})
+        runs, where = [run.info.run_id for run in database.list()], database.place
+    yield Said(f"{where} has {counted(len(runs), 'run')}", {"database": where, "runs": runs})
     return None
 
 

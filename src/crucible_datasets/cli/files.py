@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli.command import Command, dataset_arguments, force_argument, output_arguments
 from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.pieces import Column, Pieces, Records, Table, amount
+from crucible_datasets.cli.pieces import Column, JsonLines, Pieces, Records, Table, amount
 from crucible_datasets.exceptions import ArgumentError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Where several splits are written, a name with this in it stands for all of their files.
 _PLACE = "{split}"
+STANDARD_OUTPUT = "-"
 _PARTS = ("train", "validation", "test")
 
 
@@ -25,6 +26,7 @@ def convert(
     config: str | None,
     split: str | None,
     revision: str | None,
+    on_bad_lines: str,
     columns: str | None,
     column: str | None,
     force: bool,
@@ -32,10 +34,10 @@ def convert(
     """Write a dataset in another format, which the name of the file says, compression too."""
     from crucible_datasets.cli import opening
 
-    found = {str(name): rows for name, rows in opening.splits(dataset, config, split, revision).items()}
+    found = {str(name): rows for name, rows in opening.splits(dataset, config, split, revision, on_bad_lines).items()}
     if columns is not None:
         found = {name: rows.select_columns(columns.split(",")) for name, rows in found.items()}
-    yield _written(found, output, force, column)
+    yield _piped(found) if output == STANDARD_OUTPUT else _written(found, output, force, column)
     return None
 
 
@@ -44,6 +46,7 @@ def sample(
     config: str | None,
     split: str | None,
     revision: str | None,
+    on_bad_lines: str,
     rows: str,
     seed: int,
     stratify_by: str | None,
@@ -55,12 +58,14 @@ def sample(
     """Draw rows at random: the same rows for the same seed."""
     from crucible_datasets.cli import opening
 
-    whole = opening.one_split(dataset, config, split, revision)
+    whole = opening.one_split(dataset, config, split, revision, on_bad_lines)
     drawn = _drawn(whole, _size(rows), seed, stratify_by, replace)
     drawn = drawn if columns is None else drawn.select_columns(columns.split(","))
     if output is None:
         shown = opening.undecoded(drawn)
         yield Records(shown.column_names, list(shown))
+    elif output == STANDARD_OUTPUT:
+        yield _piped({"drawn": drawn})
     else:
         yield _written({str(whole.split or "train"): drawn}, output, force)
     return None
@@ -71,6 +76,7 @@ def split(
     config: str | None,
     split: str | None,
     revision: str | None,
+    on_bad_lines: str,
     output: str,
     parts: str,
     folds: int | None,
@@ -86,7 +92,7 @@ def split(
 
     if _PLACE not in output:
         raise ArgumentError("output", output, f"write {_PLACE} where the name of a part goes, as in {_PLACE}.jsonl.")
-    whole = opening.one_split(dataset, config, split, revision)
+    whole = opening.one_split(dataset, config, split, revision, on_bad_lines)
     if folds is not None:
         several = k_fold(whole, folds, seed, stratify_by=stratify_by, group_by=group_by)
         found = {f"fold{number}": fold.test.data for number, fold in enumerate(several)}
@@ -126,6 +132,14 @@ def _size(text: str) -> float:
         raise ArgumentError("size", text, "write a number of rows, or a share: 100, 0.1, 10%.") from None
 
 
+def _piped(found: dict[str, Dataset]) -> JsonLines:
+    from crucible_datasets.cli import opening
+
+    if len(found) > 1:
+        raise ArgumentError("output", STANDARD_OUTPUT, f"there are {len(found)} splits: choose one with --split.")
+    return JsonLines(opening.undecoded(next(iter(found.values()))))
+
+
 def _written(found: dict[str, Dataset], output: str, force: bool, column: str | None = None) -> Table:
     from crucible_datasets.cache.amounts import shown_size
     from crucible_datasets.cli import writing
@@ -151,7 +165,8 @@ def _file_name(split: str) -> str:
 
 def _convert_arguments(parser: ArgumentParser) -> None:
     dataset_arguments(parser)
-    how = "such as data.parquet, data.jsonl.gz, {split}.csv; a name without a dot is a folder for load_from_disk"
+    how = "such as data.parquet, data.jsonl.gz, {split}.csv; a name without a dot is a folder for load_from_disk, "
+    how += "and - is JSON Lines on standard output"
     file_argument(parser, "output", metavar="FILE", help=how)
     parser.add_argument("--columns", metavar="A,B", help="only these columns")
     parser.add_argument("--column", metavar="NAME", help="the column that goes to a text file")

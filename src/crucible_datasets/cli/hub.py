@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from crucible_datasets import config
@@ -15,13 +15,13 @@ from crucible_datasets.cli.pieces import Pieces, Said
 from crucible_datasets.exceptions import ArgumentError, DatasetsError, DownloadError
 
 
-def serve(folder: str, host: str, port: int) -> Pieces:
+def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces:
     """Answer clients whose HF_ENDPOINT points here, until interrupted."""
     from crucible_datasets.localhub.server import HubServer
 
     if not os.path.isdir(folder):
         raise ArgumentError("folder", folder, "the folder does not exist.")
-    with HubServer(folder, host, port) as server:
+    with HubServer(folder, host, port, names=name) as server:
         names, tokens = server.hub.names(), os.path.join(folder, "tokens.json")
         lines = (
             f"{len(names)} datasets of {folder} at {server.endpoint}; ctrl-c ends it",
@@ -67,6 +67,9 @@ def _serve_arguments(parser: ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="the address to listen on; %(default)s is this machine only"
     )
     parser.add_argument("--port", type=int, default=8080, help="the port to listen on; %(default)s by default")
+    parser.add_argument(
+        "--name", action="append", default=[], help="a name by which another server asks this one; may be repeated"
+    )
 
 
 def _mirror_arguments(parser: ArgumentParser) -> None:

@@ -12,14 +12,20 @@ from crucible_datasets.cli.pieces import Column, Facts, Piece, Pieces, Records, 
 
 
 def load(
-    dataset: str, config: str | None, split: str | None, revision: str | None, save: str | None, force: bool
+    dataset: str,
+    config: str | None,
+    split: str | None,
+    revision: str | None,
+    on_bad_lines: str,
+    save: str | None,
+    force: bool,
 ) -> Pieces:
     """Load a dataset and show its splits and columns."""
     from crucible_datasets.cli import opening, writing
 
     if save is not None:
         writing.require_writable(save, force, "save")
-    found = opening.splits(dataset, config, split, revision)
+    found = opening.splits(dataset, config, split, revision, on_bad_lines)
     splits = [
         {"split": str(name), "rows": len(rows), "columns": len(rows.column_names), "fingerprint": rows._fingerprint}
         for name, rows in found.items()
@@ -39,13 +45,19 @@ def load(
 
 
 def head(
-    dataset: str, config: str | None, split: str | None, revision: str | None, rows: int, columns: str | None
+    dataset: str,
+    config: str | None,
+    split: str | None,
+    revision: str | None,
+    on_bad_lines: str,
+    rows: int,
+    columns: str | None,
 ) -> Pieces:
     """Show the first rows; only as much is read as is shown."""
     from crucible_datasets.cli import opening
 
     require_count(rows)
-    flow = opening.stream(dataset, config, split, revision)
+    flow = opening.stream(dataset, config, split, revision, on_bad_lines)
     if columns is not None:
         flow = flow.select_columns(columns.split(","))
     shown = list(opening.undecoded(flow).take(rows))
@@ -54,13 +66,15 @@ def head(
     return None
 
 
-def describe(dataset: str, config: str | None, split: str | None, revision: str | None, columns: str | None) -> Pieces:
+def describe(
+    dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str, columns: str | None
+) -> Pieces:
     """Tell of every column its type, nulls, NaN, distinct values, lengths and quantiles."""
     from crucible_datasets.cli import opening
     from crucible_datasets.cli.profile import profile
 
     parts = {}
-    for name, rows in opening.splits(dataset, config, split, revision).items():
+    for name, rows in opening.splits(dataset, config, split, revision, on_bad_lines).items():
         chosen = rows if columns is None else rows.select_columns(columns.split(","))
         profiles = [profile(chosen, column) for column in chosen.column_names]
         facts = Facts({"split": str(name), "rows": len(rows), "columns": len(rows.column_names)})

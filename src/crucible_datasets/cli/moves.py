@@ -84,7 +84,7 @@ def _diff_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("second", metavar="RUN", help="the run after")
     store_argument(parser)
     parser.add_argument("--metric", metavar="NAME", help="the first of the runs by default")
-    kinds = ("fixed", "broken", "both_right", "both_wrong", "only_first", "only_second")
+    kinds = ("fixed", "broken", "both_right", "both_wrong", "uncounted", "only_first", "only_second")
     parser.add_argument("--kind", choices=kinds, help="which samples; fixed and broken by default")
 
 

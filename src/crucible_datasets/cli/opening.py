@@ -23,38 +23,41 @@ if TYPE_CHECKING:
 _LISTED = 5  # runs that an error names
 
 
-def splits(dataset: str, config: str | None, split: str | None, revision: str | None) -> DatasetDict:
+def splits(
+    dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str = "error"
+) -> DatasetDict:
     """All splits, or those that are asked for, each under its name."""
     from crucible_datasets import DatasetDict, load_dataset
 
-    dataset, options = _source(dataset)
+    dataset, options = _source(dataset, on_bad_lines)
     if _is_saved(dataset):
         return _saved_splits(dataset, split)
     loaded = load_dataset(dataset, config, split=split, revision=revision, **options)
     return loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
 
 
-def one_split(dataset: str, config: str | None, split: str | None, revision: str | None) -> Dataset:
+def one_split(dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str) -> Dataset:
     """The split that is asked for, or the only one there is."""
-    found = splits(dataset, config, split, revision)
+    found = splits(dataset, config, split, revision, on_bad_lines)
     if len(found) > 1:
         raise ArgumentError("split", None, f"choose one of {', '.join(map(str, found))}.")
     return next(iter(found.values()))
 
 
-def stream(dataset: str, config: str | None, split: str | None, revision: str | None) -> Dataset | IterableDataset:
+def stream(
+    dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str
+) -> Dataset | IterableDataset:
     """The split that is asked for, or the first, read only as far as needed."""
     from crucible_datasets import load_dataset
 
-    dataset, _ = _source(dataset)
+    dataset, options = _source(dataset, on_bad_lines)
     if _is_saved(dataset):
         return next(iter(_saved_splits(dataset, split).values()))
     if split is not None and "[" in split:
         # Percentages need the number of rows, which a stream does not know.
-        return next(iter(splits(dataset, config, split, revision).values()))
-    if split is not None:
-        return load_dataset(dataset, config, split=split, revision=revision, streaming=True)
-    return next(iter(load_dataset(dataset, config, revision=revision, streaming=True).values()))
+        return next(iter(splits(dataset, config, split, revision, on_bad_lines).values()))
+    flows = load_dataset(dataset, config, split=split, revision=revision, streaming=True, **options)
+    return flows if split is not None else next(iter(flows.values()))
 
 
 def open_store(path: str | None) -> ResultStore:
@@ -99,12 +102,15 @@ def undecoded(rows: Any) -> Any:
     return rows
 
 
-def _source(dataset: str) -> tuple[str, dict[str, Any]]:
+def _source(dataset: str, on_bad_lines: str) -> tuple[str, dict[str, Any]]:
     """The name of what is loaded, and how: of standard input, a file that it was written to."""
+    # Formats without lines do not know the option, so it is given where somebody asks for it.
+    options = {} if on_bad_lines == "error" else {"on_bad_lines": on_bad_lines}
     if dataset == STANDARD_INPUT:
-        return spooled()
+        path, beside = spooled()
+        return path, {**beside, **options}
     require_file(dataset)
-    return dataset, {}
+    return dataset, options
 
 
 def require_file(name: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 _OTHER_NAMES = {
     "benchmark": ("data",),
     "column": ("prediction_column",),
+    "output": ("path",),
     "rows": ("n", "size"),
     "folds": ("k",),
     "parts": ("sizes",),
@@ -22,6 +23,7 @@ _FIELD = re.compile(r"\bfields=\{'(?P<field>\w+)': '(?P<column>[^']*)'\}")
 # What only a program can give, or what only one need be told.
 _ELSEWHERE = (
     (re.compile(r"(?<=--allow-code-execution) in this call"), ""),
+    (re.compile(r" A row is found through its split, as in dataset\['[^']*'\]\[0\]\."), ""),
     (re.compile(r" Predictions are a list as long as the data.*"), ""),
     (re.compile(r"(?<=[Pp]ass )--metrics with a function of \([^()]*\)"), "a metric of your own, in Python"),
 )
@@ -46,8 +48,9 @@ def phrased(message: str, words: Mapping[str, str]) -> str:
         value = given["value"] if given["colon"] or " " in given["value"] else given["value"].strip("'\"")
         return f"{word}{'' if value in ('', 'None', 'True') else f' {value}'}{given['colon']}"
 
-    if "field" in words:
-        message = _FIELD.sub(r"--field \g<field>=\g<column>", message)
+    if words:
+        where = "" if "field" in words else " of `crucible eval`"
+        message = _FIELD.sub(rf"--field \g<field>=\g<column>{where}", message)
     message = _GIVEN.sub(said, message)
     for told, instead in _ELSEWHERE:
         message = told.sub(instead, message)

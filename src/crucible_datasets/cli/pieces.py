@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -133,6 +133,22 @@ class Records:
             title = f"── {number} "
             yield title + "─" * max(0, min(room, 60) - len(title))
             yield from below_each_other(names, [cell(_data(row.get(name)), most=4000) for name in self.names], room)
+
+    @property
+    def value(self) -> list[Any]:
+        """The rows."""
+        return [dict(row) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """Rows of data for another program: one JSON object to a line, as they come."""
+
+    rows: Iterable[Mapping[str, Any]]
+
+    def lines(self) -> Iterator[str]:
+        """A line for each row."""
+        return (json.dumps(plain(row), ensure_ascii=False) for row in self.rows)
 
     @property
     def value(self) -> list[Any]:

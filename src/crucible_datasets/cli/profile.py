@@ -19,7 +19,10 @@ _SHOWN = 3
 
 def profile(rows: Dataset, column: str) -> dict[str, Any]:
     """Type, nulls, NaN, distinct values, quantiles of numbers, lengths of texts and lists, the most frequent values."""
+    from crucible_datasets.features.storage import plain
+
     values = rows[column].to_arrow()
+    values = values.cast(plain(values.type))  # Arrow counts no values of JSON and of arrays
     feature = rows.features[column]
     found = {"column": column, "type": type_text(feature), "nulls": values.null_count, **_distinct(values)}
     # Values are hashed to be counted, which takes longer than all the rest: not twice where they are many.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import exchange, moves
+from crucible_datasets.cli.answered import KINDS, answers
 from crucible_datasets.cli.command import Command, run_argument, store_argument
 from crucible_datasets.cli.opening import open_store, run_named, runs_of
 from crucible_datasets.cli.pieces import Column, Facts, Pieces, Said, Several, Table, amount, counted
@@ -15,6 +16,7 @@ from crucible_datasets.exceptions import ArgumentError, RunNotFoundError
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.results.store import ResultStore
+    from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def list_(
@@ -63,7 +65,12 @@ def _runs(rows: list[dict[str, Any]], more: Sequence[Column], empty: str) -> Tab
     )
 
 
-_SO_FAR = (amount("num_samples", "samples so far"), Column("created_at", "begun at", spare=True))
+def moment(written: str) -> str:
+    """A moment to the second: `2026-11-16T16:12:03.445416+00:00` as `2026-11-16 16:12:03`."""
+    return written[:19].replace("T", " ")
+
+
+_SO_FAR = (amount("num_samples", "samples so far"), Column("created_at", "begun at", moment, spare=True))
 _SCORED = (
     amount("n", spare=True),
     Column("metric", spare=True),
@@ -96,34 +103,43 @@ def _ranges(scores: list[str]) -> dict[str, tuple[float | None, float | None]] |
     return found or None
 
 
-def show(run: str, store: str | None, by: str | None) -> Pieces:
-    """Show a run: what was run on what, its scores, and those of groups of its samples."""
-    from msgspec import to_builtins
-
-    from crucible_datasets.evaluation.runs.shown import data_name
-
+def show(run: str, store: str | None, by: str | None, samples: str | None, metric: str | None, limit: int) -> Pieces:
+    """Show a run: what was run on what, its scores, those of groups of its samples, and its answers."""
     place = open_store(store)
     result = place.load(run_named(place, run))
     finished = result.info.run_id in place
     so_far = f"unfinished: {counted(len(result), 'sample')} so far, and the scores are of those"
     parts: dict[str, Any] = {} if finished else {"state": Said(so_far, "unfinished")}
-    parts |= {"info": Facts(to_builtins(result.info), {"dataset": data_name(result.info)}), **scored([result])}
+    parts |= {"info": _info(result), **scored([result])}
     if by is not None:
-        rows = [
-            {"group": str(group), "metric": key, **to_builtins(one)}
-            for group, summaries in result.by(by).items()
-            for key, one in summaries.items()
-        ]
-        columns = (
-            Column("group", by),
-            Column("metric"),
-            amount("value", "score", number),
-            Column("interval", shown=interval),
-            amount("n"),
-        )
-        parts["groups"] = Table(columns, rows)
+        parts["groups"] = _groups(result, by)
+    if samples is not None:
+        parts["samples"] = answers(result, samples, metric, limit)
     yield Several(parts)
     return None
+
+
+def _info(result: EvaluationResult) -> Facts:
+    from msgspec import to_builtins
+
+    from crucible_datasets.evaluation.runs.shown import data_name
+
+    info = result.info
+    options = ", ".join(f"{name}: {value}" for name, value in info.options.items() if value not in ({}, []))
+    shown = {"dataset": data_name(info), "created_at": moment(info.created_at), "options": options}
+    return Facts(to_builtins(info), {**shown, "duration": f"{info.duration:.3g} s"})
+
+
+def _groups(result: EvaluationResult, by: str) -> Table:
+    from msgspec import to_builtins
+
+    rows = [
+        {"group": str(group), "metric": key, **to_builtins(one)}
+        for group, summaries in result.by(by).items()
+        for key, one in summaries.items()
+    ]
+    measured = (amount("value", "score", number), Column("interval", shown=interval), amount("n"))
+    return Table((Column("group", by), Column("metric"), *measured), rows)
 
 
 def delete(runs: list[str], store: str | None) -> Pieces:
@@ -164,6 +180,9 @@ def _show_arguments(parser: ArgumentParser) -> None:
     run_argument(parser)
     store_argument(parser)
     parser.add_argument("--by", metavar="FIELD", help="scores of groups too, as metadata.subject")
+    parser.add_argument("--samples", choices=KINDS, help="answers too: those that are wrong, could not be read …")
+    parser.add_argument("--metric", metavar="NAME", help="what judges the answers; the first of the run by default")
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="at most N answers; %(default)s by default")
 
 
 def _delete_arguments(parser: ArgumentParser) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -19,6 +18,7 @@ from crucible_datasets.decoders.base import Content, Decoder
 from crucible_datasets.decoders.film import Film, Pixels, VideoMetadata
 from crucible_datasets.decoders.recording import AudioMetadata, Recording, Sound
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.registry import need
 
 _CONTAINERS = (

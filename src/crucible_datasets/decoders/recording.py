@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from crucible_datasets.decoders.base import blamed
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.registry import need
 
 Sound = npt.NDArray[np.float32]  # channels × samples

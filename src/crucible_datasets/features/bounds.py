@@ -1,7 +1,7 @@
 """What media in the data of others may open: files below the folders of that data, and nothing else.
 
 A path or an address in a column is data. Whoever wrote a file could name any file of the machine that reads it, or
-any server. What a caller puts into a dataset himself has no bounds.
+any server. What callers put into a dataset themselves has no bounds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.features import Features
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.members import member_of
-from crucible_datasets.features.types import LargeList, List
+from crucible_datasets.features.types import LargeList, List, with_item
 
 Roots = tuple[str, ...]
 
@@ -40,12 +40,10 @@ def _bounded(feature: Any, roots: Roots) -> Any:
     if isinstance(feature, dict):
         return {name: _bounded(kind, roots) for name, kind in feature.items()}
     if isinstance(feature, (List, LargeList)):
-        made: Any = copy.copy(feature)
-        made.feature = _bounded(feature.feature, roots)
-        return made
+        return with_item(feature, _bounded(feature.feature, roots))
     if not isinstance(feature, Media):
         return feature
-    made = copy.copy(feature)
+    made: Any = copy.copy(feature)
     made.locate = Bounds(roots).locate
     return made
 

@@ -15,10 +15,13 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import CastError, DatasetsError
+from crucible_datasets.features.arrays import ArrayXD
+from crucible_datasets.features.classlabel import ClassLabel
 from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.extension import check_shape
 from crucible_datasets.features.storage import feature_of, storage_type
-from crucible_datasets.features.types import ClassLabel, Json, LargeList, List, Translation, _ArrayXD
+from crucible_datasets.features.translation import Translation
+from crucible_datasets.features.types import Json, LargeList, List
 from crucible_datasets.features.unite import unite
 
 __all__ = ["cast_column", "unite"]
@@ -27,7 +30,7 @@ __all__ = ["cast_column", "unite"]
 def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) -> pa.ChunkedArray:
     """A stored column as storage of `feature`."""
     target = storage_type(feature)
-    if column.type == target and not any_leaf(feature, (ClassLabel, Json, _ArrayXD)):
+    if column.type == target and not any_leaf(feature, (ClassLabel, Json, ArrayXD)):
         return column
     chunks = _one_chunk(column) if any_leaf(feature, (Json,)) else column.chunks
     try:
@@ -69,7 +72,7 @@ def _cast(array: pa.Array, feature: Any) -> pa.Array:
         return feature.cast_storage(array).storage
     if hasattr(feature, "cast_storage"):
         return feature.cast_storage(array)
-    if isinstance(feature, _ArrayXD):
+    if isinstance(feature, ArrayXD):
         lists = _cast(array, feature_of(target))
         check_shape(lists, feature.shape)
         return lists

@@ -13,13 +13,16 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, ValueTypeError
+from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.classlabel import ClassLabel
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
-from crucible_datasets.features.types import ClassLabel, LargeList, List, Translation, Value, _ArrayXD
+from crucible_datasets.features.translation import Translation
+from crucible_datasets.features.types import Json, LargeList, List, Value
 
-__all__ = ["as_arrow", "chunked", "column_of", "encode", "is_pandas", "is_plain"]
+__all__ = ["as_arrow", "chunked", "column_of", "encode", "is_pandas", "is_plain", "recast"]
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
 # Arrow cuts finer times down to these units without a word; a cast says so.
@@ -49,6 +52,14 @@ def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedA
         raise _located(values, feature, name) or error from error
 
 
+def recast(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
+    """A stored column of one feature as another; values of Json become lists and structs, which no text is cast to."""
+    if isinstance(before, Json) and pa.types.is_nested(storage_type(feature)):
+        read = Json()
+        return column_of([read.decode_example(text) for text in column.to_pylist()], feature, name)
+    return cast_column(column, feature, name)
+
+
 def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:
     """Values that already are an Arrow column, of any library that shares Arrow memory."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
@@ -66,7 +77,7 @@ def is_pandas(values: Any) -> bool:
 
 
 def _tensors(values: Any, feature: Any) -> pa.ChunkedArray | None:
-    if not isinstance(feature, _ArrayXD):
+    if not isinstance(feature, ArrayXD):
         return None
     column = rows_of(as_numpy(values)) if is_tensor(values) else column_of_tensors(values)
     return None if column is None else cast_column(column, feature)
@@ -80,7 +91,7 @@ def _encoded(values: list[Any], feature: Any) -> pa.ChunkedArray:
         except _REFUSALS:
             pass  # Arrow converts less when it makes an array than when it casts one: "2020-01-01" to a date.
         else:
-            return cast_column(column, feature) if any_leaf(feature, (_ArrayXD,)) else column  # which checks shapes
+            return cast_column(column, feature) if any_leaf(feature, (ArrayXD,)) else column  # which checks shapes
     return cast_column(chunked(pa.array(values)), feature)
 
 
@@ -136,7 +147,7 @@ def encode(feature: Any, value: Any) -> Any:
     if isinstance(feature, (List, LargeList)):
         return _items(feature, value)
     encoded = feature.encode_example(value) if hasattr(feature, "encode_example") else value
-    return encoded.tolist() if isinstance(feature, _ArrayXD) and hasattr(encoded, "tolist") else encoded
+    return encoded.tolist() if isinstance(feature, ArrayXD) and hasattr(encoded, "tolist") else encoded
 
 
 def _items(feature: List | LargeList, value: Any) -> list[Any]:

@@ -5,24 +5,17 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets import config
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, LimitExceededError, UnknownTypeError
-from crucible_datasets.features import media, types
-from crucible_datasets.features.audio import Audio
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError, nonsense_told
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import encode
-from crucible_datasets.features.image import Image
-from crucible_datasets.features.mesh import Mesh
-from crucible_datasets.features.nifti import Nifti
-from crucible_datasets.features.pdf import Pdf
 from crucible_datasets.features.storage import arrow_type, feature_of, plain
-from crucible_datasets.features.types import LargeList, List, Sequence
-from crucible_datasets.features.video import Video
+from crucible_datasets.features.tagged import from_tagged, tagged
+from crucible_datasets.features.tagged import register_feature as register_feature  # where Hugging Face has it
+from crucible_datasets.features.types import LargeList, List, with_item
 from crucible_datasets.features.yaml import from_yaml, to_yaml
 
 METADATA_KEY = b"huggingface"
@@ -31,6 +24,7 @@ METADATA_KEY = b"huggingface"
 class Features(dict[str, Any]):
     """A dict of column name → feature.
 
+    >>> from crucible_datasets import Value
     >>> Features({"text": Value("string"), "tags": [Value("string")]})
     {'text': Value('string'), 'tags': List(Value('string'))}
     """
@@ -75,12 +69,13 @@ class Features(dict[str, Any]):
     @classmethod
     def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
         """The features of a schema: its metadata where the types agree with it, otherwise the types."""
-        stated = cls._stated(pa_schema)
-        return cls({field.name: _understood(field, stated.get(field.name)) for field in pa_schema})
+        metadata = pa_schema.metadata or {}
+        with nonsense_told(UnknownTypeError, "what the schema says of features"):
+            stated = cls._stated(metadata)
+            return cls({field.name: _understood(field, stated.get(field.name)) for field in pa_schema})
 
     @classmethod
-    def _stated(cls, schema: pa.Schema) -> dict[str, Any]:
-        metadata = schema.metadata or {}
+    def _stated(cls, metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
         if METADATA_KEY not in metadata:
             return {}
         info = json.loads(metadata[METADATA_KEY]).get("info") or {}
@@ -91,11 +86,12 @@ class Features(dict[str, Any]):
         """The inverse of `to_dict`."""
         if not isinstance(dic, Mapping):
             raise UnknownTypeError(dic, "expected the dict form of features.")
-        return cls({name: _from_tagged(value) for name, value in dic.items()})
+        with nonsense_told(UnknownTypeError, "a description of features"):
+            return cls({name: from_tagged(value) for name, value in dic.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-able form, each type tagged with `_type`."""
-        return {name: _tagged(value) for name, value in self.items()}
+        return {name: tagged(value) for name, value in self.items()}
 
     def _to_yaml_list(self) -> list[dict[str, Any]]:
         return to_yaml(json.loads(json.dumps(self.to_dict())))  # as files keep it: YAML has lists and no tuples
@@ -172,49 +168,6 @@ def _decoded(column: Iterable[Any], feature: Any, tokens: Any) -> list[Any]:
     return [decode(value) for value in column] if decode else list(column)
 
 
-def _tagged(feature: Any) -> Any:
-    if isinstance(feature, dict):
-        return {name: _tagged(value) for name, value in feature.items()}
-    if isinstance(feature, (list, tuple)):
-        return type(feature)(map(_tagged, feature))
-    if not is_dataclass(feature) or isinstance(feature, type):
-        return feature
-    tagged = {}
-    for item in fields(feature):
-        value = getattr(feature, item.name)
-        if item.name != "_type" and value != item.default and value is not None:
-            tagged[item.name] = _tagged(value)
-    return {**tagged, "_type": getattr(feature, "_type", type(feature).__name__)}
-
-
-def _from_tagged(tagged: Any) -> Any:
-    if isinstance(tagged, (list, tuple)):
-        return List(_from_tagged(tagged[0]))
-    if not isinstance(tagged, dict):
-        raise UnknownTypeError(tagged, "expected a feature in its dict form.")
-    kind = tagged.get("_type")
-    if not isinstance(kind, str):
-        return {name: _from_tagged(value) for name, value in tagged.items()}
-    given = {name: value for name, value in tagged.items() if name != "_type"}
-    if "feature" in given:
-        given["feature"] = _from_tagged(given["feature"])
-    if kind == "Sequence":  # as older files spell it
-        return Sequence(given["feature"], length=given.get("length", -1))
-    make = FEATURE_TYPES.get(kind)
-    if make is None:
-        raise UnknownTypeError(kind, f"known feature types are {', '.join(sorted(FEATURE_TYPES))}.")
-    _refuse_many_classes(given.get("num_classes") if kind == "ClassLabel" else None)
-    known = {item.name for item in fields(make)} | ({"num_classes", "names_file"} if kind == "ClassLabel" else set())
-    return make(**{name: value for name, value in given.items() if name in known})
-
-
-def _refuse_many_classes(number: Any) -> None:
-    """Data states a number of classes in a few bytes, and every class gets a name."""
-    if isinstance(number, int) and number > config.MAX_CARD_VALUES:
-        what = f"the number of classes of a ClassLabel, {number:,},"
-        raise LimitExceededError("features", what, config.MAX_CARD_VALUES, "config.MAX_CARD_VALUES")
-
-
 def _reordered(mine: Any, other: Any, place: str) -> Any:
     if isinstance(mine, dict):
         if not isinstance(other, dict) or set(mine) != set(other):
@@ -223,48 +176,11 @@ def _reordered(mine: Any, other: Any, place: str) -> Any:
     if isinstance(mine, (List, LargeList)):
         if type(mine) is not type(other):
             raise ArgumentError("other", str(other), f"{mine}{place} is of another kind.")
-        return _with_item(mine, _reordered(mine.feature, other.feature, place + ".<list>"))
+        return with_item(mine, _reordered(mine.feature, other.feature, place + ".<list>"))
     return mine
-
-
-def _with_item(feature: Any, item: Any) -> Any:
-    changed = copy.copy(feature)
-    changed.feature = item
-    return changed
 
 
 def _parts(name: str, feature: Any) -> dict[str, Any]:
     """The columns that a feature falls apart into: those of a struct, or itself."""
     parts = feature.flatten() if hasattr(feature, "flatten") else feature
     return {f"{name}.{key}": part for key, part in parts.items()} if isinstance(parts, dict) else {name: feature}
-
-
-FEATURE_TYPES: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        types.Value,
-        types.ClassLabel,
-        types.List,
-        types.LargeList,
-        types.Array2D,
-        types.Array3D,
-        types.Array4D,
-        types.Array5D,
-        types.Json,
-        types.Translation,
-        types.TranslationVariableLanguages,
-        Image,
-        Audio,
-        Video,
-        Pdf,
-        Nifti,
-        Mesh,
-        media.BioSequence,
-        media.BioStructure,
-    )
-}
-
-
-def register_feature(feature_cls: Any, feature_type: str) -> None:
-    """Make a feature type of your own readable from schema metadata."""
-    FEATURE_TYPES[feature_type] = feature_cls

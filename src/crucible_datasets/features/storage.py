@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets.exceptions import UnknownTypeError
-from crucible_datasets.features import dtypes, extension, types
+from crucible_datasets.features import dtypes, extension
+from crucible_datasets.features.arrays import array_of
 from crucible_datasets.features.types import Json, LargeList, List, Value
 
 
@@ -86,7 +87,7 @@ def _extension_feature(name: str, arrow: pa.DataType, serialized: bytes | None =
     if not extension.is_array_name(name):
         raise UnknownTypeError(arrow, f"the extension type {name} has no counterpart among the feature types.")
     shape, dtype = extension.parameters_of(serialized or arrow.__arrow_ext_serialize__())
-    return getattr(types, f"Array{len(shape)}D")(shape, dtype)
+    return array_of(shape, dtype)
 
 
 def chunked(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crucible_datasets.features.types import ClassLabel, LargeList, List, Value
+from crucible_datasets.features.classlabel import ClassLabel
+from crucible_datasets.features.types import LargeList, List, Value
 
 
 def type_text(feature: Any) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
 import zipfile
 import zlib
 from collections import OrderedDict
@@ -15,12 +14,13 @@ from lzma import LZMAError
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
+from crucible_datasets.forking import Lock
 
 _DAMAGED = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, ValueError, RuntimeError, NotImplementedError)
 _MOST_OPEN = 8
 
 _opened: OrderedDict[tuple[str, int], tuple[tuple[int, int], zipfile.ZipFile]] = OrderedDict()
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def read_member(archive: str, name: str) -> bytes:

@@ -8,6 +8,7 @@ tables, in blocks; options are its keyword parameters. What a format does not do
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, BinaryIO
@@ -15,8 +16,9 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
 from crucible_datasets.formats.filters import Filters, expression_of
+from crucible_datasets.formats.streams import name_of
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
@@ -38,7 +40,7 @@ class Format:
     aliases: tuple[str, ...] = ()
     by_extension: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that an extension implies
     in_place: bool = False  # read where it lies, never converted
-    needs_path: bool = False  # `read` opens the file by its name (`streams.name_of`): a stream alone cannot be read
+    needs_path: bool = False  # `read` opens the file by its name: bytes alone, or those in an archive, cannot be read
     reads_archives: bool = False  # an archive is one file of it, and not the files that are in the archive
     folder: Any = None  # for media: a `MediaFolder` (formats.folders), and a whole folder makes the rows
 
@@ -50,14 +52,6 @@ class Format:
             for parameter in parameters
             if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in ("columns", "filters", "features")
         }
-
-    def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options, once each is known to exist."""
-        for name, value in options.items():
-            if name not in self.options():
-                takes = f"{self.name} takes {', '.join(self.options()) or 'no options'}."
-                raise ArgumentError(name, value, takes, self.options())
-        return dict(options)
 
     def rows(
         self,
@@ -72,6 +66,8 @@ class Format:
         expression = expression_of(filters)
         if columns is not None and len(set(columns)) != len(columns):
             raise ArgumentError("columns", columns, "expected names that differ.")
+        if self.needs_path and not os.path.exists(name_of(stream)):
+            raise FileFormatError(name_of(stream), f"{self.name} is read from a file of this disk: unpack it first.")
         for table in self.read(stream, columns=columns, filters=expression, features=features, **options):
             yield narrowed(table, columns, expression)
 

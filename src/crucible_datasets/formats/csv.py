@@ -37,7 +37,7 @@ from crucible_datasets.formats.csv_types import (
     words_of,
 )
 from crucible_datasets.formats.csv_write import write
-from crucible_datasets.formats.streams import Peeked, as_utf8, name_of, rewindable
+from crucible_datasets.formats.streams import NamedBytes, Peeked, as_utf8, name_of, rewindable
 from crucible_datasets.logging import get_logger
 
 _BLOCK = 32 << 20
@@ -155,19 +155,12 @@ class _Source:
     def opened(self, start: int = 0) -> BinaryIO:
         """The bytes from `start` on, which lies in the first block."""
         if self._rest is None:
-            stream: Any = _Head(self.head[start:])
-            stream.name = self.name
+            stream: Any = NamedBytes(self.head[start:], self.name)
         else:
             self._rest.seek(self._start)
             raw = _Raw(Peeked(self.head[start:], self._rest), self.name)
             stream = io.BufferedReader(cast(Any, raw), 1 << 20)
         return cast(BinaryIO, stream)
-
-
-class _Head(io.BytesIO):
-    """The bytes of a small file, with its name."""
-
-    name: str
 
 
 class _Raw(io.RawIOBase):

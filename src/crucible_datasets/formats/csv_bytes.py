@@ -5,7 +5,6 @@ They are asked before a kernel that hashes or searches each text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.formats.texts import texts
+from crucible_datasets.formats.texts import word_set
 
 _LONG = 64  # bytes of a text that takes longer to hash than to pass over
 
@@ -23,11 +22,11 @@ def may_hold_bytes(column: pa.ChunkedArray, letters: bytes) -> bool:
     return any(len(data.translate(None, letters)) < len(data) for data in map(_data, column.chunks))
 
 
-def surely_lacks(column: pa.ChunkedArray, words: Sequence[str]) -> bool:
+def surely_lacks(column: pa.ChunkedArray, words: tuple[str, ...]) -> bool:
     """Whether no text is one of the words. Texts that are long on average are asked: only the short are looked up."""
     if column.nbytes < _LONG * len(column):
         return False
-    known, longest = texts(words), max(len(word.encode()) for word in words)
+    known, longest = word_set(words), max(len(word.encode()) for word in words)
     short = (pc.call("filter", chunk, _at_most(chunk, longest)) for chunk in column.chunks if len(chunk))
     return not any(pc.call("any", pc.call("is_in", found, value_set=known)).as_py() for found in short)
 

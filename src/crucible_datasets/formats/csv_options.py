@@ -92,6 +92,10 @@ def _columns(value: Any) -> bool:
     return kinds <= {str} or (kinds <= {int} and all(column >= 0 for column in value))
 
 
+def _functions(value: Any) -> bool:
+    return value is None or (isinstance(value, Mapping) and all(map(callable, value.values())))
+
+
 def _bad_lines(value: Any) -> bool:
     return callable(value) or value in ("error", "warn", "skip")
 
@@ -117,6 +121,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "skiprows": (_lines, "expected a number of lines, their numbers, or a function of a number."),
     "true_values": (_words, "expected a list of words."),
     "false_values": (_words, "expected a list of words."),
+    "converters": (_functions, "expected a dict of columns and functions of a text."),
     "usecols": (_columns, "expected names of columns, their places, or a function of a name."),
     "index_col": (lambda value: value is not True, "expected a column, several, None, or False for no row names."),
 }

@@ -18,7 +18,7 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.formats.csv_bytes import may_hold_bytes, surely_lacks
-from crucible_datasets.formats.texts import texts
+from crucible_datasets.formats.texts import word_set
 
 MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
@@ -155,7 +155,7 @@ class ColumnType:
         words = self.words.missing_in(self.name)
         if not words or surely_lacks(column, words):
             return column
-        missing = pc.call("is_in", column, value_set=texts(words))
+        missing = pc.call("is_in", column, value_set=word_set(words))
         none = pa.nulls(1, column.type)[0]
         return pc.call("if_else", missing, none, column) if _any(missing) else column
 
@@ -165,8 +165,7 @@ class ColumnType:
             values = _ungrouped(values, self.words.thousands)
         if self.words.decimal != ".":
             values = pc.replace_substring(pc.replace_substring(values, ".", "#"), self.words.decimal, ".")
-        first = next((text.as_py() for chunk in values.chunks for text in chunk if text.is_valid), "")
-        if first.strip()[:1] not in "+-.0123456789iInN":
+        if _first(values).strip()[:1] not in "+-.0123456789iInN":
             return values  # not a number, and the column is not one of numbers
         spaced = may_hold_bytes(values, _SPACES_AND_PLUS)
         if spaced and _any(pc.call("match_substring_regex", values, pattern=r"^[\s+]|\s$")):
@@ -175,10 +174,12 @@ class ColumnType:
 
     def _fits(self, values: pa.ChunkedArray, numbers: pa.ChunkedArray, kind: str) -> bool:
         if kind == "bool":
-            known = texts((*self.words.true, *self.words.false))
-            return all(_are_in(part, known) for part in (values.slice(0, _FEW), values))
+            known = (*self.words.true, *self.words.false)
+            return _first(values) in known and _are_in(values, word_set(known))
         arrow = pa.type_for_alias(kind)
-        converted = None if _cast(numbers.slice(0, _FEW), arrow) is None else _cast(numbers, arrow)
+        if len(numbers) > _FEW and _cast(numbers.slice(0, _FEW), arrow) is None:
+            return False
+        converted = _cast(numbers, arrow)
         if converted is None:
             return False
         self._last[2][str(converted.type)] = converted
@@ -194,7 +195,7 @@ class ColumnType:
         return not (huge and _all(pc.call("match_substring_regex", numbers, pattern=r"^-?\d+$")))
 
     def _truth(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        true = pc.is_in(values, value_set=texts(self.words.true))
+        true = pc.is_in(values, value_set=word_set(self.words.true))
         return pc.if_else(pc.is_null(values), pa.nulls(1, pa.bool_())[0], true)
 
 
@@ -202,6 +203,10 @@ def whole_numbers(column: pa.ChunkedArray) -> list[Any]:
     """The texts of a column as integers; as they are where they are none."""
     numbers = None if column.null_count else _cast(pc.utf8_trim_whitespace(column), pa.int64())
     return (column if numbers is None else numbers).to_pylist()
+
+
+def _first(values: pa.ChunkedArray) -> str:
+    return next((text.as_py() for chunk in values.chunks for text in chunk if text.is_valid), "")
 
 
 def _ungrouped(values: pa.ChunkedArray, mark: str) -> pa.ChunkedArray:

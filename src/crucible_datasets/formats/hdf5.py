@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError
-from crucible_datasets.features import types
+from crucible_datasets.features.arrays import array_of
 from crucible_datasets.features.storage import feature_of, to_extension
 from crucible_datasets.features.tensors import rows_of
 from crucible_datasets.formats.base import Filters, Format, columns_of
+from crucible_datasets.formats.hdf5_heaps import require_sound_heaps, require_sound_lengths
 from crucible_datasets.formats.streams import name_of, rewound
 from crucible_datasets.registry import need
 
@@ -40,6 +41,7 @@ def read(
             found = {key: leaf for key in names if (leaf := _checked(h5py, file, key, name)) is not None}
             length, stated = _common_length(found, name), sum(map(_size, found.values()))
             _refuse_bombs(stated, size, name)
+            _refuse_endless(h5py, source, found, name)
             step = batch_size or max(1, _BYTES * length // max(1, stated))
             for start in range(0, length, step) if length or not found else [0]:
                 rows = slice(start, min(start + step, length))
@@ -96,6 +98,14 @@ def _refuse_bombs(stated: int, size: int, name: str) -> None:
         raise LimitExceededError(name, what, allowed, "config.MAX_UNPACKED_RATIO")
 
 
+def _refuse_endless(h5py: Any, source: Any, found: dict[str, Any], name: str) -> None:
+    uneven = [leaf for leaf in _leaves(found) if leaf.dtype.hasobject]
+    for leaf in uneven:
+        require_sound_lengths(h5py, source, leaf, name)
+    if uneven:
+        require_sound_heaps(source, name)
+
+
 def _column(h5py: Any, node: Any, rows: slice) -> pa.ChunkedArray:
     if isinstance(node, dict):
         return _struct({key: _column(h5py, inner, rows) for key, inner in node.items()})
@@ -130,7 +140,7 @@ def _list_type(values: Any) -> pa.DataType | None:
 def _feature(values: Any, found: pa.DataType) -> Any:
     """Matrices have the feature of their shape."""
     if 3 <= values.ndim <= 6:
-        return getattr(types, f"Array{values.ndim - 1}D")(values.shape[1:], str(values.dtype))
+        return array_of(values.shape[1:], str(values.dtype))
     return feature_of(_storage(found, values))
 
 

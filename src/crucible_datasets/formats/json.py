@@ -13,11 +13,13 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.json as arrow_json
 
+from crucible_datasets import config
 from crucible_datasets.exceptions import (
     ArgumentError,
     ColumnNotFoundError,
     FileFieldError,
     FileFormatError,
+    LimitExceededError,
     MixedTypesError,
 )
 from crucible_datasets.features.cast import any_leaf
@@ -34,6 +36,7 @@ from crucible_datasets.formats.json_gaps import deep_columns, uneven_columns
 from crucible_datasets.formats.json_mixed import Problem, Row, dumps, loads, parsed_rows, unmixed
 from crucible_datasets.formats.json_structure import array_as_lines, check_depth, lines_of, too_deep
 from crucible_datasets.formats.json_types import has_time, holds_json_texts, readable_type, with_text
+from crucible_datasets.formats.json_width import gaps_in
 from crucible_datasets.formats.json_write import write
 from crucible_datasets.formats.streams import (
     BLOCK,
@@ -224,6 +227,7 @@ class _Reader:
     def _table(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem | None]:
         longest = self._require_flat(text)
         try:
+            self._require_narrow(text)
             table = self._parsed(text, longest)
             require_readable_names(table.schema)
             table.validate(full=True)
@@ -250,6 +254,17 @@ class _Reader:
         lines = lines_of(text)
         check_depth(text, self.max_depth, lines, self.name)
         return lines.longest
+
+    def _require_narrow(self, text: bytes) -> None:
+        """Refuse rows that have too many different keys; such objects inside of rows are refused as Arrow does it."""
+        gaps = gaps_in(text, self.block_size or _INNER_BLOCK)
+        if gaps is None:
+            return
+        keys = len(_keys([row for row in parsed_rows(text)[0] if isinstance(row, dict)]))
+        if keys >= gaps[1] // 2 or self.on_mixed_types != "use_json":
+            what = f"the table of {gaps[0]:,} rows with {gaps[1]:,} different keys"
+            raise LimitExceededError(self.name, what, config.MAX_DECODED_BYTES, "config.MAX_DECODED_BYTES")
+        raise pa.ArrowInvalid("objects with too many different keys")
 
     def _require_utf8(self, text: bytes) -> None:
         if not text.isascii():

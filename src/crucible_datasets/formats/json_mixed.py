@@ -123,6 +123,8 @@ def _broken(text: str, at: int, error: ValueError) -> Problem:
             error, line, stop = own, 0, at + getattr(own, "pos", 0)
     column = stop - text.rfind("\n", 0, stop)
     reason = getattr(error, "msg", str(error)).removesuffix(" at").removesuffix(" starting")
+    if reason.startswith("Invalid control") and text[stop : stop + 1] == "\n":
+        reason = "the line ends inside of a string"
     return Problem(f"not JSON: {reason}", len(text[:at].encode()), at_end, line, column)
 
 

@@ -7,7 +7,6 @@ rows out of them take 1.0 s. It takes nothing that would be something else out o
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
@@ -15,6 +14,7 @@ import numpy as np
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.types import LargeList, List, Value
+from crucible_datasets.forking import cached_property
 from crucible_datasets.outputs.python import collector_paused
 
 _INT64 = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]

@@ -1,4 +1,4 @@
-"""Rows of a database ↔ Arrow tables: sqlite by the standard library, every other database through sqlalchemy."""
+"""Rows of a database → Arrow tables: sqlite by the standard library, every other database through sqlalchemy."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import datetime as dt
 import decimal
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ColumnNotFoundError, DatasetGenerationError
-from crucible_datasets.features import Features
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ColumnNamesError,
+    ColumnNotFoundError,
+    DatabaseError,
+    DatasetGenerationError,
+    DatasetsError,
+)
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
-from crucible_datasets.features.storage import chunked, to_extension
+from crucible_datasets.features.storage import to_extension
 from crucible_datasets.formats.counting import Counting
 from crucible_datasets.registry import need
 
@@ -41,7 +48,7 @@ def read_sql(
 ) -> Iterator[pa.Table]:
     """Yield the rows of a query, or of a table that is named, `chunksize` at a time."""
     row_names = [index_col] if isinstance(index_col, str) else list(index_col or ())
-    with _connected(con) as connection:
+    with connected(con) as connection:
         names, batches = _query(connection, sql, params, columns, chunksize or 10_000)
         if len(set(names)) != len(names):
             raise ColumnNamesError(names, names, "the query gives two columns the same name")
@@ -79,63 +86,46 @@ class _RowNames:
         return [] if even else self.names
 
 
-def write_sql(
-    tables: Iterable[pa.Table],
-    features: Any,
-    name: str,
-    con: Any,
-    *,
-    if_exists: str = "fail",
-    index: bool = False,
-    index_label: str | None = None,
-    schema: str | None = None,
-) -> int:
-    """Write the tables into a table of the database, all or nothing; the number of rows."""
-    if if_exists not in ("fail", "replace", "append"):
-        raise ArgumentError("if_exists", if_exists, "expected 'fail', 'replace' or 'append'.")
-    label = [index_label or "index"] if index else []
-    with _connected(con) as connection:
-        sink = _SqliteTable if isinstance(connection, sqlite3.Connection) else _AlchemyTable
-        target = sink(connection, name, schema, [*label, *features])
-        if target.exists() and if_exists == "fail":
-            raise ArgumentError("name", name, "the table already exists; pass if_exists='replace' or 'append'.")
-        return _written(target, tables, features, index, replace=if_exists == "replace")
-
-
-def _written(target: Any, tables: Iterable[pa.Table], features: Any, index: bool, replace: bool) -> int:
-    kinds = [pa.int64()] * index + [field.type for field in Features(features).arrow_schema]
-    with target.transaction():
-        if replace and target.exists():
-            target.drop()
-        if not target.exists():
-            target.create(kinds)
-        count = 0
-        for table in tables:
-            values = [chunked(table[name]).to_pylist() for name in features]
-            numbers = [range(count, count + table.num_rows)] if index else []
-            target.insert(list(zip(*numbers, *values, strict=True)))
-            count += table.num_rows
-    return count
+@contextmanager
+def connected(con: Any) -> Iterator[Any]:
+    """A connection of what was given: itself, of an engine, or of an address."""
+    with refusals_told(con):
+        if isinstance(con, sqlite3.Connection):
+            yield con
+        elif isinstance(con, str) and con.startswith(_SQLITE) and "?" not in con:
+            with closing(sqlite3.connect(con.removeprefix(_SQLITE) or ":memory:")) as connection:
+                yield connection
+        elif isinstance(con, str) or hasattr(con, "connect"):
+            engine = need("sqlalchemy", extra="sql").create_engine(con) if isinstance(con, str) else con
+            with engine.connect() as connection:
+                yield connection
+            if isinstance(con, str):
+                engine.dispose()
+        elif hasattr(con, "execute"):
+            yield con
+        else:
+            raise ArgumentError("con", con, "expected a connection, an engine or an address such as sqlite:///file.db.")
 
 
 @contextmanager
-def _connected(con: Any) -> Iterator[Any]:
-    """A connection of what was given: itself, of an engine, or of an address."""
+def refusals_told(con: Any) -> Iterator[None]:
+    """What a database has against what it is asked to do is an error that names it."""
+    try:
+        yield
+    except DatasetsError:
+        raise
+    except Exception as error:
+        of_alchemy = getattr(sys.modules.get("sqlalchemy.exc"), "SQLAlchemyError", sqlite3.Error)
+        if not isinstance(error, (sqlite3.Error, of_alchemy, OverflowError)):
+            raise
+        raise DatabaseError(_place(con), f"{type(error).__name__}: {error}") from error
+
+
+def _place(con: Any) -> str:
     if isinstance(con, sqlite3.Connection):
-        yield con
-    elif isinstance(con, str) and con.startswith(_SQLITE) and "?" not in con:
-        with closing(sqlite3.connect(con.removeprefix(_SQLITE) or ":memory:")) as connection:
-            yield connection
-    elif isinstance(con, str) or hasattr(con, "connect"):
-        engine = need("sqlalchemy", extra="sql").create_engine(con) if isinstance(con, str) else con
-        with engine.connect() as connection:
-            yield connection
-        if isinstance(con, str):
-            engine.dispose()
-    elif hasattr(con, "execute"):
-        yield con
-    else:
-        raise ArgumentError("con", con, "expected a connection, an engine or an address such as sqlite:///file.db.")
+        with suppress(sqlite3.Error):
+            return str(con.execute("PRAGMA database_list").fetchone()[2] or ":memory:")
+    return str(con if isinstance(con, str) else getattr(getattr(con, "engine", con), "url", type(con).__name__))
 
 
 def _query(
@@ -237,120 +227,3 @@ def _moment(value: Any, way: Mapping[str, str]) -> Any:
     except ValueError:
         return None
     return value
-
-
-class _SqliteTable:
-    """A table of a `sqlite3` connection."""
-
-    def __init__(self, connection: sqlite3.Connection, name: str, schema: str | None, columns: list[str]) -> None:
-        self.connection, self.plain, self.columns = connection, name, columns
-        self.name = f'"{schema}".{_one(name)}' if schema else _one(name)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        # Python begins transactions for rows, not for tables.
-        if not self.connection.in_transaction:
-            self.connection.execute("BEGIN")
-        with self.connection:
-            yield
-
-    def exists(self) -> bool:
-        found = self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (self.plain,))
-        return found.fetchone() is not None
-
-    def drop(self) -> None:
-        self.connection.execute(f"DROP TABLE {self.name}")
-
-    def create(self, kinds: list[pa.DataType]) -> None:
-        fields = ", ".join(f"{_one(name)} {_sql_type(kind)}" for name, kind in zip(self.columns, kinds, strict=True))
-        self.connection.execute(f"CREATE TABLE {self.name} ({fields})")
-
-    def insert(self, rows: list[Row]) -> None:
-        marks = ", ".join("?" * len(self.columns))
-        plain = [[_sqlite_value(value) for value in row] for row in rows]
-        names = ", ".join(map(_one, self.columns))
-        self.connection.executemany(f"INSERT INTO {self.name} ({names}) VALUES ({marks})", plain)  # noqa: S608
-
-
-def _one(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _sqlite_value(value: Any) -> Any:
-    if isinstance(value, dt.datetime):
-        return value.strftime("%Y-%m-%d %H:%M:%S.%f")
-    if isinstance(value, (dt.date, dt.time, decimal.Decimal)):
-        return str(value)
-    if isinstance(value, dt.timedelta):
-        return value.total_seconds()
-    return str(value) if isinstance(value, (list, dict)) else value
-
-
-def _sql_type(kind: pa.DataType) -> str:
-    return next((name for fits, name, _ in _TYPES if fits(kind)), "TEXT")
-
-
-_TYPES: tuple[tuple[Callable[[pa.DataType], bool], str, str], ...] = (
-    (pa.types.is_boolean, "BOOLEAN", "Boolean"),
-    (pa.types.is_integer, "BIGINT", "BigInteger"),
-    (pa.types.is_floating, "FLOAT", "Float"),
-    (pa.types.is_timestamp, "DATETIME", "DateTime"),
-    (pa.types.is_date, "DATE", "Date"),
-    (pa.types.is_time, "TIME", "Time"),
-    (pa.types.is_binary, "BLOB", "LargeBinary"),
-    (pa.types.is_large_binary, "BLOB", "LargeBinary"),
-)
-
-
-class _AlchemyTable:
-    """A table of a sqlalchemy connection."""
-
-    def __init__(self, connection: Any, name: str, schema: str | None, columns: list[str]) -> None:
-        self.alchemy = need("sqlalchemy", extra="sql")
-        self.connection, self.name, self.schema, self.columns = connection, name, schema, columns
-        self.table: Any = None
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        if self.connection.dialect.name == "sqlite" and not self.connection.connection.in_transaction:
-            self.connection.exec_driver_sql("BEGIN")
-        try:
-            yield
-        except BaseException:
-            self.connection.rollback()
-            raise
-        self.connection.commit()
-
-    def exists(self) -> bool:
-        return bool(self.alchemy.inspect(self.connection).has_table(self.name, schema=self.schema))
-
-    def _known(self) -> Any:
-        if self.table is None:
-            data = self.alchemy.MetaData(schema=self.schema)
-            self.table = self.alchemy.Table(self.name, data, autoload_with=self.connection)
-        return self.table
-
-    def drop(self) -> None:
-        self._known().drop(self.connection)
-        self.table = None
-
-    def create(self, kinds: list[pa.DataType]) -> None:
-        typed = [
-            self.alchemy.Column(name, getattr(self.alchemy, _alchemy_type(kind)))
-            for name, kind in zip(self.columns, kinds, strict=True)
-        ]
-        self.table = self.alchemy.Table(self.name, self.alchemy.MetaData(schema=self.schema), *typed)
-        self.table.create(self.connection)
-
-    def insert(self, rows: list[Row]) -> None:
-        named = [dict(zip(self.columns, map(_alchemy_value, row), strict=True)) for row in rows]
-        if named:
-            self.connection.execute(self._known().insert(), named)
-
-
-def _alchemy_type(kind: pa.DataType) -> str:
-    return next((name for fits, _, name in _TYPES if fits(kind)), "Text")
-
-
-def _alchemy_value(value: Any) -> Any:
-    return str(value) if isinstance(value, (list, dict, decimal.Decimal, dt.timedelta)) else value

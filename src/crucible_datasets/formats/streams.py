@@ -194,6 +194,14 @@ class Replay:
             disk.seek(start)
 
 
+class NamedBytes(io.BytesIO):
+    """Bytes of a file, with its name."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+
+
 class Peeked:
     """A stream whose first bytes have been looked at."""
 

@@ -7,7 +7,7 @@ what is made here does not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,12 @@ def texts(words: Iterable[str]) -> pa.Array:
     encoded = [word.encode() for word in words]
     offsets = np.concatenate(([0], np.cumsum([len(word) for word in encoded], dtype=np.int32))).astype(np.int32)
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+@lru_cache(64)
+def word_set(words: tuple[str, ...]) -> pa.Array:
+    """The same, made once: a file with 100,000 columns asks for its words in each of them."""
+    return texts(words)
 
 
 @cache

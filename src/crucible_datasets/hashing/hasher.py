@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 import enum
 import sys
-import threading
 from pathlib import PurePath
 from typing import Any
 
 import xxhash
 
+from crucible_datasets.forking import Lock
 from crucible_datasets.hashing import containers, functions, libraries, modules, objects
 from crucible_datasets.hashing.walk import UnhashableError, Walk, Walker
 
 _DEEPEST = 10_000
-_one_at_a_time = threading.Lock()
+_one_at_a_time = Lock()
 
 
 class Hasher:

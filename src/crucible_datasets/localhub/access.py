@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from crucible_datasets.localhub.repos import HubError, Repo
+from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.repos import Repo
 
 _LINK_SECONDS = 3600
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
-from crucible_datasets.localhub.repos import Commit, HubFolder, Repo, StoredFile
+from crucible_datasets.localhub.folder import HubFolder
+from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 
 
 def repo_info(hub: HubFolder, repo: Repo, commit: Commit, blobs: bool = False) -> dict[str, Any]:

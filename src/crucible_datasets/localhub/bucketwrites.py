@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.exceptions import DownloadError
-from crucible_datasets.localhub.repos import HubError, require_name
+from crucible_datasets.localhub.refusals import HubError, require_name
 from crucible_datasets.localhub.routing import Answer, Request, route
 from crucible_datasets.sources.fetching import xet_hash
 from crucible_datasets.sources.hub.files import safe

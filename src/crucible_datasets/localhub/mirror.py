@@ -9,7 +9,8 @@ from typing import Any
 from crucible_datasets import progress
 from crucible_datasets.atomic.files import remove_tree
 from crucible_datasets.localhub.blobs import blob_of
-from crucible_datasets.localhub.repos import Commit, HubFolder, StoredFile
+from crucible_datasets.localhub.folder import HubFolder
+from crucible_datasets.localhub.repos import Commit, StoredFile
 
 
 def mirror(root: str, names: list[str], endpoint: str | None = None, token: str | None = None) -> Iterator[str]:

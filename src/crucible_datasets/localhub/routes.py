@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote
 
 from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.localhub import answers, uploads
-from crucible_datasets.localhub.repos import HubError
+from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.routing import PAGE, Answer, Request, paged, route
 
 _ID = r"(?P<id>[^/]+(?:/[^/]+)?)"

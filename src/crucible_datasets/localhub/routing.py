@@ -15,7 +15,9 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from crucible_datasets.localhub.access import Access
-from crucible_datasets.localhub.repos import Commit, HubError, HubFolder, Repo
+from crucible_datasets.localhub.folder import HubFolder
+from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.repos import Commit, Repo
 
 PAGE = 1000
 

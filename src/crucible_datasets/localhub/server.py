@@ -7,15 +7,17 @@ import re
 import ssl
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
+from crucible_datasets.hosts import LOOPBACK, is_one_of, own_names
 from crucible_datasets.localhub import buckets, routes  # noqa: F401  they register what is answered
 from crucible_datasets.localhub.access import Access
-from crucible_datasets.localhub.repos import HubError, HubFolder
+from crucible_datasets.localhub.folder import HubFolder
+from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.routing import Answer, Request, answer
 
 _ABSOLUTE = re.compile(r"^https?://[^/?]*")  # how a proxy may ask
@@ -35,7 +37,10 @@ class HubServer(ThreadingHTTPServer):
         port: int = 0,
         access: Access | None = None,
         context: ssl.SSLContext | None = None,
+        names: Collection[str] = (),
     ) -> None:
+        # Others than programs of this machine reach a loopback address by a name that is given to them.
+        self.names = own_names(host) | {name.lower() for name in names} if host in LOOPBACK else None
         self.hub, self.access, self.scheme = HubFolder(root), access or Access.of(root), "https" if context else "http"
         super().__init__((host, port), Handler)
         if context is not None:
@@ -54,9 +59,11 @@ class HubServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(root: str, access: Access | None = None, context: ssl.SSLContext | None = None) -> Iterator[HubServer]:
+def serving(
+    root: str, access: Access | None = None, context: ssl.SSLContext | None = None, names: Collection[str] = ()
+) -> Iterator[HubServer]:
     """A server in a thread of this process, as long as the block runs."""
-    server = HubServer(root, access=access, context=context)
+    server = HubServer(root, access=access, context=context, names=names)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -91,6 +98,7 @@ class Handler(BaseHTTPRequestHandler):
             self._origin(elsewhere=True),
         )
         try:
+            self._require_own_name()
             self._send(answer(request))
         except HubError as error:
             self._refuse(error)
@@ -101,6 +109,11 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(HubError(500, "InternalError", f"{type(error).__name__} in the hub."))
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_request  # noqa: N815 - the names that http.server calls
+
+    def _require_own_name(self) -> None:
+        host, names = self.headers.get("Host"), self.server.names
+        if host and names is not None and not is_one_of(host, names):
+            raise HubError(403, "ForeignHost", f"This server is not called {host}: start it with --name to say that.")
 
     def _origin(self, elsewhere: bool = False) -> str:
         host = self.headers.get("Host") or f"127.0.0.1:{self.server.server_port}"

@@ -8,7 +8,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crucible_datasets.localhub.repos import Commit, HubError, HubFolder, Repo, StoredFile, is_large, stored
+from crucible_datasets.localhub.folder import HubFolder
+from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.repos import Commit, Repo, StoredFile, is_large, stored
 
 
 def upload_modes(repo: Repo, revision: str, files: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features, Json, List
-from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.cast import any_leaf
+from crucible_datasets.features.encode import recast
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import blocks
@@ -157,4 +158,4 @@ def _cast_in_blocks(view: View, wanted: Features, changed: Features, fresh: bool
 def _cast_blocks(view: View, changed: Features) -> Iterator[pa.Table]:
     only = columns.select(view, list(changed))
     for table in blocks(only):
-        yield pa.table({name: cast_column(table[name], kind, name) for name, kind in changed.items()})
+        yield pa.table({name: recast(table[name], view.features[name], kind, name) for name, kind in changed.items()})

@@ -20,7 +20,7 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.features import ClassLabel, Features, LargeList, List, Value
 from crucible_datasets.features.cast import cast_column as cast_values
 from crucible_datasets.features.decoding import Located, decoded
-from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.encode import column_of, recast
 from crucible_datasets.features.features import normal
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import rebuilt
@@ -123,7 +123,7 @@ def cast(view: View, features: Mapping[str, Any], fingerprint: str | None = None
     if set(features) != set(view.features):
         raise FeaturesMismatchError(features, view.features, "A cast needs exactly the columns of the dataset")
     changed = {
-        name: (cast_values(view.column(name), feature, name), feature)
+        name: (recast(view.column(name), view.features[name], feature, name), feature)
         for name, feature in features.items()
         if feature != view.features[name]
     }

@@ -1,4 +1,4 @@
-"""`to_parquet`, `to_json`, `to_csv`, `to_text`, `to_arrow`, `to_sql`: the rows of a view in a file of another kind.
+"""`to_parquet`, `to_json`, `to_csv`, `to_text`, `to_arrow`, `to_sql`: rows in a file of another kind.
 
 Rows go to the format's writer in blocks, so memory is bounded by the block. Where several
 workers help, each block is written into memory by a thread of its own, and joined in order.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import io
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -23,17 +23,29 @@ from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import FORMATS
-from crucible_datasets.formats.sql import write_sql
+from crucible_datasets.formats.sql_write import write_sql
 from crucible_datasets.ops import through_pandas
 from crucible_datasets.ops.blocks import blocks, require_batch_size
 from crucible_datasets.ops.destination import Path, StorageOptions, size_at, written_or_handed
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.view import View
 
 Write = Callable[..., int]
 
 
+@dataclass(frozen=True)
+class Flow:
+    """Rows that come as tables, of as many rows as is asked for; nobody knows how many there are."""
+
+    features: Features
+    blocks: Callable[[int | None], Iterator[pa.Table]]
+
+
+Rows = View | Flow
+
+
 def to_parquet(
-    view: View,
+    rows: Rows,
     target: Path | BinaryIO,
     batch_size: int | None = None,
     storage_options: StorageOptions = None,
@@ -43,17 +55,17 @@ def to_parquet(
     require_batch_size(batch_size)
     write = _writer("parquet", batch_size=batch_size, **options)
     with written_or_handed(target, storage_options, None) as stream:
-        return write(_counted(blocks(view), len(view), "Parquet"), view.features, stream)
+        return write(_blocks(rows, "Parquet"), rows.features, stream)
 
 
-def to_arrow(view: View, target: Path | BinaryIO, storage_options: StorageOptions = None) -> int:
+def to_arrow(rows: Rows, target: Path | BinaryIO, storage_options: StorageOptions = None) -> int:
     """An Arrow stream. Gives the bytes written."""
     with written_or_handed(target, storage_options, None) as stream:
-        return _writer("arrow")(_counted(blocks(view), len(view), "Arrow"), view.features, stream)
+        return _writer("arrow")(_blocks(rows, "Arrow"), rows.features, stream)
 
 
 def to_json(
-    view: View,
+    rows: Rows,
     target: Path | BinaryIO,
     batch_size: int | None = None,
     num_proc: int | None = None,
@@ -69,12 +81,12 @@ def to_json(
     only_pandas = options.get("orient") == "table"
     write = partial(through_pandas.write_json, **options) if only_pandas else _writer("json", **options)
     with written_or_handed(target, storage_options, compression, after) as stream:
-        tables = _counted(blocks(view, batch_size), len(view), "JSON")
-        return _written(tables, view.features, stream, write, write, _workers(num_proc) if lines else 1)
+        tables = _blocks(rows, "JSON", batch_size)
+        return _written(tables, rows.features, stream, write, write, _workers(num_proc) if lines else 1)
 
 
 def to_csv(
-    view: View,
+    rows: Rows,
     target: Path | BinaryIO,
     batch_size: int | None = None,
     num_proc: int | None = None,
@@ -89,36 +101,37 @@ def to_csv(
     joins = not options.get("index") and options.get("encoding", "utf-8") == "utf-8"
     first, later = _writer("csv", **options), _writer("csv", **{**options, "header": False})
     with written_or_handed(target, storage_options, compression, after) as stream:
-        tables = _counted(blocks(view, batch_size), len(view), "CSV")
-        return _written(tables, view.features, stream, first, later, _workers(num_proc) if joins else 1)
+        tables = _blocks(rows, "CSV", batch_size)
+        return _written(tables, rows.features, stream, first, later, _workers(num_proc) if joins else 1)
 
 
 def to_text(
-    view: View,
+    rows: Rows,
     target: Path | BinaryIO,
     column: str = "text",
     storage_options: StorageOptions = None,
     compression: str | None = "infer",
 ) -> int:
     """One value of a column to a line. Gives the bytes written, before compression."""
-    only = Features({column: view.features[column]})
-    tables = (table.select([column]) for table in _counted(blocks(view), len(view), "text"))
+    only = Features({column: rows.features[column]})
+    tables = (table.select([column]) for table in _blocks(rows, "text"))
     with written_or_handed(target, storage_options, compression) as stream:
         return _writer("text")(tables, only, stream)
 
 
 def to_sql(
-    view: View, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **options: Any
+    rows: Rows, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **options: Any
 ) -> int:
     """A table of a database, all rows or none. Gives the number of rows.
 
     A transaction belongs to one connection: with several workers, another reads the rows that come next.
     """
-    tables = _counted(blocks(view, batch_size), len(view), "SQL")
+    tables = _blocks(rows, "SQL", batch_size)
     following = ahead(tables, most=_workers(num_proc) - 1) if _workers(num_proc) > 1 else tables
     is_known = options.keys() <= inspect.signature(write_sql).parameters.keys()
-    with closing(following) as rows:
-        return (write_sql if is_known else through_pandas.write_sql)(rows, view.features, name, con, **options)
+    write = write_sql if is_known else through_pandas.write_sql
+    with closing(following):
+        return write(following, rows.features, name, con, **options)
 
 
 def _goes_after(options: dict[str, Any]) -> bool:
@@ -147,8 +160,13 @@ def _writer(name: str, **options: Any) -> Write:
     return partial(write, **options)
 
 
-def _counted(tables: Iterable[pa.Table], num_rows: int, kind: str) -> Generator[pa.Table]:
-    with progress.bar(total=num_rows, desc=f"Writing {kind}", unit=" examples") as bar:
+def _blocks(rows: Rows, kind: str, batch_size: int | None = None) -> Generator[pa.Table]:
+    """The rows as tables, with a bar that shows how far it is; at least one table, perhaps empty."""
+    if isinstance(rows, View):
+        tables, total = blocks(rows, batch_size), len(rows)
+    else:
+        tables, total = rows.blocks(batch_size), None
+    with progress.bar(total=total, desc=f"Writing {kind}", unit=" examples") as bar:
         for table in tables:
             yield table
             bar.update(len(table))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -25,7 +24,8 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import Decoder, decoder
 from crucible_datasets.features.decoding import Located
-from crucible_datasets.outputs.base import OUTPUTS, PYTHON, Formatter, Output
+from crucible_datasets.forking import cached_property
+from crucible_datasets.outputs.base import PYTHON, Formatter, Output
 from crucible_datasets.outputs.python import PythonFormatter, collector_paused
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rows import RowNumbersError, Rows, compose, tightest
@@ -47,11 +47,11 @@ class Reader:
 
     @cached_property
     def output(self) -> Output:
-        return OUTPUTS[self.view.format.type or "python"]
+        return self.view.format.output
 
     @cached_property
     def formatter(self) -> Formatter:
-        return self.output.make(**self.view.format.kwargs)
+        return self.view.format.formatter()
 
     @cached_property
     def shown(self) -> Features:

@@ -88,8 +88,9 @@ def _load_splits(folder: str, keep_in_memory: bool | None, storage_options: Stor
         only = " It holds one Dataset." if _exists(inside(folder, STATE), storage_options) else ""
         raise FileNotFoundDatasetsError(folder, f"it is not the folder of a DatasetDict: {SPLITS} is missing.{only}")
     with nonsense_told(FileFormatError, inside(folder, SPLITS)):
-        names = list(json.loads(_text(inside(folder, SPLITS), storage_options))["splits"])
-    return {name: load(inside(folder, _plain(name, folder)), keep_in_memory, storage_options) for name in names}
+        listed = json.loads(_text(inside(folder, SPLITS), storage_options))["splits"]
+        names = [_plain(name, folder) for name in listed]
+    return {name: load(inside(folder, name), keep_in_memory, storage_options) for name in names}
 
 
 def _load_local(folder: str, keep_in_memory: bool | None) -> View:
@@ -99,7 +100,7 @@ def _load_local(folder: str, keep_in_memory: bool | None) -> View:
     if missing := [file for file in files if not os.path.isfile(file)]:
         raise FileNotFoundDatasetsError(missing[0], f"{STATE} names it, but there is no such file.")
     in_memory = _fits_in_memory(sum(map(os.path.getsize, files))) if keep_in_memory is None else keep_in_memory
-    return replace(_view(state, info, files, in_memory), media_roots=(folder,))
+    return replace(_view(state, info, folder, files, in_memory), media_roots=(folder,))
 
 
 def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: StorageOptions) -> View:
@@ -111,7 +112,7 @@ def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: Stor
         files = tuple(os.path.join(copies, name) for name in names)
         for name, file in zip(names, files, strict=True):
             filesystem.get_file(inside(location, name), file)
-        return replace(_view(state, info, files, bool(keep_in_memory), are_kept=False), media_roots=())
+        return replace(_view(state, info, folder, files, bool(keep_in_memory), are_kept=False), media_roots=())
 
 
 def _described(folder: str, storage_options: StorageOptions) -> tuple[dict[str, Any], DatasetInfo]:
@@ -132,17 +133,24 @@ def _data_files(state: dict[str, Any], folder: str) -> list[str]:
 def _plain(name: Any, folder: str) -> str:
     if not isinstance(name, str) or name != os.path.basename(name) or name in ("", ".", "..") or "\0" in name:
         raise FileFormatError(folder, f"{name!r} leads out of the folder.")
+    os.fsencode(name)  # which fails when no file can be called so
     return name
 
 
 def _view(
-    state: dict[str, Any], info: DatasetInfo, files: tuple[str, ...], in_memory: bool, are_kept: bool = True
+    state: dict[str, Any],
+    info: DatasetInfo,
+    folder: str,
+    files: tuple[str, ...],
+    in_memory: bool,
+    are_kept: bool = True,
 ) -> View:
     tables = [open_table(file, in_memory) for file in files] or [_no_rows(info)]
-    fingerprint = Fingerprint.fixed(state["_fingerprint"]) if state.get("_fingerprint") else None
     kept = files if are_kept and not in_memory else ()
-    view = from_table(pa.concat_tables(tables), info, state.get("_split"), kept, fingerprint)
-    return replace(view, format=_format(state, view.column_names))
+    with nonsense_told(FileFormatError, inside(folder, STATE)):
+        fingerprint = Fingerprint.fixed(state["_fingerprint"]) if state.get("_fingerprint") else None
+        view = from_table(pa.concat_tables(tables), info, state.get("_split"), kept, fingerprint)
+        return replace(view, format=_format(state, view.column_names))
 
 
 def _no_rows(info: DatasetInfo) -> pa.Table:
@@ -155,7 +163,7 @@ def _format(state: dict[str, Any], columns: list[str]) -> Format:
     kind, shown, kwargs = state.get("_format_type"), state.get("_format_columns"), state.get("_format_kwargs")
     name = None if kind in (None, "python") else OUTPUTS[kind].name
     shown = tuple(shown) if isinstance(shown, list) else None
-    return Format(name, kwargs or {}, shown, bool(state.get("_output_all_columns"))).checked(columns)
+    return Format(name, dict(kwargs or {}), shown, bool(state.get("_output_all_columns"))).checked(columns)
 
 
 def _fits_in_memory(size: int) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.read import Reader
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.registry import need

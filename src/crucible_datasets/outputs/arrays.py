@@ -27,18 +27,13 @@ def whole(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def is_text(arrow: pa.DataType) -> bool:
-    """Whether values are strings, bytes or nothing, so that no number can be made of them."""
-    return dtypes.is_text(arrow) or dtypes.is_bytes(arrow) or kinds.is_fixed_size_binary(arrow) or kinds.is_null(arrow)
-
-
-def is_only_text(arrow: pa.DataType) -> bool:
-    """Whether every leaf of a nested type is text."""
+def holds_no_numbers(arrow: pa.DataType) -> bool:
+    """Whether every leaf of a type is strings, bytes or nothing, of which no number can be made."""
     if dtypes.is_list(arrow):
-        return is_only_text(arrow.value_type)
+        return holds_no_numbers(arrow.value_type)
     if kinds.is_struct(arrow):
-        return all(is_only_text(field.type) for field in arrow)
-    return is_text(arrow)
+        return all(holds_no_numbers(field.type) for field in arrow)
+    return dtypes.is_text(arrow) or dtypes.is_bytes(arrow) or kinds.is_fixed_size_binary(arrow) or kinds.is_null(arrow)
 
 
 def has_nulls(array: pa.Array) -> bool:

@@ -87,6 +87,15 @@ class Format:
         chosen = cls(None if name == "python" else name, dict(kwargs), shown, output_all_columns)
         return chosen.checked(available)
 
+    @property
+    def output(self) -> Output:
+        """What rows become."""
+        return OUTPUTS[self.type or "python"]
+
+    def formatter(self) -> Formatter:
+        """What makes that of rows, with the options that were given."""
+        return self.output.make(**self.kwargs)
+
     def shown(self, available: list[str]) -> list[str]:
         """The columns that are formatted."""
         return available if self.columns is None else list(self.columns)

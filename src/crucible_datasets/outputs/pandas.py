@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import decoded
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.python import collector_paused
-from crucible_datasets.outputs.tensors import MATRICES
 from crucible_datasets.registry import need
 
 
@@ -36,7 +36,7 @@ class PandasFormatter:
         # A column remembers the name it was taken from its table by; `to_pandas` uses it too.
         if decoder(feature):
             return self.pandas.Series(decoded(column.to_pylist(), feature, column._name), name=column._name)
-        if isinstance(feature, MATRICES):
+        if isinstance(feature, ArrayXD):
             rows = arrays.matrices(arrays.whole(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
         if _are_records(column.type):
@@ -47,7 +47,7 @@ class PandasFormatter:
         special = {
             name
             for (name, feature), field in zip(features.items(), table.schema, strict=True)
-            if decoder(feature) or isinstance(feature, MATRICES) or _are_records(field.type)
+            if decoder(feature) or isinstance(feature, ArrayXD) or _are_records(field.type)
         }
         if not special:
             return table.to_pandas(**self.options)

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.features import Array2D, Array3D, Array4D, Array5D, Features, dtypes
+from crucible_datasets.features import Features, dtypes
+from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import Located, in_turn, is_media
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.arrays import AnyArray
 
-MATRICES = (Array2D, Array3D, Array4D, Array5D)
 NUMBERS = (np.ndarray, np.generic, bool, int, float, decimal.Decimal, dt.date, dt.time, dt.timedelta)
 
 _MEDIA_AT_ONCE = 64
@@ -87,10 +87,10 @@ class TensorFormatter(ABC):
         if not len(column):
             # Nothing says what the values would have been.
             return self.tensor(np.empty(0))
-        if arrays.is_only_text(column.type):
+        if arrays.holds_no_numbers(column.type):
             return self.text_column(column)
         array = arrays.whole(column)
-        stacked = arrays.matrices(array, feature.shape) if isinstance(feature, MATRICES) else arrays.block(array)
+        stacked = arrays.matrices(array, feature.shape) if isinstance(feature, ArrayXD) else arrays.block(array)
         if stacked is not None and stacked.dtype != object:
             return self.tensor(stacked)
         if stacked is None and (ragged := arrays.pieces(array)) is not None:
@@ -101,7 +101,7 @@ class TensorFormatter(ABC):
         """The values of a column as they are shown in a row."""
         if decoder(feature):
             return [self.nested(value) for value in in_turn(array.to_pylist(), feature)]
-        if arrays.is_only_text(array.type):
+        if arrays.holds_no_numbers(array.type):
             return self.text_items(array)
         # A null changes the dtype of its neighbours when they are converted together.
         if len(array) > 1 and arrays.has_nulls(array):
@@ -111,7 +111,7 @@ class TensorFormatter(ABC):
         return self.items_at_once(array, feature)
 
     def items_at_once(self, array: pa.Array, feature: Any) -> list[Any]:
-        if isinstance(feature, MATRICES):
+        if isinstance(feature, ArrayXD):
             stacked = arrays.matrices(array, feature.shape)
             return self.split(stacked) if stacked.dtype != object else [self.nested(value) for value in stacked]
         if (block := arrays.block(array)) is not None:

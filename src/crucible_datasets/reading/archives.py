@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Protocol
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, UnavailableError
+from crucible_datasets.forking import Lock
 from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.compression import plain
 from crucible_datasets.reading.membernames import is_data, walking_order
@@ -152,7 +152,7 @@ class _Held:
 
 
 _slot: list[_Held] = []
-_lock = threading.RLock()
+_lock = Lock()
 
 
 @contextmanager

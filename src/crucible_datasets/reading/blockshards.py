@@ -10,16 +10,17 @@ from __future__ import annotations
 import io
 import itertools
 import re
+from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, BinaryIO, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.ahead import ahead
-from crucible_datasets.formats.streams import BLOCK
+from crucible_datasets.formats.streams import BLOCK, NamedBytes
 from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
@@ -47,10 +48,10 @@ class BlockShard(FileShard):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "start": self.start, "stop": self.stop}
 
-    @cached_property
+    @property
+    @abstractmethod
     def _is_in_records(self) -> bool:
         """Whether blocks of the file can be read on their own; if not, it is read from its start."""
-        raise NotImplementedError
 
     @property
     def tells_features(self) -> bool:
@@ -171,7 +172,7 @@ class BlockShard(FileShard):
     def _rows(self, text: bytes, at: int) -> tuple[Batch | None, FileFormatError | None, int | None]:
         """The rows of a block, what is wrong behind them, and where they end, if that is known."""
         head = self._head() if at else b""
-        stream = cast(BinaryIO, io.BytesIO(head + text))
+        stream = cast(BinaryIO, NamedBytes(head + text, self.file.name))
         pieces: list[Batch] = []
         problem, end = None, None
         try:

@@ -45,20 +45,6 @@ def splits(
     return _reader(format, paths, features, How(cache_dir, keep_in_memory, num_proc), options).all()
 
 
-def query(
-    sql: Any,
-    con: Any,
-    features: Mapping[str, Any] | None = None,
-    cache_dir: str | os.PathLike[str] | None = None,
-    keep_in_memory: bool = False,
-    **options: Any,
-) -> View:
-    """The rows that a query to a database gives."""
-    from crucible_datasets.reading.sql import rows_of_query
-
-    return rows_of_query(sql, con, features, cache_dir, keep_in_memory, **options)
-
-
 def _reader(
     format: str, paths: Any, features: Mapping[str, Any] | None, how: How, options: Mapping[str, Any]
 ) -> SplitReader:

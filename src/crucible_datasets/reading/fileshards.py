@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
 from crucible_datasets.features import Features
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.arrow import batches as arrow_batches
 from crucible_datasets.formats.arrow import broken, opened
 from crucible_datasets.formats.base import columns_of, expression_of, narrowed
@@ -200,7 +201,7 @@ class ArrowShard(FileShard):
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
         try:
-            for found in arrow_batches(pa.memory_map(self.file.path), self.file.path):
+            for found in arrow_batches(pa.memory_map(os.fsencode(self.file.path)), self.file.path):
                 wanted = found.slice(max(start - row, 0))
                 if wanted.num_rows:
                     yield row + found.num_rows - wanted.num_rows, self._chosen(wanted)
@@ -214,7 +215,7 @@ class ArrowShard(FileShard):
 
     @cached_property
     def _num_rows(self) -> int:
-        with broken(self.file.path), pa.memory_map(self.file.path) as source:
+        with broken(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
             reader = opened(source)
             is_file = isinstance(reader, pa.RecordBatchFileReader)
             found = (reader.get_batch(index) for index in range(reader.num_record_batches)) if is_file else reader

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from crucible_datasets.features import Features
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.json_rows import TypedLines
 from crucible_datasets.formats.streams import is_utf8
 from crucible_datasets.reading.blockshards import MARK, BlockShard

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import CastError, SchemaConflictError
 from crucible_datasets.features import Features
+from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.combine import concatenate

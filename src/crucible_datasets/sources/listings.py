@@ -27,11 +27,6 @@ _HERE = {"", "file", "local", "memory", "data"}
 _ENDPOINT = re.compile(r"\w+://[^;@]*")
 
 
-def is_on_this_machine(url: str) -> bool:
-    """Whether an address can be read without a network: the last of a chain says where the bytes are."""
-    return scheme_of(url.rpartition("::")[2]) in _HERE
-
-
 def listed(url: str, options: Options) -> list[SourceFile]:
     """What an address leads to; without the network, what it led to when it was last asked."""
     if not _needs_network(url):

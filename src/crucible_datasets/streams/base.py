@@ -10,6 +10,7 @@ Positions are JSON values; None is the beginning.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -19,19 +20,19 @@ from crucible_datasets.streams.batch import Batch
 Position = Any
 
 
-class Stage:
+class Stage(ABC):
     """One step of a stream. Frozen: what changes while it flows is in positions.
 
     The defaults are those of a step that keeps the shards of the stages below it; `batches`, and `below` with `over`
     or `num_shards` with `shard`, are what every stage says itself.
     """
 
+    @abstractmethod
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         """The batches from a position on, each with the position before it.
 
         The same position gives the same rows, cut into batches in any way. No batch is empty.
         """
-        raise NotImplementedError
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
         """A position that is up to `num_rows` rows further on, and how many of them remain to be read and dropped.
@@ -68,6 +69,11 @@ class Stage:
     def resharded(self) -> Stage:
         """The stage over as many shards as its files can be cut into."""
         return self.over([stage.resharded() for stage in self.below()])
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether it counts the rows below from their start, so that what it gives depends on who reads which."""
+        return False
 
     looks_at_columns: ClassVar[bool] = True  # or hands rows on whatever is in them
 
@@ -134,9 +140,9 @@ class EachBatch(Step):
     def place_below(self, place: Position) -> Position:
         return place
 
+    @abstractmethod
     def changed(self, batch: Batch) -> Batch:
         """What becomes of a batch."""
-        raise NotImplementedError
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         return ((position, self.changed(batch)) for position, batch in self.source.batches(at))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate, chain
 from typing import Any
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import decoded, in_turn, is_media
+from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.build import values_of
 from crucible_datasets.ops.generate import table_of
 from crucible_datasets.outputs import pylists
@@ -154,7 +154,7 @@ class Batch:
         if self.table is None or self.features is None:
             return Batch.of_rows(made or [])
         features = Features({name: self.features[name] for name in kept if name in self.features})
-        if made is not None and list(features) != kept and not set(features).isdisjoint(chain(*made)):
+        if made is not None and list(features) != kept[: len(features)]:  # rows would begin with the table's columns
             return Batch.of_rows([narrow(row) for row in self.rows()])
         if not features:
             return Batch.of_rows(made if made is not None else [{} for _ in range(len(self))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
@@ -14,6 +15,8 @@ from crucible_datasets.ops.build import view_of
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.streams.mapped import Mapped, MappedBatches
+from crucible_datasets.streams.source import Source
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
@@ -23,9 +26,18 @@ _BLOCK_ROWS = 4096
 
 def typed_batches(stage: Stage, features: Features | None, batch_size: int | None = None) -> Iterator[Batch]:
     """The rows as Arrow: of the features if they are known, else each batch of its own."""
-    cursor = Cursor(stage)
+    cursor = Cursor(stage if features is None else _held_to_features(stage))
     while (batch := cursor.take(batch_size or _BLOCK_ROWS)) is not None:
         yield batch.typed(features)
+
+
+def _held_to_features(stage: Stage) -> Stage:
+    """The stage over files whose rows have the features that are known, or are an error; no value is cut down."""
+    if isinstance(stage, Source):
+        return replace(stage, is_stated=True)
+    if not stage.below() or isinstance(stage, (Mapped, MappedBatches)):  # these make rows of their own
+        return stage
+    return stage.over([_held_to_features(below) for below in stage.below()])
 
 
 def in_memory(stage: Stage, features: Features | None) -> View:

@@ -37,9 +37,10 @@ class Removed(Unpacked, EachBatch):
 
 @dataclass(frozen=True)
 class Renamed(Unpacked, EachBatch):
-    """The same columns under other names."""
+    """The same columns under other names, in `order`; without one the renamed are last, as in rows of Hugging Face."""
 
     names: Mapping[str, str]
+    order: tuple[str, ...] | None = None
 
     def changed(self, batch: Batch) -> Batch:
         for name in self.names:
@@ -48,7 +49,9 @@ class Renamed(Unpacked, EachBatch):
         new = [self.names.get(name, name) for name in batch.names]
         if len(set(new)) < len(new):
             raise ColumnNamesError(self.names.values(), batch.names, "two columns would have one name")
-        return batch.renamed(self.names)
+        order = self.order or [*(name for name in batch.names if name not in self.names), *self.names.values()]
+        made = batch.renamed(self.names)
+        return made if new == list(order) else made.select(order)
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,10 @@ class Cursor:
             num_rows -= len(pieces[-1])
         return joined(pieces) if pieces else None
 
+    def batch(self, size: int | None) -> Batch | None:
+        """The next batch of a size; where that is None or 0, all rows that are left."""
+        return self.take(size) if size and size > 0 else self.rest()
+
     def rest(self) -> Batch | None:
         """All rows that are left, as one batch."""
         pieces: list[Batch] = []

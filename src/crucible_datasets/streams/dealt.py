@@ -103,6 +103,13 @@ class Dealt(Step):
         return rounds * self.block_size + in_block + used
 
 
+class DealtAlike(Dealt):
+    """Rows that workers deal out among each other: all see one order, so none draws random numbers of its own."""
+
+    def shifted(self, worker: int) -> Stage:
+        return self
+
+
 def dealt_low(stage: Stage, block_size: int, count: int, index: int, origin: Origin | None = None) -> Stage:
     """The stage with its rows dealt out, below all steps that make each row on its own: they run for own rows only."""
     if stage.rows_each is None:

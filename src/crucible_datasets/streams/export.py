@@ -6,17 +6,18 @@ memory stays that of a block in either case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets import progress
 from crucible_datasets.features import Features
 from crucible_datasets.ops import convert, interchange
-from crucible_datasets.ops import export as of_view
+from crucible_datasets.ops import export as of_rows
 from crucible_datasets.ops.blocks import blocks, require_batch_size
-from crucible_datasets.ops.destination import StorageOptions, written_or_handed
+from crucible_datasets.ops.build import view_of
+from crucible_datasets.ops.destination import StorageOptions
 from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.streams import collected, output
@@ -36,15 +37,12 @@ def write(
 ) -> int:
     """The rows in a file of a format; what its writer gives back."""
     require_batch_size(batch_size)
-    if features is None or "num_proc" in options:
-        with collected.on_disk(stage, features) as view:
-            written: Callable[..., int] = getattr(of_view, f"to_{format}")
-            return written(view, target, batch_size, storage_options=storage_options, **options)
-    compression = options.pop("compression", "infer") if format != "parquet" else None
-    own = {"batch_size": batch_size} if format == "parquet" else {}
-    writer = of_view._writer(format, **own, **options)
-    with written_or_handed(target, storage_options, compression) as stream:
-        return writer(_counted(_tables(stage, features, batch_size), format), features, stream)
+    written: Callable[..., int] = getattr(of_rows, f"to_{format}")
+    if features is not None:
+        flow = of_rows.Flow(features, partial(_tables, stage, features))
+        return written(flow, target, batch_size, storage_options=storage_options, **options)
+    with collected.on_disk(stage, features) as view:
+        return written(view, target, batch_size, storage_options=storage_options, **options)
 
 
 def write_sql(
@@ -52,7 +50,7 @@ def write_sql(
 ) -> int:
     """The rows in a table of a database."""
     with collected.on_disk(stage, features) as view:
-        return of_view.to_sql(view, name, con, batch_size, **options)
+        return of_rows.to_sql(view, name, con, batch_size, **options)
 
 
 def write_webdataset(
@@ -83,13 +81,6 @@ def _tables(stage: Stage, features: Features, batch_size: int | None) -> Iterato
         yield pa.schema([]).empty_table() if not features else collected.in_memory(stage, features).read()
 
 
-def _counted(tables: Iterable[pa.Table], kind: str) -> Iterator[pa.Table]:
-    with progress.tqdm(desc=f"Writing {kind}", unit=" examples") as bar:
-        for table in tables:
-            yield table
-            bar.update(len(table))
-
-
 def arrow_reader(stage: Stage, features: Features | None) -> pa.RecordBatchReader:
     """The rows as Arrow while they flow; all at once where the types are unknown before the last row."""
     if features is None:
@@ -100,13 +91,14 @@ def arrow_reader(stage: Stage, features: Features | None) -> pa.RecordBatchReade
 def to_dict(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:
     """All columns as Python lists, or an iterator over batches."""
     if batched:
-        return _batches(stage, features, Format(), batch_size)
+        typed = collected.typed_batches(stage, features, batch_size or _BATCH_ROWS)
+        return (convert.to_dict(view_of(batch.table, batch.features or Features())) for batch in typed)
     return convert.to_dict(collected.in_memory(stage, features))
 
 
-def to_list(stage: Stage, features: Features | None) -> list[Any]:
-    """All rows as Python objects."""
-    return list(output.rows(stage, Format(), features, output.Progress()))
+def to_list(stage: Stage) -> list[Any]:
+    """All rows as plain Python values: media as they are stored, arrays as lists."""
+    return convert.to_list(collected.in_memory(stage, None))
 
 
 def to_pandas(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:

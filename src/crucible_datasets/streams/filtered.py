@@ -2,55 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.ops.mapping.asynchronous import Loop
-from crucible_datasets.streams.base import Position, Stage, Step, Unpacked
+from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.calls import Call
+from crucible_datasets.streams.calling import Calling, Made
 from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.failures import until_error
-from crucible_datasets.streams.inputs import BatchBlock, Shown, columns_of, rows_of
+from crucible_datasets.streams.inputs import BatchBlock, columns_of, rows_of
+from crucible_datasets.streams.pace import Pace
 
 
 @dataclass(frozen=True, eq=False)
-class Filtered(Unpacked, Step):
-    """The rows that match. A position is `[place below, rows read]`."""
+class Filtered(Calling):
+    """The rows that match."""
 
-    call: Call
-    shown: Shown
     batched: bool = False
     batch_size: int | None = 1000
-
-    @property
-    def hands_tables(self) -> bool:
-        return self.shown.is_frame
-
-    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        place, index = at or (None, 0)
-        cursor, pace = Cursor(self.source, place), self.call.pace()
-        with closing(Loop()) as loop:
-            while cursor.ready():
-                position = [cursor.place, index]
-                size = (self.batch_size or 0) if self.batched else pace.size
-                batch = cursor.take(size) if size > 0 else cursor.rest()
-                if batch is None:
-                    return
-                with pace:
-                    kept, error = self._kept(batch, index, loop)
-                if kept:
-                    yield position, batch if len(kept) == len(batch) else batch.take(kept)
-                if error is not None:
-                    raise error
-                index += len(batch)
 
     def only(self, names: Sequence[str]) -> Stage:
         asked = self.call.input_columns
         return self if asked is None else self.over([self.source.only(list(dict.fromkeys([*names, *asked])))])
+
+    def taken(self, cursor: Cursor, pace: Pace) -> Batch | None:
+        return cursor.batch(self.batch_size if self.batched else pace.size)
+
+    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
+        kept, error = self._kept(batch, index, loop)
+        if not kept:
+            return None, error
+        return batch if len(kept) == len(batch) else batch.take(kept), error
 
     def _kept(self, batch: Batch, index: int, loop: Loop) -> tuple[list[int], BaseException | None]:
         """The rows that are kept, and the error in the row behind those that were asked about."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, cast
 
 import pyarrow as pa
@@ -15,12 +14,13 @@ import pyarrow as pa
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import is_media
+from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping import lazy
-from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.blocks import Columns
 from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
 from crucible_datasets.ops.mapping.ondemand import OnDemand
 from crucible_datasets.outputs import pylists
-from crucible_datasets.outputs.base import OUTPUTS, Format, Formatter, Output
+from crucible_datasets.outputs.base import Format, Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.streams.batch import Batch
 
@@ -33,11 +33,11 @@ class Shown:
 
     @cached_property
     def output(self) -> Output:
-        return OUTPUTS[self.format.type or "python"]
+        return self.format.output
 
     @cached_property
     def formatter(self) -> Formatter:
-        return self.output.make(**self.format.kwargs)
+        return self.format.formatter()
 
     @cached_property
     def is_python(self) -> bool:
@@ -63,37 +63,25 @@ class Shown:
         return {"format": self.format}
 
 
-class BatchBlock:
+class BatchBlock(Columns):
     """A batch as lazy rows see it: `values` of a column for rows, `column` for the whole batch."""
 
     def __init__(self, batch: Batch, shown: Shown) -> None:
+        super().__init__(batch.names if batch.table is None else list(batch.features or ()))
         self.given, self.shown = batch, shown
-        self.names = batch.names if batch.table is None else list(batch.features or ())
-        self.written: dict[int, Any] = {}
-        self.last_complete: Any = None
-        self.batch: Any = None
-        self.decoded: dict[str, list[Any]] = {}
-        self.columns: dict[str, Any] = {}
 
     def __len__(self) -> int:
         return len(self.given)
 
     def let_go(self) -> None:
         """Forget the rows that were handed out, which know their block."""
-        lazy.let_go(cast(Block, self))
+        lazy.let_go(self)
 
     def first(self, num_rows: int) -> BatchBlock:
         """Its first rows, with what was decoded of them."""
         block = BatchBlock(self.given.slice(0, num_rows), self.shown)
         block.decoded = {name: values[:num_rows] for name, values in self.decoded.items()}
         return block
-
-    def values(self, name: str) -> list[Any]:
-        """The values that a column has in the rows, where nothing else was set."""
-        found = self.decoded.get(name)
-        if found is None:
-            found = self.decoded[name] = self._values(name)
-        return found
 
     def _values(self, name: str) -> list[Any]:
         table, features = cast(pa.Table, self.given.table), cast(Features, self.given.features)
@@ -118,12 +106,6 @@ class BatchBlock:
                 if name in features and name not in self.decoded and not decoder(features[name]):
                     self.decoded[name] = list(self.column(name)) if as_columns else self._values(name)
 
-    def column(self, name: str) -> Any:
-        """A column as a batch shows it."""
-        if name not in self.columns:
-            self.columns[name] = self._column(name)
-        return self.columns[name]
-
     def _column(self, name: str) -> Any:
         batch, shown = self.given, self.shown
         plain = batch.made is None and batch.table is not None and batch.features is not None
@@ -141,7 +123,7 @@ def rows_of(block: BatchBlock) -> Iterable[Any]:
         return shown.formatter.rows(typed.table, typed.features)  # type: ignore[arg-type]
     if batch.table is None:
         return [_own(row, shown) for row in batch.made or ()]
-    return lazy.rows_of(cast(Block, block)) if batch.made is None else _rows_with(block, batch.made)
+    return lazy.rows_of(block) if batch.made is None else _rows_with(block, batch.made)
 
 
 def _rows_with(block: BatchBlock, made: Sequence[Any]) -> Iterator[LazyRow]:
@@ -150,7 +132,7 @@ def _rows_with(block: BatchBlock, made: Sequence[Any]) -> Iterator[LazyRow]:
     for place, new in enumerate(made):
         row = LazyRow(template)
         put(row, new if block.shown.is_python else _own(new, block.shown))
-        row.block, row.place = cast(Block, block), place
+        row.block, row.place = block, place
         yield row
 
 
@@ -167,4 +149,4 @@ def columns_of(block: BatchBlock) -> Any:
         typed = batch.typed()
         return shown.formatter.batch(typed.table, typed.features)  # type: ignore[arg-type]
     block.names = batch.names
-    return lazy.batch_of(cast(Block, block))
+    return lazy.batch_of(block)

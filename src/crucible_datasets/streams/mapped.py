@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,42 +13,21 @@ from crucible_datasets.features import Features, Value
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.lazy import UNREAD, Lazy
-from crucible_datasets.streams.base import Position, Step, Unpacked, forwarded
+from crucible_datasets.streams.base import Position, forwarded
 from crucible_datasets.streams.batch import Batch, joined
+from crucible_datasets.streams.calling import Calling, Made
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.failures import until_error
-from crucible_datasets.streams.inputs import BatchBlock, Shown, columns_of, rows_of
+from crucible_datasets.streams.inputs import BatchBlock, columns_of, rows_of
+from crucible_datasets.streams.pace import Pace
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped(Unpacked, Step):
-    """Each row with what the function returned for it. A position is `[place below, rows read]`."""
+class Mapped(Calling):
+    """Each row with what the function returned for it."""
 
-    call: Call
-    shown: Shown
     removed: tuple[str, ...] = ()
-
-    @property
-    def hands_tables(self) -> bool:
-        return self.shown.is_frame
-
-    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        place, index = at or (None, 0)
-        cursor, pace = Cursor(self.source, place), self.call.pace()
-        with closing(Loop()) as loop:
-            while cursor.ready():
-                position = [cursor.place, index]
-                batch = cursor.take(pace.size)
-                if batch is None:
-                    return
-                with pace:
-                    made, error = self._made(batch, index, loop)
-                if made is not None:
-                    yield position, made
-                if error is not None:
-                    raise error
-                index += len(batch)
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
         place, index = at or (None, 0)
@@ -65,8 +43,7 @@ class Mapped(Unpacked, Step):
         below, earlier = (position or (None, 0))[0] or (None, 0)
         return [below, earlier + used]
 
-    def _made(self, batch: Batch, index: int, loop: Loop) -> tuple[Batch | None, BaseException | None]:
-        """What the function made of the rows, and the error in the row behind them."""
+    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
         block = BatchBlock(batch, self.shown)
         results, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
         block.let_go()
@@ -83,34 +60,23 @@ class Mapped(Unpacked, Step):
 
 
 @dataclass(frozen=True, eq=False)
-class MappedBatches(Unpacked, Step):
-    """The rows that the function made of each batch. A position is `[place below, rows read]`."""
+class MappedBatches(Calling):
+    """The rows that the function made of each batch."""
 
-    call: Call
-    shown: Shown
     removed: tuple[str, ...] = ()
     batch_size: int | None = 1000
     drop_last_batch: bool = False
 
-    @property
-    def hands_tables(self) -> bool:
-        return self.shown.is_frame
+    def taken(self, cursor: Cursor, pace: Pace) -> Batch | None:
+        batch = cursor.batch(self.batch_size)
+        is_short = batch is not None and len(batch) < (self.batch_size or 0)
+        return None if is_short and self.drop_last_batch else batch
 
-    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        place, index = at or (None, 0)
-        cursor, size = Cursor(self.source, place), self.batch_size or 0
-        with closing(Loop()) as loop:
-            while cursor.ready():
-                position = [cursor.place, index]
-                batch = cursor.take(size) if size > 0 else cursor.rest()
-                if batch is None or (self.drop_last_batch and len(batch) < size):
-                    return
-                made = self._made(batch, index, loop)
-                if len(made):
-                    yield position, made
-                index += len(batch)
+    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
+        made = self._rows_of(batch, index, loop)
+        return made if len(made) else None, None
 
-    def _made(self, batch: Batch, index: int, loop: Loop) -> Batch:
+    def _rows_of(self, batch: Batch, index: int, loop: Loop) -> Batch:
         batch = batch.even()
         block = BatchBlock(batch, self.shown)
         result = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)

@@ -18,11 +18,13 @@ from crucible_datasets.outputs.base import PYTHON
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.concatenated import Aligned, Beside, Concatenated
+from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.interleaved import Interleaved
 from crucible_datasets.streams.sharing import Node, Part, part_of
 from crucible_datasets.streams.shuffled import Shuffled
 from crucible_datasets.streams.stream import Stream
 
+_ROWS_THAT_TELL = 5  # as many as Hugging Face looks at where nobody told the types
 _ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
 
 
@@ -59,9 +61,12 @@ def concatenate(
     if axis:
         found = [features_found(stream) or Features() for stream in streams]
         names = tuple(tuple(features) for features in found)
-        return _described(Beside(tuple(stages), names), _beside(found), streams, info, split, node)
-    stages, features = _alike(streams, stages)
-    return _described(Concatenated(tuple(stages)), features, streams, info, split, node)
+        made = _described(Beside(tuple(stages), names), _beside(found), streams, info, split, node)
+    else:
+        stages, features = _alike(streams, stages)
+        made = _described(Concatenated(tuple(stages)), features, streams, info, split, node)
+    first = streams[0].format
+    return replace(made, format=first) if all(stream.format == first for stream in streams) else made
 
 
 def interleave(
@@ -114,7 +119,7 @@ def features_found(stream: Stream) -> Features | None:
     """The features of a stream, or of its first rows; None if there are none."""
     if stream.features is not None:
         return stream.features
-    first = next((batch for _, batch in stream.stage.batches()), None)
+    first = Cursor(stream.stage).take(_ROWS_THAT_TELL)
     return None if first is None else first.typed().features
 
 

@@ -149,7 +149,7 @@ def rename_columns(stream: Stream, names: Mapping[str, str]) -> Stream:
     if len(set(new)) < len(new):
         raise ColumnNamesError(names.values(), features, "two columns would have one name")
     renamed = Features(zip(new, features.values(), strict=True))
-    return replace(stream, stage=Renamed(_opened(stream), dict(names)), features=renamed)
+    return replace(stream, stage=Renamed(_opened(stream), dict(names), tuple(renamed)), features=renamed)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,9 @@ def add_column(stream: Stream, name: str, column: Any) -> Stream:
     """One more column, whose values come in the order of the rows."""
     if stream.features is not None and name in stream.features:
         raise ColumnNamesError([name], stream.features, "a column of this name is already there")
-    stage = Mapped(_opened(stream), Call(_Added(name, column), with_indices=True), Shown(PYTHON))
+    shown = Shown(stream.format)
+    call = Call(_Added(name, column), with_indices=True)
+    stage = Mapped(_opened(stream), call, Shown(PYTHON) if shown.is_frame else shown)
     return replace(stream, stage=stage, features=None)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from operator import methodcaller
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 from crucible_datasets.features.decoding import Located
-from crucible_datasets.outputs.base import Format
+from crucible_datasets.outputs.base import Format, Formatter
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
@@ -81,7 +82,7 @@ def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], An
     if shown.is_python:
         return methodcaller("in_turn")
     if shown.is_frame:
-        return lambda batch: _typed(batch, features, formatter.rows)
+        return partial(_frames, features, formatter)
 
     def tensors(batch: Batch) -> Any:
         if batch.made is None:
@@ -89,6 +90,15 @@ def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], An
         return ({name: shown.value(value) for name, value in row.items()} for row in batch.rows())
 
     return tensors
+
+
+def _frames(features: Features | None, formatter: Formatter, batch: Batch) -> Iterator[Any]:
+    """Each row as a table. Where nobody told the types it has its own, not those of the rows beside it."""
+    if features is not None or batch.made is None:
+        yield from _typed(batch, features, formatter.rows)
+        return
+    for place in range(len(batch)):
+        yield from _typed(batch.slice(place, 1), None, formatter.rows)
 
 
 def batch_shower(shown: Shown, features: Features | None) -> Callable[[Batch], Any]:

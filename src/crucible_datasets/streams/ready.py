@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.forking import cached_property
 from crucible_datasets.streams.batch import Batch, Row
 
 Rows = list[dict[str, Any]]

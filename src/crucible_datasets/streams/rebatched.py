@@ -29,7 +29,7 @@ class Grouped(Unpacked, Step):
         cursor, lists = Cursor(self.source, at), 1
         while cursor.ready():
             place = cursor.place
-            batch = cursor.take(self.batch_size * lists) if self.batch_size > 0 else cursor.rest()
+            batch = cursor.batch(self.batch_size * lists)
             if batch is None:
                 return
             made = self._lists(batch)

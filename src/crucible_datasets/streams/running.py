@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from crucible_datasets.exceptions import ArgumentTypeError, StreamStateError
+from crucible_datasets.exceptions import StreamStateError
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.dealt import Origin, dealer_and_place, rest_of
 from crucible_datasets.streams.output import Progress
 from crucible_datasets.streams.prefetched import with_prefetch
 from crucible_datasets.streams.sharing import Node, Part, part_here, part_of
+from crucible_datasets.streams.states import State, opened, sealed
 from crucible_datasets.streams.stream import Stream
-
-State = Mapping[str, Any]
 
 
 def stage_for(stream: Stream, epoch: int) -> Stage:
@@ -92,16 +91,12 @@ def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Orig
 def state_of(run: Run | None, stream: Stream, epoch: int, loaded: Sequence[State]) -> dict[str, Any]:
     """Where a run stands, or where the next one begins."""
     current = run if run is not None and run.epoch == epoch else begun(stream, epoch, loaded)
-    return current.state()
+    return sealed(current.state(), stream.stage)
 
 
-def listed(state: State | Sequence[State]) -> list[State]:
-    """The state of one reader, or those of all readers of a run, as a list."""
-    states = [state] if isinstance(state, Mapping) else list(state)
-    for one in states:
-        if not isinstance(one, Mapping) or not {"epoch", "place"} <= one.keys():
-            raise ArgumentTypeError("state_dict", one, "expected what state_dict() gave, or a list of such states.")
-    return states
+def loaded(stream: Stream, given: State | Sequence[State]) -> list[State]:
+    """States that the stream can begin from."""
+    return opened(given, stream.stage)
 
 
 def known_to_torch(kind: type) -> type:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.streams.base import Stage, shared_out
+from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.concatenated import Beside
-from crucible_datasets.streams.dealt import Dealt, Origin, dealt_low
+from crucible_datasets.streams.dealt import Dealt, DealtAlike, Origin, dealt_low
 from crucible_datasets.streams.source import Source
-from crucible_datasets.streams.taken import Counted
 
 STRATEGIES = ("auto", "shards", "examples")
 
@@ -94,17 +93,24 @@ def part_of(stage: Stage, node: Node, part: Part, origin: Origin | None = None) 
 
 
 def share(stage: Stage, count: int, index: int) -> Stage:
-    """Every `count`-th shard; if there are too few, files are cut into row groups or smaller, at last into rows."""
-    for shards in (stage, stage.resharded()):
-        if shards.num_shards >= count:
-            return shards.shard(count, index, contiguous=False)
+    """Every `count`-th shard; if there are too few, files are cut into row groups or smaller, at last into rows.
+
+    Where rows are numbered they are not cut before they have their numbers, which so are those that one reader sees.
+    """
+    if stage.num_shards >= count:
+        return stage.shard(count, index, contiguous=False)
+    if stage.numbers_rows or isinstance(stage, Beside):
+        return DealtAlike(stage, 1, count, index)
+    finer = stage.resharded()
+    if finer.num_shards >= count and not _is_numbered(stage):
+        return finer.shard(count, index, contiguous=False)
     if isinstance(stage, Source):
         return _share_of_shards(stage, count, index)
-    if isinstance(stage, Beside):
-        return Dealt(stage, 1, count, index)
-    if isinstance(stage, Counted):
-        stage = replace(stage, num_rows=len(shared_out(stage.num_rows, count, index)))
     return stage.over([share(below, count, index) for below in stage.below()])
+
+
+def _is_numbered(stage: Stage) -> bool:
+    return stage.numbers_rows or any(map(_is_numbered, stage.below()))
 
 
 def _share_of_shards(source: Source, count: int, index: int) -> Stage:

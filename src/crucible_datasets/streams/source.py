@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,16 +15,16 @@ from crucible_datasets.streams.batch import Batch, same_features
 from crucible_datasets.tables.writing import Segment, as_features, united
 
 
-class Shard:
+class Shard(ABC):
     """A part of the rows that is read on its own: a file, a part of one, some rows of a table."""
 
     name: object = None  # what errors call it
     reads_files: bool = False  # whether a thread may read it ahead
     hands_tables: bool = True  # whether Hugging Face `datasets` reads it as tables
 
+    @abstractmethod
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         """The batches from a position on, as those of a stage."""
-        raise NotImplementedError
 
     def rows_left(self, at: Position) -> int | None:
         """How many rows follow a position, if that can be told without reading them."""

@@ -17,12 +17,11 @@ from crucible_datasets.executors.failures import opened_error, packed_error
 from crucible_datasets.ops.carrying import with_files
 from crucible_datasets.streams.base import EachBatch, Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.calling import Calling
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.decoded import Decoded
 from crucible_datasets.streams.failures import until_error
-from crucible_datasets.streams.filtered import Filtered
 from crucible_datasets.streams.generated import GeneratedShard
-from crucible_datasets.streams.mapped import Mapped, MappedBatches
 from crucible_datasets.streams.prefetched import Prefetched
 from crucible_datasets.streams.source import Shard, Source
 
@@ -156,10 +155,10 @@ def spread(stage: Stage, executor: str | Executor | None) -> Stage:
 
 def _refusal(stage: Stage, executor: str | Executor) -> ArgumentError | None:
     """Why shards, each worked on for itself, would not make up the whole, if they would not."""
-    if getattr(getattr(stage, "call", None), "with_indices", False):
+    if isinstance(stage, Calling) and stage.call.with_indices:
         reason = "workers have shards, and do not know how many rows come before."
         return ArgumentError("with_indices", True, reason)
-    if not isinstance(stage, (Source, EachBatch, Mapped, MappedBatches, Filtered, Decoded, Prefetched)):
+    if not isinstance(stage, (Source, EachBatch, Calling, Decoded, Prefetched)):
         reason = f"{type(stage).__name__.lower()} comes before it and sees rows of several shards: put it behind."
         return ArgumentError("executor", executor, reason)
     return next((found for below in stage.below() if (found := _refusal(below, executor)) is not None), None)

@@ -19,6 +19,7 @@ class Counted(Step):
     """
 
     looks_at_columns = False
+    numbers_rows = True
     num_rows: int
     is_shared: bool = True
 
@@ -30,7 +31,8 @@ class Counted(Step):
         return True
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Stage:
-        share = len(shared_out(self.num_rows, num_shards, index)) if self.is_shared else self.num_rows
+        readers = min(num_shards, self.num_shards)
+        share = len(shared_out(self.num_rows, readers, index)) if self.is_shared else self.num_rows
         return replace(self, source=self.source.shard(num_shards, index, contiguous), num_rows=share)
 
 

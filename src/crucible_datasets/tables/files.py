@@ -28,7 +28,8 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
     trusted = trusted or facts.st_size > config.MAX_VALIDATED_BYTES
     identity = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
     try:
-        source = pa.OSFile(name) if in_memory else pa.memory_map(name)
+        known = os.fsencode(name)  # which need not be UTF-8
+        source = pa.OSFile(known) if in_memory else pa.memory_map(known)
         if trusted or identity in _valid:
             return whole(source, name)
         table = pa.Table.from_batches(batches(source, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -23,6 +23,7 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.parquet import broken, parquet_file, pass_over, require_choice
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of

@@ -8,7 +8,6 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import accumulate
 from typing import Any
 from weakref import WeakValueDictionary
@@ -20,6 +19,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ColumnNotFoundError, DatasetsError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.base import columns_of
 from crucible_datasets.formats.filters import Clauses, Filters, clauses_of, expression_of, is_written_out, mask_of
 from crucible_datasets.formats.parquet import applied, broken, groups_matching

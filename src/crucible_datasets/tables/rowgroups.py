@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -20,6 +19,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.cast import cast_column
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.parquet import Layout, decoded
 from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rows import Rows
 from crucible_datasets.tables.table import ArrowTable, AsArrow, SideBySide, Table

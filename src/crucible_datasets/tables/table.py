@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from crucible_datasets.features.storage import plain, to_storage
+from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.addresses import Addresses
 from crucible_datasets.tables.gather import gather

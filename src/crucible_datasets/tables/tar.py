@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ from crucible_datasets.features.cast import any_leaf, cast_column
 from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.webdataset.columns import column, fixed_feature, is_stored_as_it_is, values
 from crucible_datasets.formats.webdataset.index import Files, Index
-from crucible_datasets.formats.webdataset.rows import KEY, URL
+from crucible_datasets.formats.webdataset.samples import KEY, URL
 from crucible_datasets.formats.webdataset.sparse import filled
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.memory import packed

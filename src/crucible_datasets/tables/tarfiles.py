@@ -8,7 +8,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from itertools import groupby
 from typing import Any, BinaryIO, Protocol
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError, FileFormatError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.memory import copied
 from crucible_datasets.tables.rowgroups import Identity, identity_of

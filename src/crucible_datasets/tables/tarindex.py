@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.cache import Cache
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Hasher
@@ -32,7 +31,7 @@ def index_of(stream: BinaryIO, name: str) -> tuple[Index, FileFormatError | None
 
     Only the headers are read, and the files whose type their contents tell.
     """
-    found, kinds = Indexing(), list[Segment]()
+    found, kinds = Indexing(name), list[Segment]()
     block: list[RawSample] = []
     count, broken = 0, None
     try:
@@ -77,9 +76,3 @@ def store(folder: str, index: Index) -> None:
 def stored_in(folder: str) -> Index:
     """The index in a folder, mapped."""
     return Index.of(open_table(os.path.join(folder, _FILE), trusted=True))
-
-
-def found_in(cache: Cache, identity: Sequence[str | int]) -> Index | None:
-    """The index of a file, if the cache has it."""
-    folder = cache.find(key_of(identity))
-    return None if folder is None else stored_in(folder)

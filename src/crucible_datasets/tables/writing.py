@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError, SchemaConflictError
 from crucible_datasets.features import Features, Json, Value
-from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.encode import is_plain
+from crucible_datasets.features.encode import is_plain, recast
 from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.unite import unite
@@ -135,7 +135,7 @@ def _as_feature(
         decode = decoder(found)
         values = column.to_pylist()
         return encoded_exactly([decode(value) for value in values] if decode else values, wanted, name)
-    return cast_column(chunked(column), wanted, name)
+    return recast(chunked(column), found, wanted, name)
 
 
 def _empty(path: str, features: Features) -> Segment:

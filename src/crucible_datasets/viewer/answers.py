@@ -78,7 +78,7 @@ def failure(error: Exception) -> Response:
     if not isinstance(error, _OF_QUESTIONS):
         logger.error("A page failed.", exc_info=error)
         return as_json(_shape("ViewerError", "The viewer failed at this; its log says where.", None), 500)
-    hint = f"pip install 'crucible-datasets[{error.extra}]'" if isinstance(error, MissingPackageError) else None
+    hint = f"pip install '/path/to/clone[{error.extra}]'" if isinstance(error, MissingPackageError) else None
     status = 404 if isinstance(error, (NotFoundHereError, RunNotFoundError)) else 400
     return as_json(_shape(type(error).__name__, str(error), hint), status)
 

@@ -6,7 +6,6 @@ names in Host and Origin count, not the address, and nothing is answered without
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -16,6 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 
+from crucible_datasets.hosts import is_one_of
 from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.answers import refusal
@@ -35,7 +35,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_PORT = re.compile(r":\d{1,5}\Z")
 _OWN_SITES = ("none", "same-origin")
 _YEAR = 365 * 24 * 3600
 
@@ -69,7 +68,7 @@ class Guard:
     def _objection(self, scope: Any) -> Response | None:
         """The error to send instead of an answer; None when the request is in order."""
         headers = Headers(scope=scope)
-        if _PORT.sub("", headers.get("host", "").lower()) not in self.hosts:
+        if not is_one_of(headers.get("host", ""), self.hosts):
             return refusal(403, "ForeignHost", "This server answers only to its own name.", scope)
         if not self._is_own(headers):
             return refusal(403, "ForeignOrigin", "This server answers only to its own pages.", scope)

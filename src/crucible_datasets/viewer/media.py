@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from crucible_datasets.beside import bounded_features
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features.media import Media, read_file
 from crucible_datasets.viewer.errors import NotFoundHereError
@@ -48,10 +49,10 @@ def content_at(rows: Any, number: int, path: Sequence[str], opens_files: bool = 
     """The bytes of what lies at a path below a row, as `image` or `images/0`."""
     if not 0 <= number < len(rows):
         raise NotFoundHereError(f"There is no row {number}; there are {len(rows):,}.")
-    readable = rows._view.readable  # media that open nothing outside of the data's own folders
-    if not path or path[0] not in readable:
+    features = bounded_features(rows)
+    if not path or path[0] not in features:
         raise NotFoundHereError(f"There is no column {path[0] if path else ''!r}.")
-    value, feature = rows.select_columns([path[0]])[number][path[0]], readable[path[0]]
+    value, feature = rows.select_columns([path[0]])[number][path[0]], features[path[0]]
     for step in path[1:]:
         value, feature = _below(value, feature, step)
     if not isinstance(feature, Media) or value is None:

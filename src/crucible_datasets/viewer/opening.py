@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import field
-from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.errors import NotFoundHereError
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from crucible_datasets.beside import media_roots
 from crucible_datasets.features.typetext import type_text
 from crucible_datasets.viewer.answers import Facts
 from crucible_datasets.viewer.asked import Asked, stretch, whole_number
@@ -146,7 +147,7 @@ class DataPages:
         sql = request.query_params.get("sql") or None
         rows = self.desks[key].rows(Asked(config, parts["split"], sql=sql))
         # A query can make up a path, which only the bounds of foreign data would keep inside.
-        opens_files = sql is None or rows._view.media_roots is not None
+        opens_files = sql is None or media_roots(rows) is not None
         return content_at(rows, row_number(request), parts["path"].split("/"), opens_files)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import LargeList, List, config
+from crucible_datasets.beside import stored_rows
 from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
 from crucible_datasets.features.media import Media
 from crucible_datasets.records import dataclass
@@ -120,7 +121,7 @@ def _size(answer: Future[Any]) -> int:
     """The memory that the numbers of its rows take; rows side by side have none."""
     if not answer.done() or answer.exception() is not None:
         return 0
-    rows = answer.result()._view.rows
+    rows = stored_rows(answer.result())
     return 0 if isinstance(rows, range) else int(rows.nbytes)
 
 

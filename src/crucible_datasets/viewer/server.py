@@ -5,23 +5,20 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.hosts import EVERYWHERE, LOOPBACK, own_names
 from crucible_datasets.registry import need
 from crucible_datasets.viewer.opening import Opened
-
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  (only where the caller says so)
 
 
 class Viewer:
     """A viewer; `url` opens it. It ends with the program, or with `close`."""
 
     def __init__(self, opened: Opened, host: str = "127.0.0.1", port: int = 0, remote: bool = False) -> None:
-        if host not in _LOOPBACK and not remote:
+        if host not in LOOPBACK and not remote:
             raise ArgumentError("host", host, "others could reach it there; say so with remote=True (--allow-remote).")
         for package in ("starlette", "uvicorn"):
             # To import them takes longer than to tell the address, with which a browser can begin.
@@ -36,7 +33,7 @@ class Viewer:
     @property
     def url(self) -> str:
         """The address, with the token. Who opens it before the server is up, waits."""
-        host = socket.gethostname() if self.host in _EVERYWHERE else self.host
+        host = socket.gethostname() if self.host in EVERYWHERE else self.host
         name = f"[{host}]" if ":" in host else host
         return f"http://{name}:{self.port}/?token={self.token}"
 
@@ -54,7 +51,7 @@ class Viewer:
 
         rooms = Rooms(self._opened)
         try:
-            self._running = server(application(rooms, self.token, _names(self.host), f"crucible-{self.port}"))
+            self._running = server(application(rooms, self.token, own_names(self.host), f"crucible-{self.port}"))
             self._began.set()
             # Beside the server, which meanwhile answers what needs no data.
             threading.Thread(target=rooms.prepare, daemon=True, name="crucible-opening").start()
@@ -98,16 +95,6 @@ class Viewer:
         if self.closed:
             return "<em>The viewer is closed.</em>"
         return f'<a href="{self.url}" target="_blank" rel="noopener">Open the viewer</a>'
-
-
-def _names(host: str) -> set[str]:
-    """What a browser writes into Host when it asks this server, but for the port."""
-    names = {*_LOOPBACK} if host in (*_LOOPBACK, *_EVERYWHERE) else {host.lower(), socket.gethostname().lower()}
-    if host in _EVERYWHERE:
-        names |= {socket.gethostname().lower()}
-        with suppress(OSError):  # a machine need not know itself by its name
-            names |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
-    return {f"[{name}]" if ":" in name else name for name in names}
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -52,6 +52,12 @@ def test_the_fast_path_says_what_math_verify_says(target, answer, equal):
     assert same_plainly(target, answer) in (equal, None)
 
 
+def test_layout_is_not_what_makes_another_answer():
+    unlike = [("12", "1 2"), ("5", r"5\text{ or }6"), ("5", r"5\text{ not 6}"), ("x=5", "y=5")]
+    assert [same_plainly(*pair) for pair in unlike] == [None] * 4
+    assert [same_plainly("5", answer) for answer in (r"5\text{ cm}", "x = 5", r"5^\circ")] == [True] * 3
+
+
 NUMBERS = st.one_of(
     st.integers(-2000, 2000).map(str),
     st.integers(-(10**7), 10**7).map("{:,}".format),

@@ -146,3 +146,23 @@ def test_what_is_no_probability_is_refused(prediction, target):
 def test_bins_must_be_some():
     with pytest.raises(ArgumentError, match="positive"):
         score_corpus("ece", [0.5], [1], bins=0)
+
+
+@given(st.integers(1, 100), st.data())
+def test_a_confidence_on_a_border_is_in_the_lower_bin(bins, data):
+    """Two beliefs in one bin make up for each other; in two bins they do not."""
+    border = data.draw(st.integers(1, bins)) / bins
+    below = border - 0.5 / bins
+    confidences = [border, below]
+    gap = abs(border + below - 1) / 2
+    assert score_corpus("ece", confidences, [True, False], bins=bins) == pytest.approx(gap)
+
+
+def test_the_right_classes_are_among_the_labels():
+    outcomes = METRICS["accuracy"].score_many(["a", "b"], ["a", "c"])
+    with pytest.raises(ArgumentError, match="'c' is the right class of a sample"):
+        classification_report(outcomes, labels=["a", "b"])
+
+
+def test_nothing_has_no_score():
+    assert all(METRICS[key].aggregate([]) != METRICS[key].aggregate([]) for key in METRICS)

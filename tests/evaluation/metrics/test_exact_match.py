@@ -33,7 +33,19 @@ RULES = [
     ("3.0", "3", 0),
     ("x < 5", "x > 5", 0),
     ("x<5", "x>5", 0),
+    ("√2", "2", 0),
+    # … or another formula or program; emphasis and ends of sentences are none.
+    ("-x", "x", 0),
+    ("!a", "a", 0),
+    ("x → ∞", "x → -∞", 0),
+    ("f(x) <= g(x)", "f(x) >= g(x)", 0),
+    ("a->b", "a<-b", 0),
+    ("x+=1", "x+1", 0),
+    ("**a<b**.", "a<b", 1),
+    ("*Paris*: yes!", "paris yes", 1),
+    ("well-known", "wellknown", 1),
     # … or another name.
+    ("AT&T", "ATT", 0),
     ("C++", "C", 0),
     ("C#", "C", 0),
     ("C#", "C++", 0),
@@ -161,7 +173,30 @@ def test_decimals_written_out_are_equal_when_they_are(one, other):
     assert score("exact_match", f"${one}.", str(other)) == float(str(one) == str(other))
 
 
-plain_answers = st.text(alphabet="aB 059.,-/$%'<>_:(+#", max_size=10).map(str.strip)
+def test_another_operator_is_another_answer():
+    operators = "+ * / % ^ & | && || ** < > <= >= = == != ≤ ≥ ≠ × ÷ ± ∈ ∪ ∩ → ≈".split()
+    for form in ("a{}b", "a {} b", "it is (a {} b).", "**x2{}y2**"):
+        forms = {words(form.format(operator)) for operator in operators}
+        assert len(forms) == len(operators), form
+        assert words(form.format("")) not in forms, form
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.sampled_from("eE"))
+def test_marks_inside_of_numbers_group_digits_or_make_other_numbers(one, other, exponent):
+    groups = len(str(other)) == 3
+    assert (words(f"({one},{other})") == words(f"{one}{other}")) is groups
+    assert (words(f"{one},{other}") == words(f"{one}, {other}")) is not groups
+    assert words(f"{one:,}") == words(str(one))
+    assert words(f"{one}{exponent}-{other}") != words(f"{one}{exponent}{other}") == words(f"{one}{exponent}+{other}")
+    assert words(f"–{one}") == words(f"−{one}") == words(f"-{one}") != words(str(one))
+
+
+@pytest.mark.parametrize("text", ["2 1/2", "2-3", "2:30", "2^3", "2.5.1", "2,5"])
+def test_a_number_that_goes_on_is_another(text):
+    assert score("exact_match", text, 2) == score("exact_match", text, 2.5) == 0
+
+
+plain_answers = st.text(alphabet="aB 059.,-/$%'<>_:(+#=!*&|~^", max_size=10).map(str.strip)
 
 
 @given(st.lists(answers, max_size=8) | st.lists(plain_answers, max_size=8))

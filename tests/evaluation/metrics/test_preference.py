@@ -70,3 +70,10 @@ def test_the_report_counts_ties_separately(pairs):
     assert report["predicted_ties"] == sum(one == "tie" for one, _ in pairs)
     assert report["agreed_ties"] == sum(pair == ("tie", "tie") for pair in pairs)
     assert report["accuracy"] == (sum(a == b for a, b in decided) / len(decided) if decided else None)
+
+
+def test_a_tie_that_is_left_out_is_left_out_also_when_nothing_was_read():
+    outcomes = METRICS["preference_accuracy"].score_many(["A", "who knows", "B"], ["A", "tie", "tie"], ties="exclude")
+    assert [outcome.value for outcome in outcomes] == [1.0, None, None]
+    assert outcomes[1].status == "unparsed"
+    assert score("preference_accuracy", [math.inf, math.inf], "tie") == 1

@@ -86,10 +86,21 @@ def test_numeric(prediction, target, options, value):
     assert (outcome.value, outcome.status) == (value, "ok")
 
 
-@pytest.mark.parametrize("text", ["none", "3 or 4", "1/0", "x5"])
+@pytest.mark.parametrize("text", ["none", "3 or 4", "1/0", "x5", "<5", "a > 5", "5 ± 1", "≥ 5", "1.5.2"])
 def test_what_is_not_one_number_is_unparsed(text):
     outcome = METRICS["numeric"].score(text, 4)
     assert (outcome.value, outcome.status) == (0.0, "unparsed")
+
+
+def test_a_percentage_is_read_in_one_way_at_a_time():
+    others = ["0.5", "50", "0.5%", "50 %", "5000%"]
+    assert [score("numeric", "50%", other) for other in others] == [1.0, 1.0, 0.0, 1.0, 0.0]
+    assert [score("numeric", other, "0.5") for other in others] == [1.0, 0.0, 1.0, 1.0, 0.0]
+
+
+def test_a_minus_behind_an_equals_sign_may_stand_apart():
+    assert [score("numeric", text, -5) for text in ("x = - 5", "x=-5", "-5", "−5", "<b>-5</b>")] == [1.0] * 5
+    assert score("numeric", "x = - 5", 5) == 0
 
 
 def test_a_target_that_is_no_number_is_refused():

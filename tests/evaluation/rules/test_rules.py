@@ -109,6 +109,8 @@ def test_a_completion_ends_where_something_new_begins(text, code):
     [
         ("Here:\n```python\nx = 1\n```\nDone", "x = 1\n", "ok"),
         ("```\na\n```\nbetter:\n```py\nb\n```", "b\n", "ok"),
+        ("```py\ndef f(): ...\n```\nUse:\n```py\nf()\n```\nIt prints:\n```\n1\n```", "def f(): ...\n", "ok"),
+        ("```py\ndef f(): ...\n```\nbetter:\n```py\ndef g(): ...\n```", "def g(): ...\n", "ok"),
         ("x = 1", "x = 1", "ok"),
         ("```python\nx = 1", None, "truncated"),
     ],

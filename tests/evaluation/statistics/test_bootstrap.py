@@ -106,7 +106,17 @@ def test_the_numbers_of_a_seed_stay():
     found = bootstrap([0, 1, 1, 1, 0, 1, 1, 1], n=1000, seed=42)
     assert found.replicates[:6].tolist() == [0.625, 0.75, 0.625, 0.625, 1.0, 0.375]
     found = bootstrap([0, 0.5, 0.25, 1, 0.75, 0.1, 0.2, 0.3], n=1000, seed=42)
-    assert found.replicates[:3].tolist() == pytest.approx([0.325, 0.26875, 0.53125], abs=1e-6)
+    assert found.replicates[:3].tolist() == pytest.approx([0.375, 0.4875, 0.375], abs=1e-6)
+
+
+@pytest.mark.parametrize("values", [BINARY, GRADES, SKEWED], ids=["binary", "grades", "skewed"])
+def test_the_order_of_rows_does_not_decide(values):
+    order = np.random.default_rng(0).permutation(len(values))
+    given, clusters = np.asarray(values, dtype=float), np.arange(len(values)) // 3
+    for how in ({}, {"clusters": clusters}):
+        turned = {name: which[order] for name, which in how.items()}
+        there, here = bootstrap(given, n=50, **how), bootstrap(given[order], n=50, **turned)
+        assert there.replicates == pytest.approx(here.replicates, rel=1e-12)
 
 
 def test_memory_stays_that_of_a_block():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.contamination.scan import Found
+from crucible_datasets.forking import cached_property
 
 _SHOWN = 160
 

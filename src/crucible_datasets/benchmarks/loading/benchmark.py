@@ -10,14 +10,12 @@ from crucible_datasets.benchmarks.samples.stream import StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
 
 
-class Benchmark(Samples):
-    """The samples of a benchmark, with its entry in the registry and the rows that they were made of."""
+class _OfBenchmark:
+    """What samples of a benchmark tell, whether they lie in a table or flow."""
 
-    def __init__(
-        self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, bad_rows: Any = None
-    ) -> None:
-        super().__init__(dataset, entry.name, provenance, bad_rows)
-        self.entry, self.raw = entry, raw
+    entry: BenchmarkEntry
+    raw: Any
+    _provenance: Provenance
 
     @property
     def config(self) -> str | None:
@@ -30,7 +28,17 @@ class Benchmark(Samples):
         return self._provenance.split
 
 
-class StreamedBenchmark(StreamedSamples):
+class Benchmark(_OfBenchmark, Samples):
+    """The samples of a benchmark, with its entry in the registry and the rows that they were made of."""
+
+    def __init__(
+        self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, bad_rows: Any = None
+    ) -> None:
+        super().__init__(dataset, entry.name, provenance, bad_rows)
+        self.entry, self.raw = entry, raw
+
+
+class StreamedBenchmark(_OfBenchmark, StreamedSamples):
     """The samples of a benchmark as a stream: `raw` and `dataset` are streams too."""
 
     def __init__(
@@ -38,16 +46,6 @@ class StreamedBenchmark(StreamedSamples):
     ) -> None:
         super().__init__(dataset, entry.name, provenance)
         self.entry, self.raw, self._left_out = entry, raw, left_out
-
-    @property
-    def config(self) -> str | None:
-        """The configuration that is read."""
-        return self._provenance.config
-
-    @property
-    def split(self) -> str | None:
-        """The split that is read."""
-        return self._provenance.split
 
     @property
     def skipped(self) -> int:

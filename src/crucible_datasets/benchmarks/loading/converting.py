@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
@@ -13,6 +12,7 @@ from crucible_datasets.benchmarks.rules.base import RULES, Fields, Rule, Unfit
 from crucible_datasets.exceptions import BadRowError, BenchmarkFileError, MissingFieldError
 from crucible_datasets.features import ClassLabel, Features
 from crucible_datasets.fingerprint import Hasher
+from crucible_datasets.forking import cached_property
 
 ROW = "__row__"  # the number of a row in its split
 REASON = "__reason__"  # why a row is no sample

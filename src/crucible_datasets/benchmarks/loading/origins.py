@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 from crucible_datasets import config as settings
 from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
 from crucible_datasets.benchmarks.catalog.registry import is_bundled
 from crucible_datasets.exceptions import ConfigNotFoundError, DatasetNotFoundError, PinNotFoundError, UnknownEntryError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
 
 _logger = get_logger(__name__)

@@ -172,7 +172,8 @@ def _metadata_reader(mapping: FieldMapping, columns: Sequence[str], dataset: str
     change = mapping.transforms.get("metadata", _same)
     if named is None:
         read = _plain_source("metadata", mapping.metadata, columns, dataset)
-        return lambda row: _as("metadata", lambda value: as_metadata(change(value)), read, row, mapping.metadata)
+        name = str(mapping.metadata or "metadata")
+        return lambda row: _as("metadata", lambda value: as_metadata(change(value), name), read, row, mapping.metadata)
     reads = {key: _source(key, source, columns, dataset, mapping.transforms) for key, source in named.items()}
     return lambda row: change({key: _as(key, _same, read, row, named[key]) for key, read in reads.items()})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from crucible_datasets.arrow_dataset import Dataset
@@ -17,6 +17,7 @@ from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.benchmarks.samples.stream import StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.beside import media_roots, with_media_roots
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, BadRowError
 from crucible_datasets.iterable_dataset import IterableDataset
 
@@ -54,7 +55,7 @@ def load_samples(
     texts = given.texts() if isinstance(given, FieldMapping) else []
     options = load_options if config is None else {"name": config, **load_options}
     options = options_under(lock, source, split, streaming, options)
-    rows, provenance = opened(source, texts, split, streaming, options)
+    rows, provenance = opened(source, texts, split, streaming, options, skips=on_bad_rows == "skip")
     how = Reading(name or title(source), provenance, auto_id, on_bad_rows, Order(shuffle, seed, limit))
     made = _converted(rows, given, how) if callable(given) else _mapped(rows, given, how)
     if shuffle_choices is None or shuffle_choices is False:
@@ -161,10 +162,7 @@ def _number(row: Any, place: int) -> dict[str, int]:
 
 def _bounded(samples: Samples, rows: Any) -> Samples:
     """The samples, whose pictures may lie where those of the rows may."""
-    if isinstance(rows, Dataset) and rows._view.media_roots is not None:
-        view = replace(samples.dataset._view, media_roots=rows._view.media_roots)
-        samples.dataset = Dataset._of(view)
-    return samples
+    return samples._with(with_media_roots(samples.dataset, media_roots(rows))) if isinstance(rows, Dataset) else samples
 
 
 def _several(made: Any) -> list[Sample]:

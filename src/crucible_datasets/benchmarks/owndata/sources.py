@@ -14,10 +14,15 @@ from crucible_datasets.load import load_dataset_builder, load_from_disk
 from crucible_datasets.reading.choice import is_missing_file, stem_of
 
 
-def opened(source: Any, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any]) -> Any:
-    """The rows, as a dataset, a stream or a list, and where they come from. `texts` are columns without numbers."""
+def opened(
+    source: Any, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any], skips: bool = False
+) -> tuple[Any, Provenance]:
+    """The rows, as a dataset, a stream or a list, and where they come from. `texts` are columns without numbers.
+
+    With `skips`, lines of files that cannot be read are left out, each with a warning.
+    """
     if isinstance(source, (str, os.PathLike)):
-        return _named(os.fspath(source), texts, split, streaming, options)
+        return _named(os.fspath(source), texts, split, streaming, options, skips)
     if isinstance(source, Mapping):
         return _streamed(_only_split(source, split), streaming), Provenance(split=split)
     if isinstance(source, (Dataset, IterableDataset)):
@@ -27,19 +32,30 @@ def opened(source: Any, texts: list[str], split: str | None, streaming: bool, op
     raise ArgumentTypeError("source", source, "give a file, a folder, a name of the Hub, a dataset, or a list of rows")
 
 
-def _named(source: str, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any]) -> Any:
+def _named(
+    source: str, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any], skips: bool
+) -> tuple[Any, Provenance]:
     if is_missing_file(source):
         raise FileNotFoundDatasetsError(source, "there is no such file.")
     if os.path.isdir(source) and is_saved(source):
         return _streamed(_only_split(load_from_disk(source), split), streaming), Provenance(source=source, split=split)
     builder = load_dataset_builder(source, **options)
-    if builder.name == "csv" and not {"dtype", "converters", "features"} & set(options):
-        # A file of CSV does not say that 007 and 1.50 are texts; as numbers they would be 7 and 1.5.
-        builder = load_dataset_builder(source, **options, converters=dict.fromkeys(texts, str))
+    if more := _more_options(builder.name, texts, options, skips):
+        builder = load_dataset_builder(source, **options, **more)
     chosen = split or _only(list(builder.config.data_files), source)
     rows = builder.as_streaming_dataset(chosen) if streaming else builder.as_dataset(chosen)
     config = options.get("name") or (builder.config.name if builder.revision else None)
     return rows, Provenance(source=source, revision=builder.revision, config=config, split=chosen)
+
+
+def _more_options(format: str | None, texts: list[str], options: Mapping[str, Any], skips: bool) -> dict[str, Any]:
+    more: dict[str, Any] = {}
+    if format == "csv" and not {"dtype", "converters", "features"} & set(options):
+        # A file of CSV does not say that 007 and 1.50 are texts; as numbers they would be 7 and 1.5.
+        more["converters"] = dict.fromkeys(texts, str)
+    if skips and format in ("csv", "json") and "on_bad_lines" not in options:
+        more["on_bad_lines"] = "warn"
+    return more
 
 
 def is_saved(folder: str) -> bool:

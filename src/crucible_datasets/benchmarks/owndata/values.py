@@ -82,12 +82,15 @@ def as_id(value: Any) -> str | int:
     return value if isinstance(value, (str, int)) and not isinstance(value, bool) else str(value)
 
 
-def as_metadata(value: Any) -> dict[str, Any]:
-    """A dict; a text is read as JSON."""
-    if isinstance(value, str):
+def as_metadata(value: Any, name: str = "metadata") -> dict[str, Any]:
+    """A dict, also as a text of JSON; of a column with another name than `metadata` that holds none, its value."""
+    given = value
+    if isinstance(value, str) and (name == "metadata" or value.lstrip().startswith("{")):
         value = json.loads(value) if value.strip() else None
     if value is None:
         return {}
     if not isinstance(value, Mapping):
+        if name != "metadata":
+            return {name.rsplit(".", 1)[-1]: given}
         raise InvalidRecordError("Sample", f"the metadata is a dict or JSON of one, not {type(value).__name__}")
     return {str(key): item for key, item in value.items()}

@@ -6,13 +6,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any, Literal
 
 from crucible_datasets.benchmarks.samples.base import key_of
 from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.forking import cached_property
 
 Pick = Literal["each", "same", "first"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from crucible_datasets.benchmarks.rendering.examples import FewShot
@@ -12,6 +11,7 @@ from crucible_datasets.benchmarks.rendering.providers import PROVIDERS
 from crucible_datasets.benchmarks.rendering.templates import Template
 from crucible_datasets.benchmarks.types import Message, Part, Sample
 from crucible_datasets.exceptions import InvalidRecordError, UnknownEntryError
+from crucible_datasets.forking import cached_property
 
 _PLAIN = "{input}"
 _CHOICES = "{input}\n\n{choices}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from string import Formatter
 from typing import Any
 
@@ -12,6 +11,7 @@ from crucible_datasets.benchmarks.rendering.layouts import Layout, laid_out
 from crucible_datasets.benchmarks.samples.shuffling import letter
 from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.exceptions import TemplateError
+from crucible_datasets.forking import cached_property
 
 FIELDS = ("id", "input", "target", "choices", "letters", "metadata.…")
 

@@ -37,9 +37,8 @@ def last_boxed(text: str) -> str:
     start = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
     if start < 0:
         raise Unfit(None, "there is no \\boxed{} in it")
-    rest = text[text.index("boxed" if text.startswith("\\boxed", start) else "fbox", start) :]
-    rest = rest.removeprefix("boxed").removeprefix("fbox")
-    return _braced(rest.lstrip()) if rest.lstrip().startswith("{") else rest.split("$")[0].strip()
+    rest = text[start:].removeprefix("\\boxed").removeprefix("\\fbox").lstrip()
+    return _braced(rest) if rest.startswith("{") else rest.partition("$")[0].strip()
 
 
 def _braced(text: str) -> str:

@@ -11,12 +11,12 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, get_type_hints
 
 import msgspec
 
 from crucible_datasets.exceptions import UnknownEntryError
+from crucible_datasets.forking import cached_property
 
 Kind = Literal["row", "value", "table"]
 Fields = dict[str, Any]  # of a sample: input, target, choices, metadata

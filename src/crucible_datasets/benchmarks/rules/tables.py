@@ -22,7 +22,8 @@ Table = dict[str, list[Any]]
 def best_and_worst(table: Table, *, prompt: str, response: str, score: str) -> Table:
     """One row for each prompt, with its best and its worst response by score; the first wins among equals.
 
-    A prompt with one response has no worst one: such a row is no sample, and is told or counted as any other.
+    They are two responses also where all scores are equal, which is a tie. A prompt with one response has no worst
+    one: such a row is no sample, and is told or counted as any other.
 
     >>> rows = {"p": ["x", "x", "y"], "r": ["a", "b", "c"], "s": [1, 4, 2]}
     >>> best_and_worst(rows, prompt="p", response="r", score="s")["best"]
@@ -35,7 +36,8 @@ def best_and_worst(table: Table, *, prompt: str, response: str, score: str) -> T
     for place, asked in enumerate(table[prompt]):
         places.setdefault(asked, []).append(place)
     best = [max(same, key=scores.__getitem__) for same in places.values()]
-    worst = [min(same, key=scores.__getitem__) if len(same) > 1 else None for same in places.values()]
+    others = [[place for place in same if place != one] for same, one in zip(places.values(), best, strict=True)]
+    worst = [min(other, key=scores.__getitem__, default=None) for other in others]
     return {
         "prompt": list(places),
         "best": [table[response][place] for place in best],

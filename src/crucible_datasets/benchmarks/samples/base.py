@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -17,8 +19,8 @@ Predicate = Callable[[Sample], Any]
 Seen = TypeVar("Seen", bound="Viewed")
 
 
-class Viewed:
-    """What samples of a table and of a stream share."""
+class Viewed(ABC):
+    """Rows that are seen as samples: the dataset that has them, its name, and where they come from."""
 
     dataset: Any
 
@@ -31,8 +33,9 @@ class Viewed:
         """The same with other rows."""
         other = copy.copy(self)
         other.dataset = dataset
-        for made in ("content_hash", "_arrow", "_rows"):
-            other.__dict__.pop(made, None)
+        for name in list(vars(other)):
+            if isinstance(getattr(type(other), name, None), functools.cached_property):  # worked out of the rows before
+                del other.__dict__[name]
         return other
 
     def seen_as(self, kind: type[Seen], **attributes: Any) -> Seen:
@@ -41,8 +44,8 @@ class Viewed:
         other.__dict__.update(self.__dict__, **attributes)
         return other
 
-    def __iter__(self) -> Iterator[Sample]:
-        raise NotImplementedError
+    @abstractmethod
+    def __iter__(self) -> Iterator[Sample]: ...
 
     def take(self, n: int) -> Self:
         """The first `n` samples."""

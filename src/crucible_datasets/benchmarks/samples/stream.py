@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Self
 
 import msgspec
@@ -14,9 +14,11 @@ from crucible_datasets.benchmarks.samples.decoding import FIELDS
 from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.beside import media_roots
 from crucible_datasets.exceptions import InvalidRecordError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.bounds import Roots
+from crucible_datasets.forking import cached_property
 from crucible_datasets.iterable_dataset import IterableDataset
 
 
@@ -77,12 +79,16 @@ class StreamedSamples(Viewed, Iterable[Sample]):
         """The rows, with pictures as they are stored."""
         return self.dataset.decode(False) if has_pictures(self.dataset.features) else self.dataset
 
+    @cached_property
+    def _roots(self) -> Roots | None:
+        return media_roots(self.dataset)
+
     def _typed(self, row: dict[str, Any]) -> Sample:
-        return with_bytes(sample_of(row), self.dataset._stream.media_roots)
+        return with_bytes(sample_of(row), self._roots)
 
     def filter(self, predicate: Predicate) -> Self:
         """The samples for which a function of the sample is true."""
-        return self._with(self._rows.filter(partial(_chosen, predicate, self.dataset._stream.media_roots)))
+        return self._with(self._rows.filter(partial(_chosen, predicate, self._roots)))
 
     def shuffle(self, seed: int | None = None, buffer_size: int = 1000) -> Self:
         """In an order drawn at random, by way of a buffer."""

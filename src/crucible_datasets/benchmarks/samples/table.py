@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Self, overload
 
 from crucible_datasets.arrow_dataset import Dataset
@@ -13,6 +12,8 @@ from crucible_datasets.benchmarks.samples.decoding import samples_in
 from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance, content_hash
 from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.beside import media_roots, stored_rows
+from crucible_datasets.forking import cached_property
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,20 +67,21 @@ class Samples(Viewed, Sequence[Sample]):
         return self.dataset.with_format("arrow")
 
     def _blocks(self) -> Iterator[list[Sample]]:
-        in_a_row = isinstance(self.dataset._view.rows, range)
+        in_a_row = isinstance(stored_rows(self.dataset), range)
         for table in self._arrow.iter(_PICTURED if self._has_pictures else _DECODED if in_a_row else _GATHERED):
             for start in range(0, table.num_rows, _DECODED):
                 yield self._typed(table.slice(start, _DECODED))
 
-    @property
+    @cached_property
     def _has_pictures(self) -> bool:
-        return has_pictures(self.dataset._view.features["input"])
+        return has_pictures(self.dataset.features["input"])
 
     def _typed(self, table: pa.Table) -> list[Sample]:
         samples = samples_in(table)
         if not self._has_pictures:
             return samples
-        return [with_bytes(sample, self.dataset._view.media_roots) for sample in samples]
+        roots = media_roots(self.dataset)
+        return [with_bytes(sample, roots) for sample in samples]
 
     @cached_property
     def content_hash(self) -> str:

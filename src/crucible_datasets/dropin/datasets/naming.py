@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Sequence
 
+from crucible_datasets.exceptions import ArgumentError
+
 __all__ = [
     "INVALID_WINDOWS_CHARACTERS_IN_PATH",
     "camelcase_to_snakecase",
@@ -35,7 +37,7 @@ def snakecase_to_camelcase(name: str) -> str:
 def filename_prefix_for_name(name: str) -> str:
     """How the files of a dataset begin."""
     if os.path.basename(name) != name:
-        raise ValueError(f"Should be a dataset name, not a path: {name}")
+        raise ArgumentError("name", name, "expected the name of a dataset, not a path.")
     return camelcase_to_snakecase(name)
 
 

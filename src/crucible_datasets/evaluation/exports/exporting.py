@@ -51,4 +51,4 @@ def _form_of(path: str) -> Export:
         if name.endswith(form.extensions):
             return form
     known = ", ".join(ending for each in EXPORTS for ending in EXPORTS[each].extensions)
-    raise ArgumentError("path", path, f"its ending names no export: {known}. Or pass `format`.")
+    raise ArgumentError("path", path, f"its ending names no export: {known}. Or pass format=.")

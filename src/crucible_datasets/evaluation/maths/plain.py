@@ -22,6 +22,8 @@ _NUMBER = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?")
 _FRACTION = re.compile(r"(-?)(?:([0-9]{1,18})/([0-9]{1,18})|\\[dt]?frac\{(-?[0-9]{1,18})\}\{([0-9]{1,18})\})")
 _WORD = re.compile(r"[A-Za-z]{2,}(?:[ '-][A-Za-z]+)*")
 _TEXT = re.compile(r"\\(?:text|mathrm|textbf|mbox)\{([^{}]*)\}")
+# What the clean-up would make one text of two answers: 1 2 and 12, `5\text{ or }6` and 5.
+_NO_LAYOUT = re.compile(r"[0-9]\s+[0-9]|\\text\{ [^{}]*(?:[{0-9]|\}.*[A-Za-z0-9])")
 # Decimals are compared to six places. Farther apart than this they differ, however they are rounded.
 _APART = Fraction(1, 100_000)
 
@@ -37,7 +39,14 @@ def same_plainly(target: str, answer: str) -> bool | None:
         return _same_numbers(first, second)
     if word_in(target) is not None:
         return word_in(target) == word_in(answer)
-    return True if strip_string(target) == strip_string(answer) else None
+    return True if _same_but_for_layout(target, answer) else None
+
+
+def _same_but_for_layout(target: str, answer: str) -> bool:
+    if _NO_LAYOUT.search(target) or _NO_LAYOUT.search(answer):
+        return False
+    unknowns = {text.partition("=")[0].strip() for text in (target, answer) if "=" in text}
+    return len(unknowns) < 2 and strip_string(target) == strip_string(answer)
 
 
 def number_in(text: str) -> Fraction | None:

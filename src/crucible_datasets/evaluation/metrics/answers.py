@@ -174,7 +174,8 @@ def read(rule: Rule, prediction: Any) -> Read:
     if prediction is None:
         return None, Reading(None, "missing")
     if isinstance(prediction, list):
-        answers = [rule.read(str(text)).text for text in prediction]
+        # A verdict is no text, and neither is a completion that is not there.
+        answers = [one if isinstance(one, bool | None) else rule.read(str(one)).text for one in prediction]
         return answers, Reading(None) if any(answer is not None for answer in answers) else Reading(None, "unparsed")
     reading = rule.read(prediction if isinstance(prediction, str) else str(prediction))
     return reading.text, reading

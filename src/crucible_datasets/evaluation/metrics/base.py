@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite, nan
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -34,6 +33,7 @@ from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.rules.base import rule_of
 from crucible_datasets.evaluation.versioned import Versions
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, DatasetsError, UnusablePairError
+from crucible_datasets.forking import cached_property
 
 Judge = Callable[..., Any]
 F = TypeVar("F", bound=Judge)
@@ -134,9 +134,11 @@ class Metric:
     def aggregate(self, outcomes: Iterable[Outcome], **options: Any) -> float:
         """One number for all: the mean of the values that count, or what `reduce` makes of the outcomes."""
         counting = [outcome for outcome in outcomes if outcome.value is not None]
+        if not counting:
+            return nan  # an error of 0 would be perfect
         if self.reduce is not None:
             return float(self.reduce(counting, **self._reducing.of(self.spelt(options))))
-        return sum(outcome.value or 0.0 for outcome in counting) / len(counting) if counting else nan
+        return sum(outcome.value or 0.0 for outcome in counting) / len(counting)
 
     def signature(self, options: Mapping[str, Any], outcomes: Sequence[Outcome] = ()) -> str | None:
         """The line that says exactly how it was computed, where the field has a custom for it."""

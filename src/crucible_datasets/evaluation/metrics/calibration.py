@@ -6,6 +6,7 @@ confidence; or a probability for every class.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -32,11 +33,17 @@ def _ece(outcomes: Sequence[Outcome], *, bins: int = 10) -> float:
     sums = [[0.0, 0.0] for _ in range(bins)]
     beliefs = [outcome.detail for outcome in outcomes if outcome.detail and "confidence" in outcome.detail]
     for belief in beliefs:
-        # A confidence on the border of two bins belongs to the lower one, as is the custom: (0, 0.1], (0.1, 0.2] …
-        bin = sums[max(0, min(bins - 1, -int(-belief["confidence"] * bins // 1) - 1))]
+        bin = sums[_bin(belief["confidence"], bins)]
         bin[0] += belief["confidence"]
         bin[1] += belief["correct"]
     return sum(abs(stated - right) for stated, right in sums) / len(beliefs) if beliefs else 0.0
+
+
+def _bin(confidence: float, bins: int) -> int:
+    """The bin of a confidence: on the border of two it is the lower one, as is the custom: [0, 0.1], (0.1, 0.2] …"""
+    place = max(0, math.ceil(confidence * bins) - 1)
+    # The product of 0.07 and 100 is more than 7.
+    return place - 1 if place and confidence <= place / bins else place
 
 
 @metric(

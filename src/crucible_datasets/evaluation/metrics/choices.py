@@ -24,14 +24,14 @@ def multiple_choice(
     """1 when the prediction names the option that the target names: by letter, by index from 0, or by its text.
 
     The options are those of the sample, or `choices`. A sentence that settles on a letter is read by `choice/letter`;
-    a prediction that names no option is unparsed.
+    a prediction that names no option is unparsed. Without a target no option is right.
 
     >>> multiple_choice("The answer is (B).", 1).value, multiple_choice("Paris", "A", choices=["Paris", "Rome"]).value
     (1.0, 1.0)
     """
     options = list(choices if choices is not None else getattr(sample, "choices", None) or ())
     right = _named(target, options)
-    if right is None:
+    if right is None and target not in ("", None):
         raise UnusablePairError("target", target, f"it names none of {len(options)} choices by letter, index or text.")
     found = _named(prediction, options)
     if found is None and isinstance(prediction, str):

@@ -13,6 +13,7 @@ import msgspec
 
 from crucible_datasets.evaluation.metrics.base import metric
 from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.exceptions import ArgumentError
 
 
 class ClassScores(msgspec.Struct, frozen=True):
@@ -47,6 +48,8 @@ def classification_report(outcomes: Iterable[Outcome], labels: Sequence[Any] | N
     named = sorted({label for pair in pairs for label in pair if label is not None}) if labels is None else labels
     known = [_class_of(label) for label in named]
     place = {label: at for at, label in enumerate(known)}
+    if strange := next((right for _, right in pairs if right not in place), None):
+        raise ArgumentError("labels", list(named), f"{strange!r} is the right class of a sample: name it too.")
     matrix = [[0] * len(known) for _ in known]
     missed = [0] * len(known)
     for found, right in pairs:

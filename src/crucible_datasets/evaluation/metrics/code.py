@@ -13,7 +13,7 @@ from typing import Any
 
 from crucible_datasets.evaluation.metrics.base import METRICS, Judge, Metric, metric
 from crucible_datasets.evaluation.metrics.passing import pass_at_k, verdicts
-from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.outcome import WRONG, Outcome
 from crucible_datasets.exceptions import CodeExecutionRefusedError
 
 _MIB = 1 << 20
@@ -131,8 +131,10 @@ def pass_at_k_of_completions(
 
 
 def _run(completions: list[Any], target: Any, sample: Any, options: dict[str, Any]) -> list[Outcome]:
-    count = len(completions)
-    return code_execution_many(completions, [target] * count, samples=[sample] * count, **options)
+    """The outcome of each; one that is not there passes nothing."""
+    there = [one for one in completions if one is not None]
+    run = code_execution_many(there, [target] * len(there), samples=[sample] * len(there), **options)
+    return [*run, *[WRONG] * (len(completions) - len(there))]
 
 
 def _with_tests(given: dict[str, Any], sample: Any, target: Any) -> dict[str, Any]:

@@ -14,30 +14,49 @@ Form = Callable[[str], str]
 
 _BLOCK = 512
 _BEYOND_ASCII_WORDS = re.compile(r"[^a-zA-Z0-9_\s]")
-# Whether marks may be more than punctuation: there is a number, or C++ and C#.
-_MATTERS = re.compile(r"\d|\w[+#]")
-# Deleting every mark would make -5 of 5, 35 of 3.5, 12 of 1/2 and C of C++. A mark between digits stays unless it
-# groups them, and so do what stands before a number and changes it, what compares with one, and + or # after a word.
-_MARKS_THAT_COUNT = re.compile(
-    r"([^\w\s,'’](?:(?<=\d[^\w\s])(?=\d)|(?<!\w[^\w\s])(?<=[-.√±])(?=[$€£]?\.?\d)|(?<=[<>≤≥≠])(?=\s?[-$€£]?\.?\d)"
-    r"|(?<=\d[<>≤≥≠])|(?<=\w[+#])|(?<=\w[+#][+#])))"
-)
+# Whether marks may be more than punctuation: there is a number, an operator, or C++ and C#.
+_MATTERS = re.compile(r"[\d!#%&*+/<=>^|~-]")
+
+
+def _marks_that_count(mark: str, word: str, digit: str, letter: str) -> re.Pattern[str]:
+    """Where marks are no punctuation. Deleting all would make 5 of -5, 35 of 3.5, C of C++, and one of a<b and a>b."""
+    left, right = rf"[{word})\]}}]", rf"[{word}(\[{{$-]"
+    return re.compile(
+        rf"""({mark}(?:
+            # between digits, unless it groups three of them: (1,2) is not 12; the minus of an exponent
+            (?<={digit}.)(?={digit})(?: (?<![,'’]) | (?!{digit}{{3}}(?!{digit})) ) | (?<={digit}[eE]-)(?={digit})
+            # before a number that it changes or compares with
+          | (?<![{word}].)(?<=[-.])(?=[$€£]?\.?{digit})
+          | (?<=[<>])(?=\ ?[-$€£]?\.?{digit})
+            # comparisons: a<b, a != b, x= 5; 5>
+          | (?<=[!<=>])(?: (?<={left}.) | (?<={left}\ .) )(?: (?<=!)= | (?<!!)[<=>]? )(?=\ ?{right}) | (?<={digit}[<>])
+            # other operators without spaces, or with one on both sides: a*b, a->b, a && b, but not **a** and 5%
+          | (?: (?<={left}[-+])[%&*/<=>^|~] | (?<={left}[%&*/^|~]) )[%&*/<=>^|~]?(?={right})
+          | (?: (?<=\S\ -)[%&*/<=>^|~] | (?<=\S\ [+%&*/^|~]) )[+%&*/<=>^|~]?(?=\ \S)
+            # behind a word: C++, C#, A+, but not 1e+5
+          | (?<=[{word}][+#])(?<!{digit}[eE]\+) | (?<=[{word}][+#][+#])
+            # signs of what is no number: -x, !a, ~a
+          | (?<=[-!~])(?<![{word})\]}}\-.!?'"].)(?={letter}|\()
+        ))""",
+        re.VERBOSE,
+    )
+
+
+_MARKS_THAT_COUNT = _marks_that_count(r"[^\w\s]", r"\w", r"\d", r"[^\W\d_]|[∞√]")
 # The same for ASCII, where the engine looks characters up in a table: three times as fast.
-_ASCII_MARKS_THAT_COUNT = re.compile(
-    r"([!-&(-+\--/:-@\[-^`{-~](?:(?<=[0-9].)(?=[0-9])|(?<![0-9a-z_].)(?<=[-.])(?=\$?\.?[0-9])"
-    r"|(?<=[<>])(?= ?[-$]?\.?[0-9])|(?<=[0-9][<>])|(?<=[0-9a-z_][+#])|(?<=[0-9a-z_][+#][+#])))"
-)
+_ASCII_MARKS_THAT_COUNT = _marks_that_count(r"[!-/:-@\[-^`{-~]", "0-9a-z_", "[0-9]", "[a-z]")
 _LEADING_NUMBER = re.compile(
-    r"\s*([+\-−]?)[$€£]?(\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(\.\d+)?(?:[eE]([+-]?\d{1,3}))?(?!\s*/\s*\d)"
+    r"\s*([+\-−]?)[$€£]?(\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(\.\d+)?(?:[eE]([+-]?\d{1,3}))?"
+    r"(?!\s*/\s*\d|[^\w\s]+\d|\s+\d+/\d)"
 )
 
 
 class _Marks(dict[int, int | None]):
-    """For `str.translate`: punctuation, symbols and controls are deleted, letters and what accents them stay."""
+    """For `str.translate`: punctuation, symbols and controls are deleted, unless mathematics has them beyond ASCII."""
 
     def __missing__(self, code: int) -> int | None:
-        character = chr(code)
-        deleted = unicodedata.category(character)[0] in "PSC" and character != "_" and not character.isspace()
+        character, kind = chr(code), unicodedata.category(chr(code))
+        deleted = kind[0] in "PSC" and character != "_" and not character.isspace() and (code < 128 or kind != "Sm")
         self[code] = None if deleted else code
         return self[code]
 
@@ -63,10 +82,10 @@ def form_of(normalize: bool | str, ignore_case: bool, ignore_punctuation: bool, 
 
 
 def words(text: str) -> str:
-    """Lower case, one space for each gap, no punctuation but what counts: that of numbers, and of names such as C++.
+    """Lower case, one space for each gap, no punctuation; numbers, operators and names such as C++ keep their marks.
 
-    >>> words("  It's  $1,234.50! "), words("北京。"), words("**C++**")
-    ('its 1234.50', '北京', 'c++')
+    >>> words("  It's  $1,234.50! "), words("北京。"), words("**C++**"), words("a<b."), words("(a ≤ b)")
+    ('its 1234.50', '北京', 'c++', 'a<b', 'a ≤ b')
     """
     if text.isalnum():
         return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower())
@@ -75,7 +94,7 @@ def words(text: str) -> str:
 
 def _without_marks(text: str) -> str:
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text).replace("−", "-")
+        text = unicodedata.normalize("NFC", text).replace("−", "-").replace("–", "-")
     plain = text.translate(_MARKS)
     if len(plain) == len(text):
         return plain
@@ -87,6 +106,8 @@ def _without_marks(text: str) -> str:
 def _with_marks_that_count(text: str, marks: re.Pattern[str]) -> str:
     parts = marks.split(text)
     parts[::2] = [part.translate(_MARKS) for part in parts[::2]]
+    # A comma that groups nothing parts two numbers, as one with a space behind it does.
+    parts[1::2] = [" " if mark == "," else mark for mark in parts[1::2]]
     return "".join(parts)
 
 
@@ -134,7 +155,7 @@ def _chosen(text: str, ignore_case: bool, ignore_punctuation: bool) -> str:
 
 
 def leading_number(text: str) -> int | float | None:
-    """The number that a text begins with; None when there is none, or it is the upper half of a fraction."""
+    """The number that a text begins with; None when there is none, or it is part of more: 1/2, 2 1/2, 5-6, 12:30."""
     found = _LEADING_NUMBER.match(text)
     if found is None or not (found[2] or found[3]) or text[found.end() : found.end() + 1].isdigit():
         return None

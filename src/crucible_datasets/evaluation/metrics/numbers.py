@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -12,21 +13,27 @@ from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 from crucible_datasets.evaluation.rules.boxed import LONGEST
 from crucible_datasets.exceptions import UnusablePairError
 
+# A minus apart from its number is one behind `=` only; elsewhere it may be a dash, or the mark of a list.
 _NUMBER = re.compile(
-    r"""(?<![\w.])[-+]? [$€£]? [-+]?
-        (?: \d{1,3}(?:,\d{3}){1,100}(?![\d,]) (?:\.\d{1,400})? | \d{1,400}(?:\.\d{0,400})? | \.\d{1,400} )
-        (?:[eE][-+]?\d{1,3})? (?:\s?/\s?\d{1,400})? (\s?%)? (?![\d])""",
+    r"""(?P<bound> [<≤≥≠±]\s? | \s>\s? )?
+        (?P<number> (?<![\w.]) (?: (?:(?<==)|(?<==\s))-\s | [-+]? ) [$€£]? [-+]?
+            (?: \d{1,3}(?:,\d{3}){1,100}(?![\d,]) (?:\.\d{1,400})? | \d{1,400}(?:\.\d{0,400})? | \.\d{1,400} )
+            (?:[eE][-+]?\d{1,3})? (?:\s?/\s?\d{1,400})? )
+        (?P<percent> \s?% )? (?!\.?\d)""",
     re.VERBOSE,
 )
-_DROPPED = str.maketrans("", "", ", $€£\u2009\u00a0")
+_DROPPED = str.maketrans("", "", ", $€£\n\t\u2009\u00a0")
 
 
 def number_in(text: str) -> tuple[Fraction, bool] | None:
     """The one number of a text and whether it is a percentage; None when there is none, or several that differ."""
     if len(text) > LONGEST:
         return None
-    found = {(_value(match[0]), match[1] is not None) for match in _first(text.replace("−", "-"))}
-    return found.pop() if len(found) == 1 and (None, False) not in found else None  # type: ignore[return-value]
+    found = {(_value(match), match["percent"] is not None) for match in _first(" " + text.replace("−", "-"))}
+    if len(found) != 1:
+        return None
+    ((value, is_percentage),) = found
+    return None if value is None else (value, is_percentage)
 
 
 def _first(text: str) -> list[re.Match[str]]:
@@ -34,10 +41,11 @@ def _first(text: str) -> list[re.Match[str]]:
     return [match for match, _ in zip(_NUMBER.finditer(text), range(64), strict=False)]
 
 
-def _value(text: str) -> Fraction | None:
-    over, _, under = text.translate(_DROPPED).rstrip("%").replace("--", "").partition("/")
+def _value(match: re.Match[str]) -> Fraction | None:
+    """The number; None of a bound, since `<5` is not 5."""
+    over, _, under = match["number"].translate(_DROPPED).replace("--", "").partition("/")
     try:
-        return Fraction(over.rstrip(".")) / Fraction(under or 1)
+        return None if match["bound"] else Fraction(over.rstrip(".")) / Fraction(under or 1)
     except (ValueError, ZeroDivisionError):
         return None
 
@@ -53,7 +61,7 @@ def numeric(prediction: Any, target: Any, *, relative: float = 1e-6, absolute: f
     """1 when both are the same number within `relative` times the target, or within `absolute`.
 
     Texts may hold currency signs, groups of thousands, fractions, exponents and one number only; a text with none or
-    several is unparsed. A percentage agrees with its number and with its hundredth.
+    several is unparsed. A percentage agrees with its number and with its hundredth, another percentage with its number.
 
     >>> numeric("$1,234.50 in total", 1234.5).value, numeric("1/4", "0.25").value, numeric("12 %", 0.12).value
     (1.0, 1.0, 1.0)
@@ -64,7 +72,7 @@ def numeric(prediction: Any, target: Any, *, relative: float = 1e-6, absolute: f
     found = _number(prediction)
     if found is None:
         return Outcome(0.0, status="unparsed")
-    close = any(_close(a, b, relative, absolute) for a in _readings(*found) for b in _readings(*right))
+    close = any(_close(a, b, relative, absolute) for a, b in _readings(found, right))
     return RIGHT if close else WRONG
 
 
@@ -76,8 +84,11 @@ def _number(value: Any) -> tuple[Fraction, bool] | None:
     return Fraction(value if isinstance(value, int) else float(value)), False
 
 
-def _readings(number: Fraction, percentage: bool) -> tuple[Fraction, ...]:
-    return (number, number / 100) if percentage else (number,)
+def _readings(found: tuple[Fraction, bool], right: tuple[Fraction, bool]) -> Iterator[tuple[Fraction, Fraction]]:
+    """What is compared: the numbers, and where one alone is a percentage, its hundredth with the other."""
+    yield found[0], right[0]
+    if found[1] != right[1]:
+        yield (found[0] / 100, right[0]) if found[1] else (found[0], right[0] / 100)
 
 
 def _close(found: Fraction, right: Fraction, relative: float, absolute: float) -> bool:

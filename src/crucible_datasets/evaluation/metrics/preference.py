@@ -35,10 +35,11 @@ def preference_accuracy(prediction: Any, target: Any, *, ties: str = "half", mar
     if right is None:
         raise UnusablePairError("target", target, "it is none of A, B and tie.")
     found = _label(prediction, margin)
+    left_out = right == "tie" and ties == "exclude"
     if found is None:
-        return Outcome(0.0, status="unparsed")
+        return Outcome(None if left_out else 0.0, status="unparsed")
     detail = {"prediction": found, "target": right}
-    if right == "tie" and ties == "exclude":
+    if left_out:
         return Outcome(None, found, detail=detail)
     one_tie = ties == "half" and found != right and "tie" in (found, right)
     return Outcome(0.5 if one_tie else float(found == right), found, detail=detail)
@@ -56,7 +57,7 @@ def _label(given: Any, margin: float) -> str | None:
     first, second = (float(reward) for reward in given)
     if first != first or second != second:
         return None
-    return "tie" if abs(first - second) <= margin else "A" if first > second else "B"
+    return "tie" if first == second or abs(first - second) <= margin else "A" if first > second else "B"
 
 
 def preference_report(outcomes: Iterable[Outcome]) -> dict[str, float | int | None]:

@@ -7,7 +7,6 @@ are lines of JSON; nothing in them is ever run.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +19,7 @@ from crucible_datasets.atomic import written_whole
 from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.journal import Journal, left_in, lines_in, packed
+from crucible_datasets.forking import Lock
 from crucible_datasets.hashing import Hasher, UnhashableError
 from crucible_datasets.logging import get_logger
 
@@ -45,7 +45,7 @@ class PredictionCache:
         self._answers = _known(folder)
         self._journal = Journal(folder)
         self._synced = time.monotonic()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._used = 0
 
     def __enter__(self) -> PredictionCache:

@@ -8,7 +8,7 @@ from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import ArgumentError, IncomparableRunsError
 
-KINDS = ("fixed", "broken", "both_right", "both_wrong", "only_first", "only_second")
+KINDS = ("fixed", "broken", "both_right", "both_wrong", "uncounted", "only_first", "only_second")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Differences:
     rows: list[Difference] = field(repr=False)
 
     def of(self, kind: str) -> list[Difference]:
-        """The samples of one kind: fixed, broken, both_right, both_wrong, only_first or only_second."""
+        """The samples of one kind: one of KINDS. Those without a value in one of the runs are uncounted, not wrong."""
         if kind not in KINDS:
             raise ArgumentError("kind", kind, f"expected one of {', '.join(KINDS)}.")
         return [row for row in self.rows if row.kind == kind]
@@ -72,22 +72,23 @@ class Differences:
 
 
 def difference(
-    first: EvaluationResult, second: EvaluationResult, metric: str | None = None, right_from: float = 1.0
+    first: EvaluationResult, second: EvaluationResult, metric: str | None = None, right_from: float | None = None
 ) -> Differences:
-    """Compare two runs sample by sample; a value of `right_from` or more is right."""
+    """Compare two runs sample by sample; a value of `right_from` or better is right, by default 1, or 0 of errors."""
     hashes = first.info.dataset_hash, second.info.dataset_hash
     if None not in hashes and hashes[0] != hashes[1]:
         raise IncomparableRunsError("dataset hash", first.info.run_id, hashes[0], second.info.run_id, hashes[1])
     key = first.key(metric)
     other_key = key if key in second.summary else second.key(key.rpartition("@")[0])
     higher = first.summary[key].higher_is_better
+    bound = float(higher) if right_from is None else right_from
     ours, theirs = _by_place(first), _by_place(second)
     rows = []
     for place in dict.fromkeys([*ours, *theirs]):
         one, other = ours.get(place), theirs.get(place)
         before = None if one is None else one.outcomes[key]
         after = None if other is None else other.outcomes[other_key]
-        rows.append(Difference(*place, _kind(before, after, right_from, higher), one, other))
+        rows.append(Difference(*place, _kind(before, after, bound, higher), one, other))
     return Differences(first, second, key, rows)
 
 
@@ -98,11 +99,13 @@ def _by_place(result: EvaluationResult) -> dict[tuple[str, int], SampleResult]:
 def _kind(before: Outcome | None, after: Outcome | None, right_from: float, higher: bool) -> str:
     if before is None or after is None:
         return "only_second" if before is None else "only_first"
-    was, now = (_right(one.value, right_from, higher) for one in (before, after))
+    if before.value is None or after.value is None:
+        return "uncounted"
+    was, now = (_right(value, right_from, higher) for value in (before.value, after.value))
     if was == now:
         return "both_right" if now else "both_wrong"
     return "fixed" if now else "broken"
 
 
-def _right(value: float | None, right_from: float, higher: bool) -> bool:
-    return value is not None and (value >= right_from if higher else value <= right_from)
+def _right(value: float, right_from: float, higher: bool) -> bool:
+    return value >= right_from if higher else value <= right_from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import msgspec
 import numpy as np
@@ -77,9 +77,19 @@ def _unfinished(places: Places, run_id: str) -> EvaluationResult:
         raise RunNotFoundError(run_id, places.root, [*runs_in(places), *under_way(places)])
     latest = {(sample.id, sample.epoch): sample for sample in samples_in(folder)}
     samples, counted = SampleList(latest.values()), Counting(info)
-    counted.add(samples)
+    with _outcomes_of(folder):
+        counted.add(samples)
     info = msgspec.structs.replace(info, num_samples=counted.num_samples)
     return EvaluationResult(info, samples, counted.summary())
+
+
+@contextmanager
+def _outcomes_of(folder: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyError as error:
+        reason = f"the metric {error} is said to be measured, but a sample has no outcome under it."
+        raise FileFormatError(folder, reason) from error
 
 
 def _write(path: str, folder: str, seal: StoredRun) -> None:
@@ -95,8 +105,9 @@ def _write_samples(path: str, folder: str, seal: StoredRun, skipped: frozenset[i
     digests: list[np.ndarray] = []
     with RunFile(path, seal.info) as file:
         for batch in batches(_without(samples_in(folder), skipped)):
-            file.add(batch)
-            counting.add(batch)
+            with _outcomes_of(folder):
+                file.add(batch)
+                counting.add(batch)
             digests.append(np.array([_digest(sample) for sample in batch], dtype=np.uint64))
         info = msgspec.structs.replace(seal.info, num_samples=counting.num_samples)
         file.describe(StoredRun(info, seal.summary or counting.summary()))

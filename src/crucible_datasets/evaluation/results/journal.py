@@ -18,6 +18,7 @@ import xxhash
 from crucible_datasets.atomic import written_whole
 from crucible_datasets.atomic.files import make_durable, storage_errors
 from crucible_datasets.atomic.owners import is_abandoned, me
+from crucible_datasets.forking import Lock
 from crucible_datasets.logging import get_logger
 
 _DIGEST = 16
@@ -43,7 +44,7 @@ class Journal:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._segments: list[_Segment] = []
-        self._beginning = threading.Lock()
+        self._beginning = Lock()
 
     def append(self, texts: Sequence[bytes], durable: bool = True) -> None:
         """Keep texts; on return they are on the disk. Threads that wait at the same time share one wait."""
@@ -84,7 +85,7 @@ class _Segment:
         self.file = open(path, "xb", buffering=0)  # noqa: SIM115
         self.broken = False
         self.written = self._synced = 0
-        self._writing, self._syncing = threading.Lock(), threading.Lock()
+        self._writing, self._syncing = Lock(), Lock()
 
     def write(self, lines: bytes) -> int:
         """Write lines, and give the number up to which the file must be synced for them to be safe."""
@@ -150,7 +151,7 @@ def journals_in(folder: str) -> list[str]:
 
 
 def _lines_of(path: str) -> Iterator[bytes]:
-    broken = 0
+    broken, text = 0, None
     with open(path, "rb") as file:
         for line in file:
             text = unframed(line)
@@ -158,5 +159,6 @@ def _lines_of(path: str) -> Iterator[bytes]:
                 broken += 1
             else:
                 yield text
-    if broken > 1:
+    # Half a line at the end is what a writer leaves that was killed, before it acknowledged anything.
+    if broken > (text is None):
         _logger.warning("%s: %d lines are not whole and were passed over.", path, broken)

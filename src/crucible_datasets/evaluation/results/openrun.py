@@ -189,7 +189,10 @@ def count_in(folder: str) -> int:
 
 def stored_info(folder: str) -> RunInfo | None:
     """The info of a run under way; None before it was written."""
-    run = _read(os.path.join(folder, _INFO), StoredRun)
+    path = os.path.join(folder, _INFO)
+    run = _read(path, StoredRun)
+    if run is not None and run.info.run_id != os.path.basename(folder):
+        raise FileFormatError(path, f"it is damaged: it names the run {run.info.run_id!r}.")
     return None if run is None else run.info
 
 

@@ -108,7 +108,7 @@ class ResultStore(Viewable):
         first: str | EvaluationResult,
         second: str | EvaluationResult,
         metric: str | None = None,
-        right_from: float = 1.0,
+        right_from: float | None = None,
     ) -> Differences:
         """Two runs sample by sample: which were fixed, which broken, which are wrong in both."""
         one, other = (run if isinstance(run, EvaluationResult) else self.load(run) for run in (first, second))

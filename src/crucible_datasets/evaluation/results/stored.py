@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 from crucible_datasets.evaluation.outcome import Outcome
@@ -13,6 +13,7 @@ from crucible_datasets.evaluation.results.runfile import opened_run
 from crucible_datasets.evaluation.runs.paths import inside, place_of
 from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.exceptions import RowIndexError
+from crucible_datasets.forking import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

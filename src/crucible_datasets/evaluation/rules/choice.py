@@ -17,15 +17,24 @@ _TRIES = 10_000  # times that the word "answer" is looked at
 _LINE = 200  # characters, in which one letter and its punctuation have room
 _PRO = re.compile(r"answer is \(?([ABCDEFGHIJ])\)?")
 _INSPECT = re.compile(r"answer[ \t]{0,8}:[\s*_$(\[{]{0,16}([a-z0-9 ,]{1,64})", re.IGNORECASE)
-_NAMED = r"""[\s:*_=]{0,12} (?:option\s|choice\s)?
-        [(\[{*"'$]{0,3} (?:\\(?:text|mathrm|textbf|boxed)\{)?
-        (?: (?-i:([A-J])) (?![\w'’]) | ([a-j]) (?=[)\]}.*"'$]{0,4}[ \t]{0,4}(?:\n|\Z)) )"""
-_STATED = re.compile(rf"answer\b (?:\s{{1,4}}is\b)? {_NAMED}", re.IGNORECASE | re.VERBOSE)
+# Of several letters none is settled on: of "A or B" no, of "B, A is wrong" and "B, I think" yes.
+_ALONE_IN_ITS_PLACE = r"""(?! [)\]}.*"'$`]{0,4} \s{0,3} (?:[,/&]|or\b|and\b) \s{0,3} (?:or\s|and\s)? [(\[*"'`]{0,3}
+        (?-i:[A-HJ-Z]) (?![\w'’]|\s{1,3}(?:is|was|would|does|has|can)\b) )"""
+_NAMED = rf"""[\s:*_=]{{0,12}} (?:option\s|choice\s)?
+        [(\[{{*"'$`]{{0,3}} (?:\\\()? (?:\\(?:text|mathrm|textbf|boxed)\{{)?
+        (?: (?P<upper>(?-i:[A-Z])) (?![\w'’]) {_ALONE_IN_ITS_PLACE}
+          | (?P<lower>[a-z]) (?=[)\]}}.*"'$`\\]{{0,4}}[ \t]{{0,4}}(?:\n|\Z)) )"""
+# "Answer B" mentions B, which may be wrong; it states B when a mark or the end of the line follows.
+_STATED = re.compile(
+    rf"""answer\b (?P<said> \s{{1,4}}is\b | [\s*_]{{0,8}}[:=] )? {_NAMED}
+        (?(said) | (?= [)\]}}.:*"'$`] | [ \t]{{0,4}}(?:\n|\Z) ))""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CHOSEN = tuple(
     (word, re.compile(rf"{word}\s{{1,4}}is\b {_NAMED}", re.IGNORECASE | re.VERBOSE)) for word in ("option", "choice")
 )
-_ALONE = re.compile(r"[\s(\[{*_\"'$]{0,8}([A-Ja-j])[)\]}.:*_\"'$]{0,6}\s{0,8}\Z")
-_LEADING = re.compile(r"\s{0,8}[(\[*]{0,3}(?:([A-J])[).:\]*]|([a-j])[)\]])[)*:.\]]{0,3}(?:\s|\Z)")
+_ALONE = re.compile(r"[\s(\[{*_\"'$`]{0,8}(?:[Oo]ption\s|[Cc]hoice\s)?[(*]{0,3}([A-Za-z])[)\]}.:*_\"'$`]{0,6}\s{0,8}\Z")
+_LEADING = re.compile(r"\s{0,8}[(\[*]{0,3}(?:([A-Z])[).:\]*]|([a-z])[)\]])[)*:.\]]{0,3}(?:\s|\Z)")
 
 
 @rule("mmlu/letter", version=1)
@@ -58,12 +67,20 @@ def letter(text: str) -> Reading | str | None:
         return found[1].upper()
     for word, pattern in (("answer", _STATED), *_CHOSEN):
         if stated := _last(pattern, text, word):
-            return (stated[1] or stated[2]).upper()
+            return (stated["upper"] or stated["lower"]).upper()
     stripped = text.strip()
-    for place, pattern in ((stripped, _ALONE), (stripped, _LEADING), (stripped.rpartition("\n")[2], _ALONE)):
+    head = "" if _repeats_the_options(stripped) else stripped
+    for place, pattern in ((stripped, _ALONE), (head, _LEADING), (stripped.rpartition("\n")[2], _ALONE)):
         if found := pattern.match(place):
             return next(group for group in found.groups() if group).upper()
     return boxed if boxed.status == "truncated" else None
+
+
+def _repeats_the_options(text: str) -> bool:
+    """Whether a text begins with A and B on lines of their own: then A is not its answer."""
+    first, _, rest = text.partition("\n")
+    letters = [found[1] for line in (first, rest.lstrip()[:_LINE]) if (found := _LEADING.match(line))]
+    return letters == ["A", "B"]
 
 
 def _unwrapped(boxed: str) -> str:

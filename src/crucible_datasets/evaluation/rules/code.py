@@ -6,6 +6,7 @@ from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
 
 STOPS = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 _FENCE = "```"
+_BLOCKS = 64  # that are looked at, from the last
 _DEFINING = ("def ", "class ", "async def ")
 
 
@@ -28,16 +29,27 @@ def _is_program(text: str) -> bool:
     """Whether a text defines something at its left edge, before anything that only a function's body can hold."""
     before = text[: len(text) - len(text.lstrip())]
     is_indented = bool(before.rpartition("\n")[2])
-    return not is_indented and any(text.startswith(word) or f"\n{word}" in text for word in _DEFINING)
+    return not is_indented and _defines(text)
+
+
+def _defines(text: str) -> bool:
+    return any(text.startswith(word) or f"\n{word}" in text for word in _DEFINING)
 
 
 @rule("code/fenced", version=1)
 def fenced(text: str) -> Reading:
-    """What stands in the last fenced block; the whole text where there is none."""
+    """What stands in the last fenced block that defines something, else in the last; without one, the whole text."""
     parts = text.split(_FENCE)
     if len(parts) == 1:
         return Reading(text)
     if len(parts) % 2 == 0:  # the last fence was opened and not closed
         return TRUNCATED
-    first_line, newline, code = parts[-2].partition("\n")
-    return Reading(code if newline else first_line)
+    blocks = [_code(part) for part in parts[1::2][-_BLOCKS:]]
+    # Behind a function there often is one more block, with an example of its use or what it prints.
+    return Reading(next(filter(_defines, reversed(blocks)), blocks[-1]))
+
+
+def _code(block: str) -> str:
+    """A block without the line that names its language."""
+    first_line, newline, code = block.partition("\n")
+    return code if newline else first_line

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.samples.table import Samples
+from crucible_datasets.beside import carried
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.forms import Answers
 from crucible_datasets.evaluation.predictions.generating import Answered, Generation
@@ -19,7 +18,7 @@ from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.executors.base import Advance, Executor, Once, Task
 from crucible_datasets.executors.failures import opened_error, packed_error
-from crucible_datasets.ops.carrying import carried
+from crucible_datasets.forking import cached_property
 
 # Parts for each worker: one that dies loses one of them. Of answers that are asked for, each may cost a lot.
 _PARTS_EACH, _PARTS_OF_CALLS_EACH = 4, 16
@@ -71,8 +70,8 @@ class Part:
     sees_files: bool
 
     def __getstate__(self) -> dict[str, Any]:
-        view = carried(self.samples.dataset._view, range(len(self.samples)), self.sees_files)
-        return {**vars(self), "samples": Samples(Dataset._of(view), self.samples.name)}
+        dataset = carried(self.samples.dataset, self.sees_files)
+        return {**vars(self), "samples": Samples(dataset, self.samples.name)}
 
     def __call__(self, rank: int | None, advance: Advance) -> Sent:
         work, found = self.work.value, list[SampleResult]()

@@ -75,7 +75,9 @@ def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_
     for sample, answers in answered:
         failed = [one for one in answers if isinstance(one, Failure)]
         whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
-        yield _Row(sample, 0, whole or (failed[0] if failed else None))
+        # One of ten completions that failed is a wrong one; without it, nine would be judged.
+        absent = [None] * (len(answers) - len(whole)) if whole and how.missing == "wrong" else []
+        yield _Row(sample, 0, whole + absent or (failed[0] if failed else None))
 
 
 def _answered(

@@ -39,7 +39,10 @@ def refuse_unknown(samples: SampleRows | Samples, path: str, found: Sequence[Any
     looked_at = samples[:_LOOKED_AT]
     if not any(_is_there(getattr(sample, field), rest) for sample in looked_at):
         named = dict.fromkeys(name for sample in looked_at for name in sample.metadata or {})
-        raise ColumnNotFoundError(path, [*(f"metadata.{name}" for name in named), *sorted(OWN_FIELDS)])
+        error = ColumnNotFoundError(path, [*(f"metadata.{name}" for name in named), *sorted(OWN_FIELDS)])
+        if not named:
+            error.add_note(f"A column of your data is kept if it is named: fields={{'metadata': '{path}'}}.")
+        raise error
 
 
 def _is_there(place: Any, path: str) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
+from crucible_datasets import compute as pc
 from crucible_datasets.benchmarks.samples.decoding import FIELDS
 from crucible_datasets.benchmarks.samples.stream import StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
@@ -19,6 +20,7 @@ from crucible_datasets.evaluation.runs.paths import place_of, refuse_unknown
 from crucible_datasets.evaluation.sampling.fieldvalues import field_values
 from crucible_datasets.evaluation.sampling.samplers import Drawn
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.choice import is_missing_file
 
@@ -43,8 +45,9 @@ class Questions:
 
     @property
     def metrics(self) -> list[str] | None:
-        """The metrics that the benchmark names."""
-        return list(getattr(self.entry, "metrics", ())) or None
+        """The metrics that the benchmark names; of other data, what fits samples that all have choices."""
+        named = list(getattr(self.entry, "metrics", ()))
+        return named or (["multiple_choice"] if self._all_have_choices else None)
 
     @property
     def extract(self) -> str | None:
@@ -65,6 +68,17 @@ class Questions:
             named = "Name where targets are, as fields={'target': 'gold'}, or pass" if self.entry is None else "Pass"
             reason = f"no sample has a target, so {comparing[0]} has nothing to compare with. {named} metrics= with a"
             raise ArgumentError("data", self.name, f"{reason} function of (prediction, target, sample=).")
+
+    @cached_property
+    def _all_have_choices(self) -> bool:
+        """Whether every sample has choices; a warning, once, where only some have: no metric suits both."""
+        lists = self.samples.dataset["choices"].to_arrow()
+        is_known = pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)
+        having = (pc.sum(pc.greater(pc.list_value_length(lists), 0)).as_py() or 0) if is_known else 0
+        if 0 < having < len(lists):
+            told = "%d of %d samples have choices, which exact_match does not know: name metrics, or judge them apart."
+            _logger.warning(told, having, len(lists))
+        return 0 < having == len(lists)
 
     @cached_property
     def _num_without_target(self) -> int:
@@ -141,7 +155,8 @@ def _made(data: Any, fields: Any) -> Samples | StreamedSamples:
     if hasattr(data, "column_names") or isinstance(data, (str, os.PathLike)):
         return load_samples(data, fields)
     if not isinstance(data, Iterable) or isinstance(data, bytes):
-        expected = "expected a benchmark or its name, samples, a dataset, a file or a list."
+        expected = "expected a benchmark or its name, samples, a dataset, a file or a list"
+        expected += "; the model comes first in the call." if callable(data) else "."
         raise ArgumentError("data", type(data).__name__, expected)
     rows = list(data)
     strangers = [row for row in rows if not isinstance(row, (Sample, Mapping))]

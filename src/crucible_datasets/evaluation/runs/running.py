@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -59,9 +60,11 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
     with begun as kept:
         try:
             return _into(kept, asked, predictions, began)
-        except BaseException:
+        except BaseException as error:
             if not asked.resume:
                 drop_if_empty(kept)
+            if os.path.isdir(kept.folder):
+                error.add_note(f"What was judged is kept: run_id={kept.run_id!r} with resume=True goes on with it.")
             raise
 
 

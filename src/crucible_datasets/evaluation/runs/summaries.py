@@ -6,7 +6,6 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from crucible_datasets.evaluation.runs.repetitions import codes
 from crucible_datasets.evaluation.statistics.arrays import is_binary
 from crucible_datasets.evaluation.statistics.bootstrapping import bootstrap
 from crucible_datasets.evaluation.statistics.means import mean_interval
+from crucible_datasets.forking import cached_property
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.runs.record import EvaluationResult

@@ -121,7 +121,11 @@ def split(
     sizes = _sizes({"train": train, "validation": validation, "test": test}, len(source.dataset))
     if group_by is not None:
         if stratify_by is not None:
-            raise ArgumentError("stratify_by", stratify_by, "groups stay whole, so values cannot be shared out too.")
+            raise ArgumentError(
+                "stratify_by",
+                stratify_by,
+                "groups stay whole, so values cannot be shared out too; folds do both, as nearly as groups allow.",
+            )
         parts = _grouped(source, sizes, seed)
     else:
         parts = _shared_out(source.numbered().shuffle(seed=seed), sizes, seed, stratify_by)
@@ -139,7 +143,7 @@ def _sizes(asked: Mapping[str, float | None], num_rows: int) -> dict[str, int]:
     elif fractions and abs(sum(given.values()) - 1) < 1e-9:
         counts["train"] += num_rows - sum(counts.values())  # what rounding left over or took too much
     if min(counts.values()) < 0 or sum(counts.values()) != num_rows:
-        advice = "leave train out of the call, and it gets the rest"
+        advice = "leave out train, and it gets the rest"
         raise ArgumentError("sizes", given, f"together they are not the {num_rows} rows there are; {advice}.")
     return {part: counts[part] for part in asked if part in counts}
 

@@ -21,7 +21,10 @@ _CATEGORY_COST = 50
 
 
 def mean_replicates(sums: Floats, sizes: Floats, n: int, draw: np.random.Generator) -> Floats:
-    """`n` means, each over as many units drawn with replacement as there are: Σ sums / Σ sizes."""
+    """`n` means, each over as many units drawn with replacement as there are: Σ sums / Σ sizes.
+
+    They are the same in whatever order the units come.
+    """
     units = len(sums)
     distinct, counts = np.unique(np.stack([sums, sizes], axis=1), axis=0, return_counts=True)
     alike = bool((sizes == sizes[0]).all())
@@ -32,7 +35,8 @@ def mean_replicates(sums: Floats, sizes: Floats, n: int, draw: np.random.Generat
         return (second * distinct[1, 0] + (units - second) * distinct[0, 0]) / (units * sizes[0])
     if len(distinct) * _CATEGORY_COST < units:
         return _by_counts(distinct, counts / units, units, n, draw)
-    return _by_rows(sums, sizes, alike, n, draw)
+    ordered = distinct.repeat(counts, axis=0)
+    return _by_rows(ordered[:, 0].copy(), ordered[:, 1].copy(), alike, n, draw)
 
 
 def _by_counts(distinct: Floats, shares: Floats, units: int, n: int, draw: np.random.Generator) -> Floats:

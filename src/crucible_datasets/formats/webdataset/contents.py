@@ -11,7 +11,7 @@ from crucible_datasets.exceptions import DatasetsError, FileFormatError
 from crucible_datasets.formats.webdataset import decoders
 from crucible_datasets.formats.webdataset.decoders import Decode
 from crucible_datasets.formats.webdataset.kinds import INTEGERS, TEXTS, last_part, media_of
-from crucible_datasets.formats.webdataset.samples import RawSample
+from crucible_datasets.formats.webdataset.samples import KEY, URL, RawSample, in_the_place_of
 from crucible_datasets.records import dataclass
 
 Sample = dict[str, Any]
@@ -95,7 +95,7 @@ class Contents(dict[str, _Field]):
     def sample(self, raw: RawSample, url: str) -> Sample:
         """The values of a sample; of files that were not wanted there are none."""
         key = raw.key
-        sample: Sample = {"__key__": key, "__url__": url}
+        sample: Sample = {KEY: key, URL: url}
         for extension, content in raw.files.items():
             name, decode, media, _ = self[extension]
             if content is None:
@@ -116,11 +116,11 @@ class Contents(dict[str, _Field]):
 
     def _require_all(self, raw: RawSample, url: str) -> None:
         """Raise if a file of a sample takes the place of another, or of what all samples have."""
-        taken = {"__key__", "__url__"}
+        taken = {KEY, URL}
         for extension in [extension for extension, content in raw.files.items() if content is not None]:
             name, member = self[extension].name, f"{raw.key}.{extension}"
             if name in taken:
-                raise FileFormatError(url, f"member {member!r} takes the place of another {name!r}", None, raw.begin)
+                raise in_the_place_of(name, member, url, raw.begin)
             taken.add(name)
 
     def _explain(self, error: Exception, raw: RawSample, extension: str, url: str) -> None:

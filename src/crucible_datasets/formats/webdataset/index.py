@@ -11,7 +11,6 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.webdataset.member import Entry, Runs
+from crucible_datasets.formats.webdataset.samples import KEY, URL, in_the_place_of
 from crucible_datasets.records import dataclass
 
 Longs = npt.NDArray[np.int64]
@@ -139,7 +140,8 @@ class _Found:
 class Indexing:
     """An index in the making: it takes note of the members that pass by."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self._path = path
         self._keys: list[str] = []
         self._found: dict[str, _Found] = {}
 
@@ -147,10 +149,12 @@ class Indexing:
         """The members as they come; a key that is not that of the last one begins another sample."""
         last: str | None = None
         for entry in entries:
-            key, extension, _, _, offset, size, runs = entry
+            key, extension, _, at, offset, size, runs = entry
             if key != last:
                 self._keys.append(last := key)
             if (found := self._found.get(extension)) is None:
+                if extension in (KEY, URL):
+                    raise in_the_place_of(extension, f"{key}.{extension}", self._path, at)
                 found = self._found[extension] = _Found()
             found.add(len(self._keys) - 1, offset, size, runs)
             yield entry

@@ -20,7 +20,7 @@ from crucible_datasets.formats.webdataset import decoders
 from crucible_datasets.formats.webdataset.columns import Contents, ending_of, fixed_feature
 from crucible_datasets.formats.webdataset.kinds import INTEGERS, TEXTS
 from crucible_datasets.formats.webdataset.members import Wanted
-from crucible_datasets.formats.webdataset.samples import RawSample
+from crucible_datasets.formats.webdataset.samples import KEY, URL, RawSample
 
 _CLASSES = {"string": str, "int64": int, "float64": float, "bool": bool, "binary": bytes}
 _INT64 = range(-(1 << 63), 1 << 63)
@@ -34,7 +34,7 @@ def rows_at_once(
     `only_those` leaves out what features do not name; otherwise that is for Arrow.
     """
     keys = [sample.key for sample in block]
-    known: dict[str, list[Any]] = {"__key__": keys, "__url__": [path] * len(keys)}
+    known: dict[str, list[Any]] = {KEY: keys, URL: [path] * len(keys)}
     kinds = dict.fromkeys(map(tuple, map(itemgetter(2), block)))
     names = [name for name in dict.fromkeys(chain.from_iterable(kinds)) if wanted is None or wanted(name)]
     if only_those:

@@ -16,9 +16,8 @@ from crucible_datasets.formats.base import Filters, columns_of
 from crucible_datasets.formats.streams import name_of
 from crucible_datasets.formats.webdataset.columns import MemberNames, column
 from crucible_datasets.formats.webdataset.members import Wanted, entries
-from crucible_datasets.formats.webdataset.samples import RawSample, grouped
+from crucible_datasets.formats.webdataset.samples import KEY, URL, RawSample, grouped, in_the_place_of
 
-KEY, URL = "__key__", "__url__"
 _FIRST, _MOST = 100, 1000
 _BYTES = 8 << 20
 
@@ -108,6 +107,9 @@ def table_of(
         raise ArgumentError("on_mixed_types", on_mixed_types, "expected 'use_json' or None.")
     # Most samples have the same files, so what they are called is looked at once for each kind of sample.
     names = dict.fromkeys(chain.from_iterable(dict.fromkeys(tuple(sample.files) for sample in block)))
+    for name in {KEY, URL}.intersection(names):
+        sample = next(sample for sample in block if name in sample.files)
+        raise in_the_place_of(name, f"{sample.key}.{name}", path, sample.begin)
     made: dict[str, Any] = {}
     keys = [sample.key for sample in block]
     for name in names:
@@ -116,7 +118,6 @@ def table_of(
             made[name] = column(name, contents, MemberNames(keys, name), path, on_mixed_types)
     urls = pa.DictionaryArray.from_arrays(pa.array([0] * len(keys), pa.int32()), pa.array([path])).cast(pa.string())
     about = {KEY: (pa.array(keys, pa.string()), Value("string")), URL: (urls, Value("string"))}
-    made = {name: found for name, found in made.items() if name not in about}
     return _with_features({**about, **made} if is_single else {**made, **about})
 
 

@@ -9,6 +9,7 @@ from crucible_datasets.exceptions import ArgumentError, FileFormatError
 from crucible_datasets.formats.webdataset.member import Entry
 
 WAYS = ("error", "gather")
+KEY, URL = "__key__", "__url__"  # what every sample has besides its files
 
 
 class RawSample(NamedTuple):
@@ -57,6 +58,11 @@ def _gathered(entries: Iterable[Entry], path: str) -> Iterator[RawSample]:
 def _scattered(key: str, path: str, offset: int) -> FileFormatError:
     reason = f"the files of sample {key!r} do not lie side by side; scattered='gather' collects them, in memory"
     return FileFormatError(path, reason, None, offset)
+
+
+def in_the_place_of(name: str, member: str, path: str, offset: int) -> FileFormatError:
+    """The error for a file that would be called as another one, or as what every sample has."""
+    return FileFormatError(path, f"member {member!r} takes the place of another {name!r}", None, offset)
 
 
 def _twice(name: str, path: str, offset: int) -> FileFormatError:

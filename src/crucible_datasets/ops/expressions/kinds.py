@@ -22,6 +22,7 @@ def kind_of(given: Any) -> str:
         return "sql"
     # Who holds an expression has imported the package that it is of.
     for package, name in (("pyarrow.compute", "Expression"), ("polars", "Expr")):
-        if package in sys.modules and isinstance(given, getattr(sys.modules[package], name)):
+        # While another thread imports the package, its names are not there yet, and neither are expressions.
+        if isinstance(given, getattr(sys.modules.get(package), name, ())):
             return package.partition(".")[0]
     return ""

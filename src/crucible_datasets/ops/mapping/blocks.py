@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -12,9 +12,10 @@ import pyarrow as pa
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import is_media
+from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.ondemand import OnDemand
 from crucible_datasets.ops.mapping.traces import Trace, decoded, trace
-from crucible_datasets.outputs.base import OUTPUTS, Formatter, Output
+from crucible_datasets.outputs.base import Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.tables.view import View
 
@@ -37,11 +38,11 @@ class Source:
 
     @cached_property
     def output(self) -> Output:
-        return OUTPUTS[self.view.format.type or "python"]
+        return self.view.format.output
 
     @cached_property
     def formatter(self) -> Formatter:
-        return self.output.make(**self.view.format.kwargs)
+        return self.view.format.formatter()
 
     @property
     def is_python(self) -> bool:
@@ -73,19 +74,48 @@ def _itself(value: Any) -> Any:
     return value
 
 
-class Block:
-    """A run of rows of a source. `written` are the rows, by their place, that were changed as dicts."""
+class Columns(ABC):
+    """Rows that are read together. `written` are those, by their place, that were changed as dicts."""
 
-    def __init__(self, source: Source, rows: range) -> None:
-        self.source, self.rows = source, rows
-        self.names = source.view.column_names
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
         self.written: dict[int, Any] = {}
         self.last_complete: Any = None
-        self.arrow: dict[str, pa.ChunkedArray] = {}
-        self.decoded: dict[str, list[Any]] = {}
-        self.traces: dict[str, Trace] = {}
-        self.columns: dict[str, Any] = {}
         self.batch: Any = None  # the dict of columns that was handed out, if one was
+        self.decoded: dict[str, list[Any]] = {}
+        self.columns: dict[str, Any] = {}
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    def values(self, name: str) -> list[Any]:
+        """The values of a column, one for each row, as a row shows them."""
+        found = self.decoded.get(name)
+        if found is None:
+            found = self.decoded[name] = self._values(name)
+        return found
+
+    def column(self, name: str) -> Any:
+        """A column as a batch shows it."""
+        if name not in self.columns:
+            self.columns[name] = self._column(name)
+        return self.columns[name]
+
+    @abstractmethod
+    def _values(self, name: str) -> list[Any]: ...
+
+    @abstractmethod
+    def _column(self, name: str) -> Any: ...
+
+
+class Block(Columns):
+    """A run of rows of a source."""
+
+    def __init__(self, source: Source, rows: range) -> None:
+        super().__init__(source.view.column_names)
+        self.source, self.rows = source, rows
+        self.arrow: dict[str, pa.ChunkedArray] = {}
+        self.traces: dict[str, Trace] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -104,13 +134,6 @@ class Block:
         """The type that a column is stored as."""
         return self.source.view.table.schema.field(name).type
 
-    def values(self, name: str) -> list[Any]:
-        """The values of a column, one for each row, as a row shows them."""
-        found = self.decoded.get(name)
-        if found is None:
-            found = self.decoded[name] = self._values(name)
-        return found
-
     def _values(self, name: str) -> list[Any]:
         column, feature = self.stored(name), self.source.features[name]
         if is_media(feature) and decoder(feature) and (show := self.source.shows) is not None:
@@ -127,16 +150,11 @@ class Block:
             values = column.to_pylist()
         return values
 
-    def column(self, name: str) -> Any:
-        """A column as a batch shows it."""
-        if name not in self.columns:
-            if self.source.is_python:
-                self.columns[name] = self.values(name).copy()  # the function may write into its list
-            else:
-                only = Features({name: self.source.features[name]})
-                made = self.source.formatter.batch(pa.table({name: self.stored(name)}), only)
-                self.columns[name] = made[name]
-        return self.columns[name]
+    def _column(self, name: str) -> Any:
+        if self.source.is_python:
+            return self.values(name).copy()  # the function may write into its list
+        only = Features({name: self.source.features[name]})
+        return self.source.formatter.batch(pa.table({name: self.stored(name)}), only)[name]
 
     def whole_rows(self) -> Iterator[Any]:
         """Every row as the format shows it, all columns at once."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import repeat
 from typing import Any
 
 from crucible_datasets.executors.stateful import is_async, ready
+from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sys import getrefcount
 from typing import Any
 
-from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.blocks import Columns
 
 
 class _Unread:
@@ -33,7 +33,7 @@ class Lazy(dict[Any, Any]):
     """A dict whose values are read when they are asked for; `read(name)` of a subclass gives them."""
 
     __slots__ = ("block",)
-    block: Block
+    block: Columns
 
     def read(self, name: Any) -> Any:
         raise NotImplementedError
@@ -201,7 +201,7 @@ _NOBODY_ELSE = 2
 _COUNTS_REFERENCES = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-def rows_of(block: Block) -> Iterator[LazyRow]:
+def rows_of(block: Columns) -> Iterator[LazyRow]:
     """The rows of a block. A row that nobody kept or changed serves as the next one: making rows costs most."""
     template, place, num_rows = dict.fromkeys(block.names, UNREAD), 0, len(block)
     while place < num_rows:
@@ -215,21 +215,21 @@ def rows_of(block: Block) -> Iterator[LazyRow]:
                 break
 
 
-def untouched_row(block: Block) -> LazyRow:
+def untouched_row(block: Columns) -> LazyRow:
     """What any row is that was not changed."""
     row = LazyRow(dict.fromkeys(block.names, UNREAD))
     row.block, row.place = block, -1
     return row
 
 
-def batch_of(block: Block) -> LazyBatch:
+def batch_of(block: Columns) -> LazyBatch:
     """The block as one batch."""
     batch = block.batch = LazyBatch(dict.fromkeys(block.names, UNREAD))
     batch.block = block
     return batch
 
 
-def let_go(block: Block) -> None:
+def let_go(block: Columns) -> None:
     """Forget the rows and the batch that were handed out, which know their block: a cycle would keep all its values.
 
     The collector would have to find them: 100k conversations in batches take 0.47 instead of 0.66 s this way.

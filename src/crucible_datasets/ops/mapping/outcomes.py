@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.exceptions import RowCountError
-from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.cast import any_leaf
+from crucible_datasets.features.encode import recast
 from crucible_datasets.features.media import Media
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.sameness import is_same
@@ -98,6 +99,6 @@ class Merged:
         for name in untouched:
             wanted = (merge.typing.wanted or NOTHING).get(name, merge.typing.originals[name])
             if wanted != merge.typing.originals[name]:
-                self.columns[name] = cast_column(self.stored(name), wanted, name), wanted
+                self.columns[name] = recast(self.stored(name), merge.typing.originals[name], wanted, name), wanted
         gone = frozenset(self.gone | merge.removed) - self.columns.keys()
         return Outcome(num_rows, self.rows if aligned else None, self.columns, gone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,7 @@ ERRORS = pa.schema({"index": pa.int64(), "exception": pa.string(), "traceback": 
 
 
 @dataclass(frozen=True, eq=False)
-class Shard:
+class Shard(ABC):
     """A run of rows, what is done with them, and the folder that holds what comes of it."""
 
     view: View
@@ -120,8 +121,9 @@ class Shard:
     def _is_dropped(self, block: Block) -> bool:
         return self.drop_last_batch and self.call.batched and len(block) < self.block_rows
 
+    @abstractmethod
     def writing(self, start: int) -> Any:
-        raise NotImplementedError
+        """What writes the results of blocks, from row `start` on, until it is closed."""
 
 
 @dataclass(frozen=True, eq=False)

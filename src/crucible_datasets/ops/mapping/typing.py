@@ -15,14 +15,15 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError, DatasetsError
 from crucible_datasets.features import ClassLabel, Features, Json, LargeList, List, Value
+from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.cast import any_leaf, cast_column
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.media import Media
-from crucible_datasets.features.types import _ArrayXD
+from crucible_datasets.features.storage import chunked
 
 TypedColumn = tuple[pa.ChunkedArray, Any]
-_OWN_FORM = (ClassLabel, Json, Media, _ArrayXD)
+_OWN_FORM = (ClassLabel, Json, Media, ArrayXD)
 _FAMILIES = ("int", "uint", "float", "large_string", "string", "large_binary", "binary", "timestamp", "duration")
 _RELATED = {"uint": "int", "large_string": "string", "large_binary": "binary"}
 
@@ -42,6 +43,8 @@ class Typing:
             values = [value.to_list() if hasattr(value, "to_list") else value for value in values]
         if self.wanted is not None and name in self.wanted:
             return column_of(values, self.wanted[name], name), self.wanted[name]
+        if not len(values):  # tells of no type, so it does not hold later values to that of the column that was there
+            return chunked(pa.nulls(0)), Value("null")
         original = self.originals.get(name) if self.keeps_types else None
         if original is not None and any_leaf(original, _OWN_FORM):
             return self._of_own_form(values, original, name)

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.features import ClassLabel, Features, Json, Value
+from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.dtypes import is_bytes, is_text
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import storage_type
-from crucible_datasets.features.types import Array2D, Array3D, Array4D, Array5D
 from crucible_datasets.ops.webdataset.contents import Contents, contents_of
 from crucible_datasets.ops.webdataset.extensions import (
     ARRAY,
@@ -33,7 +33,6 @@ from crucible_datasets.records import dataclass
 
 KEY = "__key__"
 OF_READERS = (KEY, "__url__", "__local_path__")  # what readers add to a sample, and no file of it
-ARRAYS = (Array2D, Array3D, Array4D, Array5D)
 _NAMES = re.compile(r"[^./\x00-\x1f\x7f][^/\x00-\x1f\x7f]*")
 
 
@@ -104,7 +103,7 @@ def _is_extension(name: str, feature: Any) -> bool:
         return kind in TEXT | JSON
     if isinstance(feature, ClassLabel) or pa.types.is_integer(stored):
         return kind in INTEGER | JSON | MSGPACK | CBOR
-    if isinstance(feature, ARRAYS):
+    if isinstance(feature, ArrayXD):
         return kind in ARRAY | JSON
     return kind in JSON | MSGPACK | CBOR
 
@@ -115,7 +114,7 @@ def _extension(feature: Any) -> str | None:
         return None
     if isinstance(feature, ClassLabel):
         return "cls"
-    if isinstance(feature, ARRAYS):
+    if isinstance(feature, ArrayXD):
         return "npy"
     if isinstance(feature, Value) and is_bytes(storage_type(feature)):
         return "bin"

@@ -21,6 +21,7 @@ from crucible_datasets.tables.view import View
 
 _MOST_ROWS = 1000  # of which the contents are held at a time
 _NO_LIMIT = 1 << 62
+_WIDTH_OF_UNKNOWN = 9  # digits of keys, where nobody knows how many rows there will be
 
 
 def to_webdataset(
@@ -44,7 +45,7 @@ def to_webdataset(
     most = max_shard_size if num_shards is None else _NO_LIMIT
     with ShardWriter(path, most, None, storage_options) as writer, _bar(len(view)) as bar:
         for start, stop in _bounds(len(view), num_shards):
-            for table in _blocks(view, batch_size, range(start, stop)):
+            for table in _cut(blocks(view, batch_size, range(start, stop))):
                 write_rows(writer, table.select(rows), plan, width_of(len(view)))
                 bar.update(len(table))
             if num_shards is not None:
@@ -69,8 +70,8 @@ def _bounds(rows: int, num_shards: int | None) -> Iterator[tuple[int, int]]:
     return ((rows * number // count, rows * (number + 1) // count) for number in range(count))
 
 
-def _blocks(view: View, batch_size: int | None, rows: range) -> Iterator[pa.Table]:
-    for table in blocks(view, batch_size, rows):
+def _cut(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    for table in tables:
         for start in range(0, len(table), _MOST_ROWS):
             yield table.slice(start, _MOST_ROWS)
 
@@ -87,9 +88,8 @@ def write_tables(
     """The rows of tables as they come; how many there will be is not known."""
     plan = planned(features, columns, extensions)
     with ShardWriter(path, max_shard_size, None, storage_options) as writer, _bar(None) as bar:
-        for table in tables:
-            for start in range(0, len(table), _MOST_ROWS):
-                write_rows(writer, table.slice(start, _MOST_ROWS), plan, 9)
+        for table in _cut(tables):
+            write_rows(writer, table, plan, _WIDTH_OF_UNKNOWN)
             bar.update(len(table))
     return writer.paths
 

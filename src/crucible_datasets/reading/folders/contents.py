@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 
+from crucible_datasets.exceptions import MediaFolderError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.folders import MediaFolder
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, chained, has_archive_name
@@ -46,6 +47,9 @@ def contents_of(paths: Iterable[str], folder: MediaFolder, metadata_names: Colle
             _sort_in(path, path.rpartition("/")[2], found, folder, metadata_names)
     for path in packed:
         _sort_in(path, str(chain_of(path)[1]).rpartition("/")[2], found, folder, metadata_names)
+    for path in found.media:
+        if path.encode(errors="ignore").decode() != path:
+            raise MediaFolderError(path, "its name is not UTF-8, so that no column can hold it.", "Rename it.")
     return found
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets.exceptions import MediaFolderError
 from crucible_datasets.features import ClassLabel, Features, Value
+from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.base import expression_of, narrowed
 from crucible_datasets.formats.folders import METADATA, MediaFolder
 from crucible_datasets.reading.archivenames import has_archive_name

@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources import quick
 from crucible_datasets.sources.client import is_client_loaded

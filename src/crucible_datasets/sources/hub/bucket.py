@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
 from crucible_datasets.exceptions import ContentMismatchError, DatasetNotFoundError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import SourceFile
 from crucible_datasets.sources.downloads import on_this_disk

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +16,7 @@ from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.cache.turns import found_or_turn
 from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError, DownloadError, OfflineError
+from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere, SourceFile

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets.features.arrays import ArrayXD as _ArrayXD
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.dtypes import arrow_of as string_to_arrow
 from crucible_datasets.features.dtypes import name_of as _arrow_to_datasets_dtype
@@ -17,11 +18,11 @@ from crucible_datasets.features.extension import (
     Array5DExtensionType,
     ArrayExtensionArray,
 )
-from crucible_datasets.features.features import FEATURE_TYPES as _FEATURE_TYPES
 from crucible_datasets.features.infer import translate
 from crucible_datasets.features.storage import arrow_type as get_nested_type
 from crucible_datasets.features.storage import feature_of
-from crucible_datasets.features.types import LargeList, List, _ArrayXD
+from crucible_datasets.features.tagged import FEATURE_TYPES as _FEATURE_TYPES
+from crucible_datasets.features.types import LargeList, List
 
 __all__ = [
     "_FEATURE_TYPES",

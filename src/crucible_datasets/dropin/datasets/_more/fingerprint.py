@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.fingerprint import is_caching_enabled
 from crucible_datasets.hashing import Hasher
 
@@ -39,11 +40,11 @@ def __getattr__(name: str) -> Any:
 def validate_fingerprint(fingerprint: str, max_length: int = 64) -> None:
     """An error unless a fingerprint can be the name of a file."""
     if not isinstance(fingerprint, str) or not fingerprint:
-        raise ValueError(f"Invalid fingerprint '{fingerprint}': it should be a non-empty string.")
+        raise ArgumentError("fingerprint", fingerprint, "expected a text that is not empty.")
     bad = [sign for sign in fingerprint if sign in INVALID_WINDOWS_CHARACTERS_IN_PATH]
     if bad or len(fingerprint) > max_length:
         wrong = f"it has {bad[0]!r}" if bad else f"it is longer than {max_length}"
-        raise ValueError(f"Invalid fingerprint {fingerprint!r}: {wrong}, and names a file.")
+        raise ArgumentError("fingerprint", fingerprint, f"{wrong}, and it names a file.")
 
 
 def format_transform_for_fingerprint(func: Callable[..., Any], version: str | None = None) -> str:

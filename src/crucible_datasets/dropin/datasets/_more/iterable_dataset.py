@@ -21,7 +21,7 @@ class _BaseExamplesIterable:
         self._state_dict: list[Any] | dict[str, Any] | None = None
 
     def __iter__(self) -> Iterator[tuple[Any, Row]]:
-        raise NotImplementedError(f"{type(self)} doesn't implement __iter__ yet")
+        raise NotImplementedError(f"{type(self).__name__} has no __iter__.")
 
     @property
     def iter_arrow(self) -> Any:
@@ -41,26 +41,26 @@ class _BaseExamplesIterable:
     @property
     def num_shards(self) -> int:
         """How many parts can be read on their own."""
-        raise NotImplementedError(f"{type(self)} doesn't implement num_shards yet")
+        raise NotImplementedError(f"{type(self).__name__} has no num_shards.")
 
     def shuffle_data_sources(self, generator: Any) -> _BaseExamplesIterable:
         """The same with its shards in another order."""
-        raise NotImplementedError(f"{type(self)} doesn't implement shuffle_data_sources yet")
+        raise NotImplementedError(f"{type(self).__name__} has no shuffle_data_sources.")
 
     def shard_data_sources(self, num_shards: int, index: int, contiguous: bool = True) -> _BaseExamplesIterable:
         """The same with some of the shards."""
-        raise NotImplementedError(f"{type(self)} doesn't implement shard_data_sources yet")
+        raise NotImplementedError(f"{type(self).__name__} has no shard_data_sources.")
 
     def reshard_data_sources(self) -> _BaseExamplesIterable:
         """The same with as many shards as there can be."""
-        raise NotImplementedError(f"{type(self)} doesn't implement reshard_data_sources yet")
+        raise NotImplementedError(f"{type(self).__name__} has no reshard_data_sources.")
 
     def split_shard_indices_by_worker(self, num_shards: int, index: int, contiguous: bool = True) -> list[int]:
         """Which shards fall to one of several."""
         return list(shared_out(self.num_shards, num_shards, index, contiguous))
 
     def _init_state_dict(self) -> dict[str, Any]:
-        raise NotImplementedError(f"{type(self)} doesn't implement _init_state_dict yet")
+        raise NotImplementedError(f"{type(self).__name__} has no _init_state_dict.")
 
 
 class ExamplesIterable(_BaseExamplesIterable):

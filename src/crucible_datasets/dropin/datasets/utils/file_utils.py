@@ -11,6 +11,7 @@ from crucible_datasets import config, storage
 from crucible_datasets.download import DownloadConfig, DownloadManager
 from crucible_datasets.download.iterables import ArchiveMembers as ArchiveIterable
 from crucible_datasets.download.iterables import FilesUnder as FilesIterable
+from crucible_datasets.exceptions import FileNotFoundDatasetsError
 from crucible_datasets.sources.base import scheme_of
 
 from ._anywhere import (
@@ -125,7 +126,7 @@ def cached_path(url_or_filename: str, download_config: DownloadConfig | None = N
     """Where a file lies on this disk, after it was fetched."""
     chosen = download_config or DownloadConfig(**download_kwargs)
     if is_local_path(url_or_filename) and not os.path.exists(url_or_filename):
-        raise FileNotFoundError(f"Local file {url_or_filename} doesn't exist")
+        raise FileNotFoundDatasetsError(url_or_filename)
     found = DownloadManager(download_config=chosen).download(str(url_or_filename))
     return str(DownloadManager(download_config=chosen).extract(found)) if chosen.extract_compressed_file else str(found)
 

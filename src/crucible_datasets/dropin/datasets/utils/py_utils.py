@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.formats.parquet import byte_count as convert_file_size_to_int
 
 T = TypeVar("T")
@@ -105,7 +106,7 @@ def unique_values(values: Iterable[T]) -> Iterator[T]:
 def iter_batched(iterable: Iterable[T], n: int) -> Iterator[list[T]]:
     """Lists of `n` values; the last may be shorter."""
     if n < 1:
-        raise ValueError(f"Invalid batch size {n}")
+        raise ArgumentError("n", n, "expected at least 1.")
     rest = iter(iterable)
     while batch := list(islice(rest, n)):
         yield batch

@@ -43,6 +43,11 @@ class SqlMirror:
     def __repr__(self) -> str:
         return f"SqlMirror({self._database.place!r})"
 
+    @property
+    def place(self) -> str:
+        """Where the database is: a file, or an address without its password."""
+        return self._database.place
+
     def close(self) -> None:
         """Let go of the connection."""
         self._database.close()

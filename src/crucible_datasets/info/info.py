@@ -1,8 +1,4 @@
-"""`DatasetInfo`: what is known about a dataset beside its rows.
-
-Read from and written to `dataset_info.json` beside saved data and to the YAML at the
-top of a dataset's README, in the forms other readers of these files expect.
-"""
+"""`DatasetInfo`: what is known about a dataset beside its rows, and its form in `dataset_info.json`."""
 
 from __future__ import annotations
 
@@ -11,22 +7,18 @@ import os
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, Field, field, fields, is_dataclass
-from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.info.texts import StorageOptions, inside, read_text, write_text
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import SplitDict
 from crucible_datasets.version import Version
 
 if TYPE_CHECKING:
-    from huggingface_hub import DatasetCardData
-
     from crucible_datasets.features import Features
-
-StorageOptions = dict[str, Any] | None
 
 
 @dataclass
@@ -127,7 +119,7 @@ class DatasetInfo:
         folder = os.fspath(dataset_info_dir)
         if not folder:
             raise ArgumentError("dataset_info_dir", folder, "name the folder that holds dataset_info.json.")
-        return cls.from_dict(json.loads(_read(_inside(folder, config.DATASET_INFO_FILENAME), storage_options)))
+        return cls.from_dict(json.loads(read_text(inside(folder, config.DATASET_INFO_FILENAME), storage_options)))
 
     def write_to_directory(
         self,
@@ -138,9 +130,9 @@ class DatasetInfo:
         """Write `dataset_info.json`, and `LICENSE` if there is one, into an existing folder."""
         folder = os.fspath(dataset_info_dir)
         text = json.dumps(self.to_dict(), indent=4 if pretty_print else None)
-        write_text(_inside(folder, config.DATASET_INFO_FILENAME), text, storage_options)
+        write_text(inside(folder, config.DATASET_INFO_FILENAME), text, storage_options)
         if self.license:
-            write_text(_inside(folder, config.LICENSE_FILENAME), self.license, storage_options)
+            write_text(inside(folder, config.LICENSE_FILENAME), self.license, storage_options)
 
     def _to_yaml_dict(self) -> dict[str, Any]:
         included = (item.name for item in fields(self) if item.name in self._INCLUDED_INFO_IN_YAML)
@@ -180,63 +172,6 @@ class DatasetInfoMixin:
     size_in_bytes = _told_by_info("size_in_bytes")
     supervised_keys = _told_by_info("supervised_keys")
     version = _told_by_info("version")
-
-
-class DatasetInfosDict(dict[str, DatasetInfo]):
-    """The infos of a dataset's configurations by name, as its README holds them."""
-
-    @classmethod
-    def from_directory(cls, dataset_infos_dir: str | os.PathLike[str]) -> DatasetInfosDict:
-        """Read the README of a folder, or else its older `dataset_infos.json`."""
-        folder = os.fspath(dataset_infos_dir)
-        card = _card(os.path.join(folder, config.REPOCARD_FILENAME))
-        if card is not None and "dataset_info" in card.data:
-            return cls.from_dataset_card_data(card.data)
-        legacy = os.path.join(folder, config.DATASETDICT_INFOS_FILENAME)
-        if os.path.exists(legacy):
-            stored = json.loads(_read(legacy))
-            return cls({name: DatasetInfo.from_dict(info) for name, info in stored.items()})
-        return cls()
-
-    def write_to_directory(
-        self, dataset_infos_dir: str | os.PathLike[str], overwrite: bool = False, pretty_print: bool = False
-    ) -> None:
-        """Put these infos into the README of a folder, and into an older `dataset_infos.json` if it is there."""
-        folder = os.fspath(dataset_infos_dir)
-        infos = DatasetInfosDict(self if overwrite else {**self.from_directory(folder), **self})
-        legacy = os.path.join(folder, config.DATASETDICT_INFOS_FILENAME)
-        if os.path.exists(legacy):
-            stored = {name: info.to_dict() for name, info in infos.items()}
-            write_text(legacy, json.dumps(stored, indent=4 if pretty_print else None))
-        if infos:
-            os.makedirs(folder, exist_ok=True)
-            _write_readme(os.path.join(folder, config.REPOCARD_FILENAME), infos)
-
-    @classmethod
-    def from_dataset_card_data(cls, dataset_card_data: DatasetCardData) -> DatasetInfosDict:
-        """The infos under `dataset_info` in a README's YAML: one, or a list of them."""
-        stored = dataset_card_data.get("dataset_info")
-        if isinstance(stored, list):
-            infos = [DatasetInfo._from_yaml_dict(entry) for entry in stored]
-            return cls({info.config_name or "default": info for info in infos})
-        if isinstance(stored, dict):
-            info = DatasetInfo._from_yaml_dict(stored)
-            info.config_name = info.config_name or "default"
-            return cls({info.config_name: info})
-        return cls()
-
-    def to_dataset_card_data(self, dataset_card_data: DatasetCardData) -> None:
-        """Put these infos into a README's YAML, beside the configurations already there."""
-        if not self:
-            return
-        infos = {**self.from_dataset_card_data(dataset_card_data), **self}
-        entries = [_yaml_entry(name, infos[name]) for name in sorted(infos)]
-        if len(entries) > 1:
-            dataset_card_data["dataset_info"] = entries
-            return
-        if entries[0]["config_name"] == "default":
-            del entries[0]["config_name"]
-        dataset_card_data["dataset_info"] = entries[0]
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -279,54 +214,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
-
-
-def _yaml_entry(name: str, info: DatasetInfo) -> dict[str, Any]:
-    entry = info._to_yaml_dict()
-    entry.pop("config_name", None)
-    return {"config_name": name, **entry}
-
-
-def _card(path: str) -> Any:
-    from huggingface_hub import DatasetCard
-
-    return DatasetCard(_read(path), ignore_metadata_errors=True) if os.path.exists(path) else None
-
-
-def _write_readme(path: str, infos: DatasetInfosDict) -> None:
-    from huggingface_hub import DatasetCardData
-
-    card = _card(path)
-    data = DatasetCardData() if card is None else card.data
-    infos.to_dataset_card_data(data)
-    write_text(path, f"---\n{data}\n---\n" if card is None else str(card))
-
-
-def _inside(folder: str, name: str) -> str:
-    return f"{folder.rstrip('/')}/{name}" if "://" in folder else os.path.join(folder, name)
-
-
-def _filesystem(path: str, storage_options: StorageOptions) -> tuple[Any, str]:
-    filesystem, location = import_module("fsspec.core").url_to_fs(path, **(storage_options or {}))
-    return filesystem, location
-
-
-def _read(path: str, storage_options: StorageOptions = None) -> str:
-    if "://" not in path:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    filesystem, location = _filesystem(path, storage_options)
-    return bytes(filesystem.cat_file(location)).decode()
-
-
-def write_text(path: str, text: str, storage_options: StorageOptions = None, is_lasting: bool = True) -> None:
-    """Write a small file that no reader ever sees half of; what is not `is_lasting` somebody else puts on the disk."""
-    filesystem, location = (None, path) if "://" not in path else _filesystem(path, storage_options)
-    if filesystem is None or "file" in filesystem.protocol:
-        from crucible_datasets.atomic import written_whole
-
-        with written_whole(location, is_lasting) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-    else:
-        # One request: an object store shows the new object only when all of it has arrived.
-        filesystem.pipe_file(location, text.encode())

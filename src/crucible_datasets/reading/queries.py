@@ -28,7 +28,7 @@ from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, 
 Batch = tuple[pa.Table, Features]
 
 
-def rows_of_query(
+def answered(
     sql: Any,
     con: Any,
     features: Mapping[str, Any] | None = None,

@@ -1,0 +1,55 @@
+"""The answers of one run: which were wrong, which could not be read."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crucible_datasets.cli.command import require_count
+from crucible_datasets.cli.pieces import Column, Table, amount
+from crucible_datasets.cli.scores import number
+
+if TYPE_CHECKING:
+    from crucible_datasets.evaluation.outcome import Outcome
+    from crucible_datasets.evaluation.runs.record import EvaluationResult
+
+KINDS = ("wrong", "right", "unparsed", "failed", "all")
+_NONE = {"all": "no sample", "failed": "no sample failed"}
+_UNREAD = ("unparsed", "empty", "truncated")
+_COLUMNS = (
+    Column("id"),
+    amount("score", shown=number),
+    Column("status", keep=True),
+    Column("target"),
+    Column("extracted", "read"),
+    Column("prediction"),
+)
+
+
+def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int) -> Table:
+    """The first answers of a kind, as one metric judged them; 1 is right, as for `results diff`."""
+    require_count(limit, "limit")
+    key = result.key(metric)
+    rows = (
+        {
+            "id": sample.id,
+            "score": outcome.value,
+            "status": outcome.status,
+            "target": sample.target,
+            "extracted": outcome.extracted,
+            "prediction": sample.prediction,
+            "input": sample.input,
+        }
+        for sample in result.samples
+        if is_kind(outcome := sample.outcomes[key], kind)
+    )
+    return Table(_COLUMNS, list(islice(rows, limit)), _NONE.get(kind, f"no sample is {kind}"))
+
+
+def is_kind(outcome: Outcome, kind: str) -> bool:
+    """Whether an outcome is one of these: what could not be read is wrong too, what has no value is neither."""
+    if kind in ("right", "wrong"):
+        return outcome.value is not None and (outcome.value >= 1) == (kind == "right")
+    if kind == "unparsed":
+        return outcome.status in _UNREAD
+    return kind == "all" or outcome.status not in ("ok", *_UNREAD)

@@ -1,0 +1,112 @@
+"""A hub folder: its repositories, and plain folders that are shown as such.
+
+datasets/<org>/<name>/…  a repository, see `repos`
+<org>/<name>/…           a plain folder: its files are the branch main, where they lie
+buckets/<org>/<name>/…   the files of a bucket, which are served as they are
+blobs/…                  the contents of committed files
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from crucible_datasets.forking import cached_property
+from crucible_datasets.localhub.blobs import Blobs, blob_of
+from crucible_datasets.localhub.refusals import HubError, is_name, require_name
+from crucible_datasets.localhub.repos import Repo, StoredFile, stored
+
+_TAKEN = {"datasets", "blobs", "buckets"}  # folders that are no organizations
+
+
+@dataclass(eq=False)
+class HubFolder:
+    """All repositories of a folder."""
+
+    root: str
+    _repos: dict[str, Repo] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _looked: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        return Blobs(os.path.join(self.root, "blobs"))
+
+    def repo(self, id: str) -> Repo:
+        """The repository of that name, there or not; a plain folder of that name is looked at again."""
+        require_name(id)
+        with self._lock:
+            if id not in self._repos:
+                self._repos[id] = Repo(id, os.path.join(self.root, "datasets", *id.split("/")))
+            self._import(self._repos[id])
+            return self._repos[id]
+
+    def names(self) -> list[str]:
+        """The names of all repositories."""
+        found = set()
+        for folder in (os.path.join(self.root, "datasets"), self.root):
+            for org in _folders(folder):
+                if folder == self.root and org in _TAKEN:
+                    continue
+                if os.path.isfile(os.path.join(folder, org, "repo.json")):
+                    found.add(org)
+                found.update(
+                    f"{org}/{name}" for name in _folders(os.path.join(folder, org)) if name not in {"refs", "commits"}
+                )
+        return sorted(name for name in found if all(map(is_name, name.split("/"))))
+
+    def open(self, file: StoredFile) -> Any:
+        """The content of a file of a commit."""
+        if file.where is None:
+            return self.blobs.open(file.sha256)
+        path, size, changed = file.where
+        facts = os.stat(path)
+        if (facts.st_size, facts.st_mtime_ns) != (size, changed):
+            raise HubError(404, "EntryNotFound", "The file was changed after this commit, and its old content is gone.")
+        return open(path, "rb")
+
+    def _import(self, repo: Repo) -> None:
+        """Commit what has changed in a plain folder since it was last looked at."""
+        plain = os.path.join(self.root, *repo.id.split("/"))
+        if not os.path.isdir(plain) or os.path.realpath(plain) == os.path.realpath(repo.folder):
+            return
+        if "/" not in repo.id or repo.id.partition("/")[0] in _TAKEN:
+            return
+        if time.monotonic() - self._looked.get(repo.id, float("-inf")) < 1:
+            return
+        self._looked[repo.id] = time.monotonic()
+        known = dict(repo.find("main").files) if repo.exists else {}
+        present = dict(plain_files(plain))
+        changes: dict[str, StoredFile | None] = {
+            path: None for path, file in known.items() if file.where and path not in present
+        }
+        for path, where in present.items():
+            if path not in known or known[path].where != where:
+                changes[path] = stored(path, blob_of(where[0]), where)
+        if changes:
+            (repo if repo.exists else repo.create()).commit(changes, "files of the folder", author="hub")
+
+
+def plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+    """The files below a folder by their names: where each lies, its size, and when it was changed."""
+    folder = os.path.realpath(folder)
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(files):
+            path = os.path.join(parent, name)
+            if os.path.islink(path) and not os.path.realpath(path).startswith(folder + os.sep):
+                continue  # a link that leads out of the folder would show what was never meant to be served
+            facts = os.stat(path)
+            relative = path[len(folder) + 1 :].replace(os.sep, "/")
+            yield relative, (path, facts.st_size, facts.st_mtime_ns)
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith(".")]
+    except OSError:
+        return []

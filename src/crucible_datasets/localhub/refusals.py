@@ -1,0 +1,27 @@
+"""What the server refuses, as the Hub says it, and names that it refuses."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[\w])?")
+
+
+class HubError(Exception):
+    """A refusal of the server: a status, the Hub's code for it, and a sentence."""
+
+    def __init__(self, status: int, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status, self.code, self.sentence = status, code, sentence
+
+
+def is_name(part: str) -> bool:
+    """Whether an organization or a dataset may be called so."""
+    return _NAME.fullmatch(part) is not None
+
+
+def require_name(id: str) -> None:
+    """Raise unless this may be called so: no name becomes a path unchecked."""
+    org, _, name = id.rpartition("/")
+    if not all(map(is_name, [org, name] if org else [name])) or ".." in id or "--" in id:
+        raise HubError(400, "BadRequest", f"{id!r} is not the name of a dataset.")

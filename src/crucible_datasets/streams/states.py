@@ -1,0 +1,54 @@
+"""States of streams as they are handed out and come back: which steps they belong to, and whether they are whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import xxhash
+
+from crucible_datasets.exceptions import ArgumentTypeError, DamagedStateError, ForeignStateError
+from crucible_datasets.streams.base import Stage
+
+State = Mapping[str, Any]
+_NEEDED = {"epoch", "place"}
+
+
+def steps_of(stage: Stage) -> list[str]:
+    """The kinds of a stage and of those below it."""
+    return list(_steps(stage))
+
+
+def _steps(stage: Stage) -> Iterator[str]:
+    for below in stage.below():
+        yield from _steps(below)
+    yield type(stage).__name__
+
+
+def sealed(state: dict[str, Any], stage: Stage) -> dict[str, Any]:
+    """A state with the steps that it belongs to, and a sum over all of it."""
+    state["steps"] = steps_of(stage)
+    found = _sum(state)
+    return state if found is None else {**state, "sum": found}
+
+
+def opened(given: State | Sequence[State], stage: Stage) -> list[State]:
+    """The state of one reader, or those of all readers of a run, which must be what these steps have handed out."""
+    states = [given] if isinstance(given, Mapping) else list(given)
+    for state in states:
+        if not isinstance(state, Mapping) or not state.keys() >= _NEEDED:
+            raise ArgumentTypeError("state_dict", state, "expected what state_dict() gave, or a list of such states.")
+        if "sum" in state and state["sum"] != _sum({name: state[name] for name in state if name != "sum"}):
+            raise DamagedStateError(dict(state))
+        if state.get("steps", steps_of(stage)) != steps_of(stage):
+            raise ForeignStateError(state["steps"], steps_of(stage))
+    return states
+
+
+def _sum(state: State) -> str | None:
+    try:
+        text = json.dumps(state, sort_keys=True)
+    except (TypeError, ValueError):
+        return None  # a generator with a state of its own may put anything into it
+    return str(xxhash.xxh3_64_hexdigest(text.encode()))
