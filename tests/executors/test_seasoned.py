@@ -186,12 +186,25 @@ def test_an_interrupt_does_not_wait_for_imports(install, tmp_path, monkeypatch):
     code = "import time\nif os.path.exists('slow'): time.sleep(60)\ndef value(): return 6"
     module, importers = install("slow_one", code)
     (tmp_path / "slow").touch()
-    here = threading.get_ident()  # a signal to the process may reach a thread that does not wake this one
-    killer = threading.Thread(target=lambda: (wait_until(importers), signal.pthread_kill(here, signal.SIGINT)))
+    here, ended = threading.get_ident(), threading.Event()
+
+    def interrupt():
+        wait_until(importers)
+        while True:  # one that comes while something is collected as garbage is lost
+            signal.pthread_kill(here, signal.SIGINT)
+            if ended.wait(1):
+                return
+
+    killer = threading.Thread(target=interrupt)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which another test may have changed
     killer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run(lambda _: module.value(), 2)
-    killer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(lambda _: module.value(), 2)
+    finally:
+        ended.set()
+        killer.join()
+        signal.signal(signal.SIGINT, before)
     assert wait_until(lambda: not any(map(is_alive, importers())), 5)
     (tmp_path / "slow").unlink()
     assert run(lambda _: module.value(), 2) == [6, 6]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from crucible_datasets.atomic.files import remove_tree
 from crucible_datasets.atomic.owners import unfinished_name
 
 _BELIEVED_SECONDS = 600
@@ -23,9 +24,13 @@ class Ledger:
     def begin(self, size: int) -> None:
         """All entries were looked at, and are this large."""
         beside = os.path.join(self._work, unfinished_name("ledger"))  # which the next one removes, if this one dies
-        with open(beside, "w", encoding="ascii") as file:
-            file.write(f"{int(time.time())}\n{size}\n")
-        os.replace(beside, self._path)
+        try:
+            with open(beside, "w", encoding="ascii") as file:
+                file.write(f"{int(time.time())}\n{size}\n")
+            os.replace(beside, self._path)
+        except BaseException:
+            remove_tree(beside)
+            raise
 
     def add(self, size: int) -> int | None:
         """One more entry; how large all of them are now, or None when only a look can tell."""

@@ -26,7 +26,7 @@ from crucible_datasets.executors.rayparcels import Packed, RayParcels, opened, s
 from crucible_datasets.executors.surroundings import Surroundings
 from crucible_datasets.registry import need
 
-_SECONDS_TO_HEED, _SECONDS_TO_DIE = 1.0, 5.0
+_SECONDS_TO_END, _SECONDS_TO_HEED, _SECONDS_TO_DIE = 0.1, 1.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -176,17 +176,20 @@ class _Calls:
             raise WorkerDiedError(task.title, task.rows, None) from error
         self.waiting.appendleft(number)
 
+    def _unfinished(self, refs: list[Any], seconds: float) -> list[Any]:
+        return list(self.ray.wait(refs, num_returns=len(refs), timeout=seconds)[1]) if refs else []
+
     def stop(self) -> None:
         """Have none of the tasks under way any more."""
         if not self.ray.is_initialized():  # They have ended, and a question to Ray would start another cluster.
             return
-        left = list(self.under_way)
+        # Ray 2.60 ends this whole process when a task ends while it is cancelled. So those that are about to end, may.
+        left = self._unfinished(list(self.under_way), _SECONDS_TO_END)
         # A worker that only lets go of its task keeps what it has loaded.
         for force, seconds in ((False, _SECONDS_TO_HEED), (True, _SECONDS_TO_DIE)):
             for ref in left:
                 self.ray.cancel(ref, force=force)
-            if left:
-                _, left = self.ray.wait(left, num_returns=len(left), timeout=seconds)
+            left = self._unfinished(left, seconds)
         self.ears.forget.remote(self.run)
 
 

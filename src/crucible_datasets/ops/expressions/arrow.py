@@ -14,6 +14,8 @@ from crucible_datasets.formats.filters import identity_of
 from crucible_datasets.ops.expressions.base import Read, first_line, plain_table, types_of
 from crucible_datasets.tables.pruning import Wanted
 
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+
 
 class ArrowEngine:
     """Expressions of pyarrow by the names of their results."""
@@ -38,16 +40,15 @@ class ArrowEngine:
 
     def _names(self, schema: pa.Schema) -> list[str]:
         """The columns that the expressions look at."""
-        # Their text has the names in it, but not only as names.
         seen = {name for expression in self._expressions.values() for name in columns_of(expression, schema.names)}
         names = [name for name in schema.names if name in seen]
-        empty = schema.empty_table()
-        self._projected(empty, schema, names)
-        for name in list(names) if len(names) > 1 else []:
+        # The text has the names in it, but not only as names: which ones are needed shows when they are missing.
+        doubtful = [name for name in names if not _stands_alone(name, _QUOTED.sub("", self.text))]
+        for name in doubtful if len(names) > 1 else []:
             fewer = [other for other in names if other != name]
             try:
-                _project(empty.select(fewer), self._expressions)
-            except pa.ArrowInvalid:
+                _project(schema.empty_table().select(fewer), self._expressions)
+            except pa.ArrowException:
                 continue
             names = fewer
         return names
@@ -60,6 +61,10 @@ class ArrowEngine:
             if unknown and unknown[1] not in schema.names:
                 raise ColumnNotFoundError(unknown[1], schema.names) from error
             raise ExpressionError(self.text, types_of(schema, names), first_line(error)) from error
+
+
+def _stands_alone(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?![\w(=])", text) is not None
 
 
 def _project(table: pa.Table, expressions: Mapping[str, Any]) -> pa.Table:
