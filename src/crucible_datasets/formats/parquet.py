@@ -42,6 +42,8 @@ broken = partial(broken_arrow, kind="a readable Parquet file")
 
 # Fewer, larger batches: a thread that decodes ahead waits for the interpreter between two of them.
 _BATCH_BYTES = 2 << 20
+# A group of less is decoded without threads, and its first row is there when the first quarter of it is.
+_SMALL_BATCH_BYTES = 512 << 10
 _FEWEST_ROWS, _MOST_ROWS = 64, 8192
 _VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 # Text and numbers shrink to a tenth at most when they are worth reading; a bomb shrinks to a thousandth and less.
@@ -185,7 +187,16 @@ class Layout:
     @property
     def batch_rows(self) -> int:
         """How many rows to decode at once."""
-        return min(max(int(_BATCH_BYTES / max(self.row_bytes, 1)), _FEWEST_ROWS), _MOST_ROWS)
+        most = self._rows_of(_BATCH_BYTES)
+        return most if self.num_rows > most else self._rows_of(_SMALL_BATCH_BYTES)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is decoded before a thread has started."""
+        return self.num_rows <= self._rows_of(_BATCH_BYTES)
+
+    def _rows_of(self, size: int) -> int:
+        return min(max(int(size / max(self.row_bytes, 1)), _FEWEST_ROWS), _MOST_ROWS)
 
 
 def leaves_of(metadata: Any, columns: Sequence[str]) -> list[Any]:
@@ -220,7 +231,7 @@ def decoded(
             batch_size or layout.batch_rows,
             row_groups=[group],
             columns=list(columns),
-            use_threads=layout.num_rows > layout.batch_rows,  # less is decoded before a thread has started
+            use_threads=not layout.is_small,
         )
     produced = rows = 0
     while True:

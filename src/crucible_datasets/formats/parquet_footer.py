@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 _PHYSICAL = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
@@ -17,6 +16,7 @@ _TRUE, _FALSE, _BYTE, _INT16, _INT32, _INT64, _DOUBLE, _BINARY, _LIST, _SET, _ST
 _NUM_ROWS, _ROW_GROUPS, _CHUNKS, _CHUNK_METADATA, _TYPE, _SIZES = 3, 4, 1, 3, 1, 16
 _ENCRYPTED = (8, 9)
 _DEEPEST = 32
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _USUAL_BYTES = 4096  # of a footer, so that one look at the end of a file is enough
 _before_rows = b"\0"  # what the last footer held before its number of rows: the schema, which files of a dataset share
 
@@ -51,26 +51,26 @@ def _fits(chunk: _Chunk, leaf: Any) -> bool:
 
 def _bytes(source: Any) -> bytes:
     if not isinstance(source, str):
-        return _footer(source.seek, source.read)
-    descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        return _footer(source, type(source).seek, type(source).read)
+    descriptor = os.open(source, _READ_ONLY)
     try:
-        return _footer(partial(os.lseek, descriptor), partial(os.read, descriptor))
+        return _footer(descriptor, os.lseek, os.read)
     finally:
         os.close(descriptor)
 
 
-def _footer(seek: Callable[[int, int], int], read: Callable[[int], bytes]) -> bytes:
+def _footer(file: Any, seek: Callable[[Any, int, int], int], read: Callable[[Any, int], bytes]) -> bytes:
     try:
-        seek(-_USUAL_BYTES, os.SEEK_END)
+        seek(file, -_USUAL_BYTES, os.SEEK_END)
     except (OSError, ValueError):  # the whole file is less
-        seek(0, os.SEEK_SET)
-    tail = read(_USUAL_BYTES)
+        seek(file, 0, os.SEEK_SET)
+    tail = read(file, _USUAL_BYTES)
     if tail[-4:] != b"PAR1":
         raise ValueError("no footer that can be read")
     size = int.from_bytes(tail[-8:-4], "little") + 8
     if size > len(tail):
-        seek(-size, os.SEEK_END)
-        tail = read(size)
+        seek(file, -size, os.SEEK_END)
+        tail = read(file, size)
     return tail[-size:-8]
 
 

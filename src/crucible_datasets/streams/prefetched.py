@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from crucible_datasets import config
 from crucible_datasets.streams.base import Position, Stage, Step
@@ -47,7 +48,7 @@ def with_prefetch(stage: Stage) -> Stage:
     if config.STREAMING_PREFETCH_BATCHES < 1:
         return stage
     if isinstance(stage, Source):
-        return Prefetched(stage) if stage.shards and all(shard.reads_files for shard in stage.shards) else stage
+        return Prefetched(stage) if stage.shards and all(map(attrgetter("reads_files"), stage.shards)) else stage
     below = stage.below()
     return stage.over([with_prefetch(one) for one in below]) if below else stage
 
