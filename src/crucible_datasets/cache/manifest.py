@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from crucible_datasets.atomic.files import make_tree_durable, paths_in
 
 MANIFEST = "manifest.json"
 _BLOCK = 4 << 20
+_WORTH_THREADS = 64 << 20  # bytes: they are read in the time in which a few threads start
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,10 @@ def write_manifest(
     if not boot():
         make_tree_durable(folder)
     paths = {os.path.relpath(path, folder): path for path in paths_in(folder) if not os.path.isdir(path)}
-    with ThreadPoolExecutor(max(1, min(8, len(paths)))) as pool:
-        each = map if len(paths) == 1 else pool.map
-        stated = each(lambda name: stored(paths[name], (known or {}).get(name)), paths)
+    records = [(known or {}).get(name) for name in paths]
+    unread = sum(os.path.getsize(path) for path, record in zip(paths.values(), records, strict=True) if not record)
+    with nullcontext() if unread < _WORTH_THREADS else ThreadPoolExecutor(min(8, len(paths))) as pool:
+        stated = (pool.map if pool else map)(stored, paths.values(), records)
         files = dict(zip(paths, stated, strict=True))
     now = time.time()
     _write(Entry(key, folder, facts, now, now, files))
@@ -150,9 +152,10 @@ def boot() -> str:
 
 
 def _hash(path: str) -> str:
-    digest, block = xxhash.xxh3_128(), bytearray(_BLOCK)
-    view = memoryview(block)
+    digest = xxhash.xxh3_128()
     with open(path, "rb", buffering=0) as file:
+        block = bytearray(min(os.fstat(file.fileno()).st_size + 1, _BLOCK))
+        view = memoryview(block)
         while length := file.readinto(block):
             digest.update(view[:length])
     return digest.hexdigest()

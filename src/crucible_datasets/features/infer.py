@@ -40,7 +40,7 @@ def infer_column(
     values: Any, name: str | None = None, on_mixed_types: str | None = None
 ) -> tuple[pa.ChunkedArray, Any]:
     """The values as a column, and its feature."""
-    array = _at_once(values)
+    array = None if type(values) is list else _at_once(values)
     if array is None:
         values = values if isinstance(values, list) else list(values)
         try:

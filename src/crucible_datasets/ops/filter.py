@@ -79,7 +79,8 @@ class Job:
         """The rows that are kept, worked out or found."""
         folder = keeping.folder(partial(put_together, partial(self._make, view)))
         errors = errors_in(folder, result_in(folder)["errors"], self.call.on_error)
-        kept = tightest(np.load(os.path.join(folder, KEPT)))
+        kept = tightest(np.load(os.path.join(folder, KEPT), mmap_mode="r"))
+        kept = kept if isinstance(kept, range) else np.array(kept)
         keeping.release(folder)
         return replace(view, rows=compose(view.rows, kept), fingerprint=keeping.fingerprint), errors
 
@@ -88,10 +89,21 @@ class Job:
             return FilterShard(view, part, self.call, folder, self.batch_size)
 
         parts = running.run(shard, len(view), self.workers, self.title, self.call, self.executor)
-        kept = np.concatenate([np.load(os.path.join(folder, part["kept"])) for part in parts])
-        np.save(os.path.join(folder, KEPT), kept)
+        num_rows = _join([os.path.join(folder, part["kept"]) for part in parts], os.path.join(folder, KEPT))
         errors = [part["errors"] for part in parts if "errors" in part]
-        write_result(folder, {"num_rows": len(kept), "errors": errors}, [KEPT, *errors])
+        write_result(folder, {"num_rows": num_rows, "errors": errors}, [KEPT, *errors])
+
+
+def _join(paths: Sequence[str], target: str) -> int:
+    """Write the numbers in some files into one, without holding them all; how many they are."""
+    every = [np.load(path, mmap_mode="r") for path in paths]
+    count = sum(map(len, every))
+    with open(target, "wb") as file:
+        header = {"descr": np.dtype(np.int64).str, "fortran_order": False, "shape": (count,)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for numbers in every:
+            numbers.tofile(file)
+    return count
 
 
 def _in_named_file(view: View, path: str, keeping: Keeping, job: Job) -> Result:

@@ -19,6 +19,7 @@ from crucible_datasets.exceptions import DatasetsError, RowIndexError
 Rows = range | npt.NDArray[np.int64]
 
 _NONE: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+_COMPARED_AT_ONCE = 1 << 14
 
 
 def compose(outer: Rows, inner: Rows) -> Rows:
@@ -61,8 +62,13 @@ def tightest(indices: npt.NDArray[np.int64]) -> Rows:
     if len(indices) == 0:
         return range(0)
     first, last = int(indices[0]), int(indices[-1])
-    contiguous = last - first == len(indices) - 1 and bool((np.diff(indices) == 1).all())
+    contiguous = last - first == len(indices) - 1 and _lie_side_by_side(indices)
     return range(first, last + 1) if contiguous else indices
+
+
+def _lie_side_by_side(indices: npt.NDArray[np.int64]) -> bool:
+    parts = (indices[at : at + _COMPARED_AT_ONCE + 1] for at in range(0, len(indices), _COMPARED_AT_ONCE))
+    return all(bool((np.diff(part) == 1).all()) for part in parts)
 
 
 def chosen(indices: Iterable[Any], num_rows: int) -> Rows:

@@ -22,6 +22,7 @@ from crucible_datasets.tables.writing import Segment, as_features, united
 
 _ROWS_AT_ONCE = 1 << 13
 _BYTES_AT_ONCE = 4 << 20
+_SYSTEM = pa.system_memory_pool()
 
 
 @dataclass
@@ -61,7 +62,7 @@ class RunWriter:
         self._features = Features()
         self._writer: Any = None
         self._formatter = ArrowFormatter()
-        self._waiting: list[pa.Table] = []
+        self._waiting: list[list[pa.ChunkedArray]] = []
         self._waiting_rows = self._waiting_bytes = 0
 
     def add(self, block: Block, outcome: Outcome) -> None:
@@ -92,7 +93,7 @@ class RunWriter:
         if features:
             run.file = f"{self.prefix}-{len(self.runs) - 1}.run"
             self._writer = pa.ipc.new_stream(os.path.join(self.folder, run.file), features.arrow_schema)
-            self._put(_table(outcome), features)
+            self._put([column for column, _ in outcome.columns.values()])
         return run
 
     def _write(self, run: Run, block: Block, outcome: Outcome) -> Run:
@@ -104,26 +105,29 @@ class RunWriter:
                 if rows is not None and not isinstance(rows, range):
                     column = column.take(pa.array(rows - block.rows.start))
                 outcome.columns[name] = column, self.originals[name]
-        features = Features({name: kind for name, (_, kind) in outcome.columns.items()})
-        if features == self._features:
-            self._put(_table(outcome).select(run.columns), features)
+        kinds = {name: kind for name, (_, kind) in outcome.columns.items()}
+        if kinds == self._features:
+            self._put([outcome.columns[name][0] for name in run.columns])
             return run
+        features = Features(kinds)
         grown = united(Segment("", self._features), Segment("", features), self.on_mixed_types)
         if grown != self._features:
             return self._opened(block, outcome, features)
-        self._put(as_features(_table(outcome), features, self._features, self.on_mixed_types), self._features)
+        self._put(as_features(_table(outcome), features, self._features, self.on_mixed_types).columns)
         return run
 
-    def _put(self, table: pa.Table, features: Features) -> None:
-        self._waiting.append(table)
-        self._waiting_rows += len(table)
-        self._waiting_bytes += table.nbytes
+    def _put(self, columns: list[pa.ChunkedArray]) -> None:
+        self._waiting.append(columns)
+        self._waiting_rows += len(columns[0])
+        self._waiting_bytes += sum(column.nbytes for column in columns)
         if self._waiting_rows >= _ROWS_AT_ONCE or self._waiting_bytes >= _BYTES_AT_ONCE:
             self._flush()
 
     def _flush(self) -> None:
         if self._waiting:
-            together = pa.concat_tables(self._waiting).combine_chunks()
+            columns = [_joined(parts) for parts in zip(*self._waiting, strict=True)]
+            # Whatever the system gives for one flush it gives again for the next; Arrow's pools begin with fresh pages.
+            together = pa.table(columns, names=list(self._features)).combine_chunks(memory_pool=_SYSTEM)
             self._writer.write_table(self._formatter.batch(together, self._features))
             self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
 
@@ -137,6 +141,10 @@ class RunWriter:
         """Finish the last file; all runs."""
         self._close()
         return self.runs
+
+
+def _joined(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
 
 
 def _table(outcome: Outcome) -> pa.Table:
