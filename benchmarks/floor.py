@@ -28,6 +28,11 @@ def as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({name: [row[name] for row in rows] for name in rows[0]})
 
 
+def as_numpy(column: pa.Array) -> np.ndarray:
+    """Texts as arrays of one width, as both libraries give them; most of the time goes into their blanks."""
+    return np.array(column.to_pylist()) if pa.types.is_string(column.type) else column.to_numpy(zero_copy_only=False)
+
+
 class Dataset:
     """A table and, after a shuffle, the order of its rows."""
 
@@ -108,8 +113,7 @@ class Dataset:
         for batch in self.table.to_batches(size):
             if self.kind == "numpy":
                 names, columns = batch.schema.names, batch.columns
-                arrays = (column.to_numpy(zero_copy_only=False) for column in columns)
-                yield dict(zip(names, arrays, strict=True))
+                yield dict(zip(names, map(as_numpy, columns), strict=True))
             else:
                 yield batch.to_pydict()
 

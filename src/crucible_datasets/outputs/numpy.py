@@ -18,7 +18,7 @@ from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.tensors import TensorFormatter, alike
 
-WIDEST_IN_BULK = 1024  # beyond that the padding costs more than it saves
+WIDEST_IN_BULK = 256  # beyond that the padding costs more than it saves
 
 
 class NumpyFormatter(TensorFormatter):
@@ -78,9 +78,9 @@ def _default_dtype(value: Any) -> dict[str, Any]:
 def _fixed_width(array: pa.Array) -> AnyArray:
     """Strings as numpy's `U`, bytes as its `S`."""
     if not dtypes.is_text(array.type):
-        return arrays.leaves(array).astype("S")
+        return np.array(array.to_pylist(), dtype="S")
     padded = _padded(array)
-    return arrays.leaves(array).astype("U") if padded is None else padded
+    return np.array(array.to_pylist(), dtype="U") if padded is None else padded
 
 
 def _padded(array: pa.Array) -> AnyArray | None:
