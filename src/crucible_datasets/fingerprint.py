@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.forking import Lock
-from crucible_datasets.hashing import Hasher, UnhashableError
 from crucible_datasets.logging import get_logger
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from crucible_datasets.hashing import Hasher, UnhashableError
 
 __all__ = [
     "Fingerprint",
@@ -32,6 +33,15 @@ logger = get_logger(__name__)
 _caching_enabled = True
 _UNFIT_FOR_FILE_NAMES = r"<>:/\|?*"
 _warned: set[str] = set()
+
+
+def __getattr__(name: str) -> Any:
+    # Few programs that read rows ask for a hash.
+    if name not in ("Hasher", "UnhashableError"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from crucible_datasets import hashing
+
+    return getattr(hashing, name)
 
 
 def enable_caching() -> None:
@@ -102,6 +112,8 @@ class Fingerprint:
         return text
 
     def _settle(self, parent: str | None) -> str:
+        from crucible_datasets.hashing import Hasher
+
         with self._lock:
             if self._text is None:
                 self._text = Hasher.hash(self._content) if parent is None else _derived(parent, *self._content)
@@ -128,6 +140,8 @@ class Fingerprint:
 
 
 def _derived(parent: str, operation: str, facts: dict[str, Any]) -> str:
+    from crucible_datasets.hashing import Hasher, UnhashableError
+
     hasher = Hasher()
     hasher.update((parent, operation, sorted(facts)))
     for name in sorted(facts):

@@ -11,7 +11,6 @@ from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.dataset_dict import DatasetDict
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
-from crucible_datasets.fingerprint import Hasher
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.logging import get_logger
 from crucible_datasets.ops import saved
@@ -230,6 +229,8 @@ class FilesBuilder:
     @property
     def config_id(self) -> str:
         """The name of the configuration, and a hash of the options that differ from its own."""
+        from crucible_datasets.hashing import Hasher
+
         given = sorted(self._reader.resolved.options.items())
         return self.config.name if not given else f"{self.config.name}-{Hasher.hash(given)}"
 

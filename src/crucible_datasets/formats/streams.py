@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
@@ -107,6 +105,9 @@ def rewindable(stream: BinaryIO) -> BinaryIO:
     """The stream itself, or a copy on disk of one that can be read only once."""
     if stream.seekable():
         return stream
+    import shutil
+    import tempfile
+
     copy = tempfile.TemporaryFile()  # noqa: SIM115  it closes, and is gone, with its last reader
     shutil.copyfileobj(stream, copy, BLOCK)
     copy.seek(0)
@@ -179,6 +180,8 @@ class Replay:
 
     def ahead(self) -> Iterator[bytes]:
         """All blocks that are still to come."""
+        import tempfile
+
         disk = self._disk = self._disk or tempfile.TemporaryFile()  # noqa: SIM115
         start = disk.tell()
         for waiting in [waiting for waiting in self._waiting if isinstance(waiting, int)]:

@@ -7,10 +7,7 @@ zeros at the end, as tapes leave them, are nothing.
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import os
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, cast
@@ -90,6 +87,8 @@ class _GzipDecoder:
     """zlib with the interface of its siblings."""
 
     def __init__(self) -> None:
+        import zlib
+
         with_gzip_header = 16
         self._zlib = zlib.decompressobj(zlib.MAX_WBITS | with_gzip_header)
 
@@ -109,13 +108,27 @@ class _GzipDecoder:
         return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
 
 
+def _bz2() -> Any:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
 def _xz() -> Any:
+    import lzma
+
     # A header of 32 bytes can ask for a dictionary of 4 GiB.
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=config.MAX_UNPACKED_BYTES_AT_ANY_RATIO)
 
 
-_DECODERS: dict[str, Callable[[], _Decoder]] = {"gz": _GzipDecoder, "bz2": bz2.BZ2Decompressor, "xz": _xz}
-_DAMAGED = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError)
+_DECODERS: dict[str, Callable[[], _Decoder]] = {"gz": _GzipDecoder, "bz2": _bz2, "xz": _xz}
+
+
+def _damage_kinds() -> tuple[type[Exception], ...]:
+    import lzma
+    import zlib
+
+    return zlib.error, lzma.LZMAError, OSError, EOFError, ValueError
 
 
 def _from_decoder(source: BinaryIO, kind: str, name: str) -> Iterator[bytes]:
@@ -127,7 +140,7 @@ def _from_decoder(source: BinaryIO, kind: str, name: str) -> Iterator[bytes]:
             ended = not given
         try:
             piece = decoder.decompress(given, PIECE)
-        except _DAMAGED as error:
+        except _damage_kinds() as error:
             raise _damage(error, kind, name, taken) from error
         given = b""
         if piece:
@@ -156,6 +169,8 @@ def _after_zeros(rest: bytes, source: BinaryIO) -> tuple[bytes, int]:
 
 
 def _damage(error: Exception, kind: str, name: str, offset: int) -> Exception:
+    import lzma
+
     if isinstance(error, lzma.LZMAError) and "limit" in str(error):
         limit, setting = config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, "config.MAX_UNPACKED_BYTES_AT_ANY_RATIO"
         return LimitExceededError(name, "the memory that its xz data asks for", limit, setting)

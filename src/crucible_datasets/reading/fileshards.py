@@ -17,7 +17,7 @@ from crucible_datasets.formats.arrow import batches as arrow_batches
 from crucible_datasets.formats.arrow import broken, opened
 from crucible_datasets.formats.base import columns_of, expression_of, narrowed
 from crucible_datasets.formats.filters import clauses_of, is_written_out
-from crucible_datasets.formats.parquet import applied, parquet_file
+from crucible_datasets.formats.parquet import applied, parquet_reader
 from crucible_datasets.formats.parquet import broken as broken_parquet
 from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.convert import Request, pass_over
@@ -173,7 +173,7 @@ class ParquetShard(FileShard):
             return stated
         try:
             with broken_parquet(self.file.path):
-                return int(parquet_file(self.file.path).metadata.num_rows)  # without looking at the columns
+                return int(parquet_reader(self.file.path).metadata.num_rows)  # without looking at the columns
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
             return 0

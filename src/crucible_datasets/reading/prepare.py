@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import FeaturesMismatchError
 from crucible_datasets.features import Features
-from crucible_datasets.fingerprint import Fingerprint, Hasher, UnhashableError, is_caching_enabled
+from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.base import columns_of
 from crucible_datasets.formats.filters import expression_of, identity_of
 from crucible_datasets.ops import columns
@@ -58,6 +58,8 @@ def split_view(
 
 def key_of(files: Sequence[DataFile], request: Request) -> str | None:
     """What the result is kept under; None when an option has no lasting identity."""
+    from crucible_datasets.hashing import Hasher, UnhashableError
+
     facts = (
         CONVERSION,
         request.format.name,

@@ -24,7 +24,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.parquet import broken, parquet_file, pass_over, require_choice
+from crucible_datasets.formats.parquet import broken, parquet_reader, pass_over, require_choice
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
@@ -116,7 +116,7 @@ def part_elsewhere(open: Callable[[], BinaryIO], name: str, identity: Identity =
 def _footer(source: Any, name: str) -> tuple[Any, Features]:
     """The metadata of a file, and what its columns mean."""
     with broken(name):
-        file = parquet_file(source)
+        file = parquet_reader(source)
         features = _features(file.schema_arrow)
     if len(features) < len(file.schema_arrow.names):
         raise FileFormatError(name, "two of its columns have the same name.")
