@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -159,3 +160,18 @@ def test_sizes():
     assert [byte_count(size) for size in (5, "100MB", "2 GiB", "1kb")] == [5, 10**8, 2**31, 1000]
     with pytest.raises(ArgumentError):
         byte_count("many")
+
+
+def test_columns_whose_names_have_dots_in_a_file_whose_name_is_no_text(tmp_path):
+    rows = [
+        {"a.b": {"c": 1, "d": {"e.f": "x"}}, "a": 1, "a.b.c": 0.5, "b": [{"a.b": 2}]},
+        {"a.b": None, "a": None, "a.b.c": 1.5, "b": []},
+    ]
+    path = os.path.join(tmp_path, os.fsdecode(b"\xff.parquet"))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "text")
+    os.rename(tmp_path / "text", path)
+    for names in [*([name] for name in rows[0]), ["b", "a"]]:
+        asked = {"data_files": path, "split": "train", "columns": names}
+        expected = [{name: row[name] for name in names} for row in rows]
+        assert load_dataset("parquet", **asked).to_list() == expected
+        assert list(load_dataset("parquet", **asked, streaming=True)) == expected

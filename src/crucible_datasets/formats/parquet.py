@@ -122,6 +122,7 @@ def parquet_reader(source: Any, metadata: Any = None, dictionaries: Sequence[str
     """Arrow's reader of a Parquet file; with the metadata at hand the footer is not read again."""
     # Buffering ahead would hold all column chunks of a group in memory, beside what they decode to.
     options = {"metadata": metadata, "read_dictionary": dictionaries, "pre_buffer": False}
+    source = pa.OSFile(os.fsencode(source)) if isinstance(source, str) else source  # names need not be UTF-8
     with _keeping_pages():
         try:
             # What `pyarrow.parquet` reads with. It imports file systems and SSL as well: 15 of 215 ms to a first row.
