@@ -83,7 +83,10 @@ def _rows_in_block(row_bytes: float) -> int:
 
 def _few_chunks(table: pa.Table, row_bytes: float) -> pa.Table:
     # Writers work chunk by chunk, and a dataset of many small batches would be written as many small batches.
-    return table.combine_chunks() if _are_small(_most_chunks(table), len(table) * row_bytes) else table
+    if not _are_small(_most_chunks(table), len(table) * row_bytes):
+        return table
+    # A block is soon gone. The system has memory for it that is in use already; Arrow's own pools take fresh pages.
+    return table.combine_chunks(memory_pool=pa.system_memory_pool())
 
 
 def is_in_small_chunks(table: pa.Table) -> bool:

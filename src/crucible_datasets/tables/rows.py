@@ -7,13 +7,13 @@ look-ups. A `range` here always has step 1.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import DatasetsError, RowIndexError
 
 Rows = range | npt.NDArray[np.int64]
@@ -50,11 +50,23 @@ def as_arrow(indices: npt.NDArray[np.int64]) -> pa.Int64Array:
     return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
 
 
-def true_rows(mask: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def true_rows(mask: pa.ChunkedArray | pa.BooleanArray) -> npt.NDArray[np.int64]:
     """The places where a mask is true, neither false nor null."""
-    places = pc.call("indices_nonzero", mask)
-    # `to_numpy` would import pandas as well.
-    return np.frombuffer(places.buffers()[1], np.int64, len(places), 8 * places.offset) if len(places) else _NONE
+    chunks = mask.chunks if isinstance(mask, pa.ChunkedArray) else [mask]
+    starts = accumulate(map(len, chunks), initial=0)
+    return np.concatenate([_NONE, *(_true_places(chunk) + start for chunk, start in zip(chunks, starts, strict=False))])
+
+
+def _true_places(mask: pa.BooleanArray) -> npt.NDArray[np.int64]:
+    # `to_numpy` would import pandas as well, and kernels of Arrow begin with fresh pages.
+    there, true = mask.buffers()
+    bits = _unpacked(true, mask)
+    return np.flatnonzero(bits if there is None else bits & _unpacked(there, mask))
+
+
+def _unpacked(bits: pa.Buffer, mask: pa.BooleanArray) -> npt.NDArray[np.uint8]:
+    every = np.unpackbits(np.frombuffer(bits, np.uint8), count=mask.offset + len(mask), bitorder="little")
+    return every[mask.offset :]
 
 
 def tightest(indices: npt.NDArray[np.int64]) -> Rows:
