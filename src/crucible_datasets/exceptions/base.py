@@ -1,0 +1,103 @@
+"""What every error is, and the words that many share."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, TypeVar
+
+# The module that tracebacks, pickles and `except` clauses name, in whichever file of it an error stands.
+_HOME = "crucible_datasets.exceptions"
+
+_Error = TypeVar("_Error", bound="DatasetsError")
+
+
+class DatasetsError(Exception):
+    """Base of every error this library raises on purpose."""
+
+    __module__ = _HOME
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if cls.__module__.startswith(f"{_HOME}."):
+            cls.__module__ = _HOME
+
+    def __init__(self, *facts: Any, message: str | None = None) -> None:
+        # PyTorch makes the errors of its loaders' workers again in the main process, from their text alone.
+        text = self.message(*facts) if message is None else message
+        # What is no text, such as the name of a file that is not UTF-8, could not be printed.
+        super().__init__(text.encode(errors="backslashreplace").decode())
+
+    def message(self, *facts: Any) -> str:
+        return " ".join(str(fact) for fact in facts)
+
+    def __str__(self) -> str:
+        # KeyError would show the message between quotes.
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What it was raised with may be a whole dataset; the message and the attributes are small.
+        kind = type(self)
+        return _restored, (kind.__mro__[1] if issubclass(kind, ArrowTwin) else kind, self.args, self.__dict__)
+
+
+def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> DatasetsError:
+    # What the class of an error with several standard types inherits first is not always what can make it.
+    error: DatasetsError = (OSError if issubclass(kind, OSError) else kind).__new__(kind)
+    error.args = arguments
+    error.__dict__.update(attributes)
+    return error
+
+
+class ArrowTwin:
+    """Marks the classes that `also_of_arrow` makes."""
+
+
+def also_of_arrow(*names: str) -> Callable[[type[_Error]], type[_Error]]:
+    """Errors that in Hugging Face `datasets` are pyarrow's: `except pyarrow.ArrowInvalid` catches them here too.
+
+    What is raised is of a subclass that is also pyarrow's, made at that time: this module must not import pyarrow.
+    """
+
+    @cache
+    def twin(kind: Any, arrow: Any) -> Any:
+        kinds = (kind, ArrowTwin, *(getattr(arrow, name) for name in names))
+        return type(kind.__name__, kinds, {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+    def made(cls: Any, *facts: Any, **named: Any) -> Any:
+        arrow = sys.modules.get("pyarrow.lib")
+        kind: Any
+        maker: Any
+        kind = maker = twin(cls, arrow) if arrow and not issubclass(cls, ArrowTwin) else cls
+        while maker.__module__ != "builtins":
+            maker = maker.__base__
+        return maker.__new__(kind)
+
+    def known(kind: type[_Error]) -> type[_Error]:
+        kind.__new__ = staticmethod(made)  # type: ignore[method-assign]
+        return kind
+
+    return known
+
+
+def closest(asked: object, available: Iterable[object]) -> str:
+    """Which of the names was probably meant, as a sentence; nothing if none is near."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(str(asked), [str(name) for name in available], n=1)
+    return f" Did you mean {matches[0]!r}?" if matches else ""
+
+
+def listed(names: Iterable[object], limit: int = 20) -> str:
+    """Names on one line: the first of them, and how many more there are."""
+    shown = [str(name) for name in names]
+    rest = len(shown) - limit
+    return (", ".join(shown[:limit]) + (f", … ({rest} more)" if rest > 0 else "")) or "none"
+
+
+def without_secrets(address: str) -> str:
+    """An address without what opens it to anybody: the password before a host, the signature behind a web page."""
+    shown = re.sub(r"://[^/@:]*:[^/@]*@", "://", address)
+    return shown.partition("?")[0] if shown.startswith(("http://", "https://")) else shown

@@ -1,0 +1,134 @@
+"""Predictions, their scores, and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from crucible_datasets.exceptions.base import DatasetsError, closest, listed
+
+
+class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
+    """A store has no run of that name."""
+
+    def message(self, run_id: object, store: str, available: Iterable[str]) -> str:
+        self.run_id, self.store, self.available = run_id, store, list(available)
+        asked = str(run_id)
+        fitting = [name for name in self.available if asked and (name.startswith(asked) or name.endswith(asked))]
+        if len(fitting) > 1:
+            return f"{asked!r} is ambiguous in {store}: {listed(fitting, 10)}. Give more of the name."
+        hint = closest(run_id, self.available)
+        return f"There is no run {run_id!r} in {store}.{hint} Runs: {listed(self.available, 10)}."
+
+
+class RunExistsError(DatasetsError, FileExistsError, ValueError):
+    """A run of that name is there already."""
+
+    def message(self, run_id: str, store: str, instead: str) -> str:
+        self.run_id, self.store = run_id, store
+        return f"Run {run_id!r} is in {store} already. {instead}"
+
+
+class RunFinishedError(DatasetsError, RuntimeError):
+    """Something was to be added to a run that was finished meanwhile; it was not kept."""
+
+    def message(self, run_id: str) -> str:
+        self.run_id = run_id
+        return f"Run {run_id!r} is finished and takes no more samples. Open another run."
+
+
+class UnknownPredictionsError(DatasetsError, ValueError, KeyError):
+    """There are predictions for samples that the data does not have."""
+
+    def message(self, ids: Iterable[str], available: Sequence[str]) -> str:
+        self.ids, self.available = list(ids), list(available)
+        hint = closest(self.ids[0], self.available[:1000]) if self.ids else ""
+        what = "1 prediction is for an id" if len(self.ids) == 1 else f"{len(self.ids)} predictions are for ids"
+        numbered = all(one == str(number) for number, one in enumerate(self.available[:1000], 1))
+        named = ", the numbers of its rows. If a column of it holds ids, name it: fields={'id': 'qid'}"
+        ids_there = f"{listed(self.available, 5)}{named if numbered else ''}"
+        return f"{what} that the data does not have: {listed(self.ids)}.{hint} Its ids are {ids_there}."
+
+
+class MissingPredictionsError(DatasetsError, ValueError):
+    """Samples lack a prediction, and no policy says what that means."""
+
+    def message(self, ids: Iterable[str], num_samples: int, at_first: bool = False) -> str:
+        self.ids, self.num_samples = list(ids), num_samples
+        told = f"{len(self.ids)} of {num_samples} samples lack a prediction: {listed(self.ids)}."
+        if at_first:  # nobody was asked for the rest
+            told = f"There is no prediction for {self.ids[0]}, one of {num_samples} samples, where the run ended."
+        return f"{told} Pass missing='wrong' to count them as wrong, or missing='ignore' to leave them out."
+
+
+class PredictionsError(DatasetsError, ValueError, TypeError):
+    """Predictions have a form that cannot be matched with samples."""
+
+    def message(self, problem: str) -> str:
+        return f"{problem} Predictions are a list as long as the data, a dict of ids, a file, a column or a function."
+
+
+class CodeExecutionRefusedError(DatasetsError, PermissionError):
+    """A metric would run code of a model, and the call does not allow it."""
+
+    def message(self, metric: str) -> str:
+        self.metric = metric
+        return (
+            f"{metric} runs code that a model wrote. "
+            "Pass allow_code_execution=True in this call to run it in a sandbox; "
+            "no setting, environment variable or dataset can allow it."
+        )
+
+
+class SandboxUnavailableError(DatasetsError, RuntimeError):
+    """Code cannot be isolated on this machine, so it is not run at all."""
+
+    def message(self, needed: str) -> str:
+        self.needed = needed
+        return (
+            f"Code was not run, because it cannot be isolated here: the sandbox needs {needed}. "
+            "It needs Linux 5.12 or newer where an ordinary user may make user, process, network and mount namespaces; "
+            "containers often forbid that (docker: --security-opt seccomp=unconfined)."
+        )
+
+
+class CodeTestsError(DatasetsError, ValueError):
+    """A sample has no tests that code could be run against."""
+
+    def message(self, problem: str, fields: Iterable[str] = ()) -> str:
+        self.problem, self.fields = problem, list(fields)
+        given = f" It has: {listed(self.fields)}." if self.fields else ""
+        return (
+            f"{problem}{given} Pass tests= (a function `check` with entry_point=, lines with assert, or cases of input "
+            "and output), or a sample whose metadata has them."
+        )
+
+
+class TooFewCompletionsError(DatasetsError, ValueError):
+    """pass@k was asked of fewer than k completions."""
+
+    def message(self, n: int, k: int) -> str:
+        self.n, self.k = n, k
+        return f"pass@{k} of {n} completions is not defined: at least {k} are needed."
+
+
+class IncomparableRunsError(DatasetsError, ValueError):
+    """Two runs are not about the same thing, so that the difference of their scores says nothing of the models."""
+
+    def message(self, what: str, first: str, first_value: object, second: str, second_value: object) -> str:
+        self.what, self.first, self.second = what, first, second
+        self.first_value, self.second_value = first_value, second_value
+        advice = {
+            "benchmark": "Give two runs on one benchmark.",
+            "samples": "Evaluate both on the same samples.",
+            "dataset hash": "Evaluate both on the same version of the data.",
+        }.get(what, "Score the stored outputs of both again, in the same way.")
+        is_, that = ("are", "those") if what.endswith("s") else ("is", "that")
+        return f"The {what} of {first!r} {is_} {first_value!s}, {that} of {second!r} {is_} {second_value!s}. {advice}"
+
+
+class MathsWorkerError(DatasetsError, RuntimeError):
+    """The process that compares formulas was lost."""
+
+    def message(self, reason: str) -> str:
+        self.reason = reason
+        return f"The process that compares formulas was lost: {reason}"

@@ -1,0 +1,60 @@
+"""States and shards of streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crucible_datasets.exceptions.base import DatasetsError
+
+
+def _part(part: Mapping[str, int]) -> str:
+    return "worker {worker} of {num_workers} on machine {rank} of {world_size}".format(**part)
+
+
+class StreamStateError(DatasetsError, ValueError, RuntimeError):
+    """States of a stream were loaded that other readers saved, from which this one cannot go on."""
+
+    def message(self, part: Mapping[str, int], saved: Sequence[Mapping[str, int]], reason: str) -> str:
+        self.part, self.saved, self.reason = dict(part), [dict(one) for one in saved], reason
+        return (
+            f"This reader is {_part(part)}, but the states are those of {'; '.join(map(_part, saved))}, and {reason}. "
+            "Go on with as many workers and machines as before, or deal rows out with with_workers(deterministic=True) "
+            "and load the list of the states of all workers."
+        )
+
+
+class ForeignStateError(DatasetsError, ValueError):
+    """A state was loaded that a stream of other steps has saved."""
+
+    def message(self, saved: Sequence[str], steps: Sequence[str]) -> str:
+        self.saved, self.steps = list(saved), list(steps)
+        return (
+            f"The state was saved by a stream of the steps {' → '.join(map(str, saved))}; this one has "
+            f"{' → '.join(steps)}. Build the stream as before, and load its state then."
+        )
+
+
+class DamagedStateError(DatasetsError, ValueError):
+    """A state was loaded that is not as it was saved."""
+
+    def message(self, state: Mapping[str, Any]) -> str:
+        self.state = dict(state)
+        return f"The state is not as state_dict() gave it: {str(self.state)[:200]}. Read it again from where it is."
+
+
+class ShardingError(DatasetsError, RuntimeError):
+    """The arguments of a generator are lists of different lengths, so nothing says how to share them out."""
+
+    def message(self, lengths: Mapping[str, int]) -> str:
+        self.lengths = dict(lengths)
+        found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        return f"Lists among gen_kwargs are shared out to shards, but {found}. Pass tuples for what all shards get."
+
+
+class ShardIndexError(DatasetsError, IndexError, ValueError):
+    """A shard was asked for that is outside of the number of shards."""
+
+    def message(self, index: int, num_shards: int) -> str:
+        self.index, self.num_shards = index, num_shards
+        return f"There is no shard {index} of {num_shards}: shards are numbered from 0 to {num_shards - 1}."

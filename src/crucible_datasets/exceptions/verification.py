@@ -1,0 +1,78 @@
+"""Data that is not what its description says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from crucible_datasets.exceptions.base import DatasetsError, listed
+
+
+class ChecksumVerificationError(DatasetsError):
+    """The files are not those that the dataset's description tells of."""
+
+    def message(self, urls: Iterable[str]) -> str:
+        self.urls = list(urls)
+        return f"{self.reason}: {listed(self.urls)}. If they are right, pass verification_mode='no_checks'."
+
+    reason = "These files are not as described"
+
+
+class ExpectedMoreDownloadedFilesError(ChecksumVerificationError):
+    """A file is described that the builder did not ask for."""
+
+    reason = "These files are described, but the builder did not ask for them"
+
+
+class UnexpectedDownloadedFileError(ChecksumVerificationError):
+    """The builder asked for a file that is not described."""
+
+    reason = "The builder asked for these files, but they are not described"
+
+
+class NonMatchingChecksumError(ChecksumVerificationError):
+    """A file has another size or other bytes than described."""
+
+    reason = "These files have another size or other bytes than described"
+
+
+class SplitsVerificationError(DatasetsError):
+    """The splits are not those that the dataset's description tells of."""
+
+
+class ExpectedMoreSplitsError(SplitsVerificationError):
+    """A split is described that is not there."""
+
+    def message(self, missing: Iterable[str], found: Iterable[str]) -> str:
+        self.missing, self.found = list(missing), list(found)
+        return (
+            f"The description names splits that have no files: {listed(self.missing)}. Found: {listed(self.found)}. "
+            "Correct dataset_info, or pass verification_mode='no_checks'."
+        )
+
+
+class UnexpectedSplitsError(SplitsVerificationError):
+    """A split is there that is not described."""
+
+    def message(self, extra: Iterable[str], described: Iterable[str]) -> str:
+        self.extra, self.described = list(extra), list(described)
+        return (
+            f"There are splits that the description lacks: {listed(self.extra)}. Described: "
+            f"{listed(self.described)}. Correct dataset_info, or pass verification_mode='no_checks'."
+        )
+
+
+class NonMatchingSplitsSizesError(SplitsVerificationError):
+    """A split has another number of rows than described."""
+
+    def message(self, sizes: Mapping[str, tuple[int, int]]) -> str:
+        self.sizes = dict(sizes)
+        told = ", ".join(f"{split} has {found} rows instead of {said}" for split, (said, found) in self.sizes.items())
+        return f"{told}. Correct dataset_info, or pass verification_mode='no_checks'."
+
+
+class ContentMismatchError(DatasetsError, ValueError):
+    """Bytes arrived that are not the ones that were promised; they were thrown away."""
+
+    def message(self, name: str, expected: str, found: str) -> str:
+        self.name, self.expected, self.found = name, expected, found
+        return f"What arrived as {name} is not what was promised: {found} instead of {expected}. It was not kept."
