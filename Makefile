@@ -48,4 +48,4 @@ docs:  ## run every example in README and docs/, and check that every public nam
 	$(RUN) pytest -q tests/test_docs.py
 
 clean:  ## remove what the other commands made
-	rm -rf .venv .uv .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache benchmarks/data
+	rm -rf .venv .uv .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache benchmarks/data crucible-demo

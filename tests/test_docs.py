@@ -110,6 +110,8 @@ def test_every_example_in_a_docstring_gives_the_output_that_is_shown():
     attempted = 0
     for path in (path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text()):
         name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        # The name under which they share their classes.
+        name = name.replace("crucible_datasets.dropin.datasets", "crucible_datasets")
         found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
         assert not found.failed, name
         attempted += found.attempted
@@ -236,9 +238,11 @@ def test_the_tree_of_errors_is_that_of_the_classes():
     for indent, name, others in re.findall(r"^([ │├└─]+)(\w+)(?: \((.*)\))?$", exceptions.__doc__, re.MULTILINE):
         above[len(indent)] = name
         drawn[name] = [above.get(len(indent) - 4, "Exception"), *filter(None, others.split(", "))]
+    all_modules()
     kinds = [kind for kind in subclasses(exceptions.DatasetsError) if kind.__module__ == exceptions.__name__]
     kinds = [kind for kind in kinds if not issubclass(kind, exceptions.ArrowTwin)]
     assert drawn == {kind.__name__: [base.__name__ for base in kind.__bases__] for kind in kinds}
+    assert all(getattr(exceptions, kind.__name__) is kind for kind in kinds)
 
 
 def test_the_list_of_missing_names_is_true():

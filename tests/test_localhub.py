@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi, HfFileSystem, hf_hub_download, snapshot_download
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+from support.command import crucible
 
+from crucible_datasets import config
 from crucible_datasets.cli import main
 from crucible_datasets.localhub.mirror import mirror
 from crucible_datasets.localhub.server import HubServer, serving
@@ -44,6 +46,7 @@ def server(root):
 def a_client_of_this_machine(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
 
 
 @pytest.fixture
@@ -218,7 +221,7 @@ def test_the_file_system_of_huggingface_hub_reads_ranges(server):
         assert pq.read_metadata(file).num_rows == 100_000
 
 
-def test_a_mirror_has_the_same_commits_and_bytes(server, tmp_path):
+def test_a_mirror_has_the_same_commits_and_bytes(server, tmp_path, requests):
     copy = str(tmp_path / "copy")
     origin = server.hub.repo("acme/plain").find("main")
     (line,) = mirror(copy, ["acme/plain"], server.endpoint, token=False)
@@ -233,8 +236,22 @@ def test_a_mirror_has_the_same_commits_and_bytes(server, tmp_path):
                 cache_dir=tmp_path / "cache",
             )
             assert Path(folder, path).read_bytes() == Path(server.hub.root, "acme", "plain", path).read_bytes()
+    requests.clear()
     list(mirror(copy, ["acme/plain"], server.endpoint, token=False))
+    assert [path for path in requests if "/resolve/" in path] == []
     assert [path for path in Path(copy).rglob("*") if "incoming" in path.name] == []
+
+
+def test_what_cannot_be_mirrored_is_named(server, tmp_path, api):
+    api.create_repo("acme/hidden", repo_type="dataset", private=True)
+    for name, words in {
+        "acme/absent": "does not exist at",
+        "acme/hidden": "it is private",
+        "acme/plain@never": "no revision 'never'",
+        "../etc": "expected org/name",
+    }.items():
+        ran = crucible("hub", "mirror", name, tmp_path / "copy", "--endpoint", server.endpoint)
+        assert (ran.code != 0, words in ran.err, "Traceback" in ran.err) == (True, True, False), ran
 
 
 def test_hugging_face_datasets_loads_and_pushes_through_it(server, tmp_path):

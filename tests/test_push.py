@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -11,9 +12,21 @@ import pytest
 import yaml
 from huggingface_hub import HfApi, hf_hub_download
 
-from crucible_datasets import ClassLabel, Dataset, DatasetDict, Features, IterableDatasetDict, Value, config
+from crucible_datasets import (
+    ClassLabel,
+    Dataset,
+    DatasetDict,
+    Features,
+    IterableDatasetDict,
+    Value,
+    config,
+    load_dataset,
+)
+from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, CardError, UploadError
 from crucible_datasets.hub import delete_from_hub
-from crucible_datasets.localhub.server import serving
+from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.server import Handler, serving
+from crucible_datasets.sources import patience
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
@@ -26,9 +39,41 @@ def server(tmp_path, monkeypatch):
         for name, value in {"HF_HUB_OFFLINE": False, "HF_HUB_DISABLE_XET": True}.items():
             monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "datasets")
         monkeypatch.setattr(config, "HF_ENDPOINT", server.endpoint)
         monkeypatch.setenv("HF_TOKEN", next(iter(server.access.tokens)))
         yield server
+
+
+@pytest.fixture
+def plan(server):
+    """What happens to the next requests: a method, a part of the path, and a status, "lost", or what somebody does."""
+    planned = []
+
+    class Stumbling(Handler):
+        def handle_request(self):
+            for number, (method, part, event) in enumerate(planned):
+                if method == self.command and part in self.path:
+                    del planned[number]
+                    return self.stumble(event)
+            return super().handle_request()
+
+        def stumble(self, event):
+            if isinstance(event, int):
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                self._refuse(HubError(event, "Busy", "come again"))
+            elif event == "lost":  # all is done, and nobody is told
+                self.wfile, self.close_connection = io.BytesIO(), True
+                super().handle_request()
+            else:
+                event()
+                super().handle_request()
+
+        do_GET = do_HEAD = do_POST = do_PUT = handle_request
+
+    server.RequestHandlerClass = Stumbling
+    return planned
 
 
 @pytest.fixture
@@ -130,12 +175,54 @@ def test_what_was_sent_before_a_failure_is_not_sent_again(api, dataset, server, 
 
     table = [(method, path, failing if one is routes.lfs_upload else one) for method, path, one in routing.ROUTES]
     monkeypatch.setattr(routing, "ROUTES", table)
-    with pytest.raises(RuntimeError, match="uploading"):
+    with pytest.raises(AccessDeniedError, match="local/failed was denied: .*no more today") as refused:
         dataset.push_to_hub("local/failed", num_shards=3)
+    assert "signature=" in str(refused.value.__cause__.__cause__) and "signature=" not in str(refused.value)
     assert api.list_repo_files("local/failed", repo_type="dataset") == []
     dataset.push_to_hub("local/failed", num_shards=3)
     assert len(sent) == len(set(sent)) + 1
     assert len(api.list_repo_files("local/failed", repo_type="dataset")) == 4
+
+
+def test_rows_are_appended_once_whatever_happens_to_requests(plan):
+    """Servers may be busy, answers may be lost, and others may commit in between."""
+
+    def add(*rows):
+        return Dataset.from_dict({"n": list(rows)}).push_to_hub("local/busy", append=True)
+
+    add(0)
+    plan[:] = [("POST", "/create", "lost"), ("GET", "busy", 503), ("GET", "busy", "lost"), ("POST", "/commit/", 429)]
+    add(1)
+    plan[:] = [("POST", "/commit/", lambda: add(2))]
+    add(3)
+    plan[:] = [("POST", "/commit/", "lost")]
+    made = add(4)
+    assert not plan
+    assert sorted(load_dataset("local/busy", split="train", revision=made.oid)["n"]) == [0, 1, 2, 3, 4]
+
+
+def test_a_file_that_was_removed_leaves_its_number_unused(api, server):
+    for number in range(3):
+        Dataset.from_dict({"n": [number]}).push_to_hub("local/gap", append=True)
+    api.delete_file("data/train-00000-of-00001.parquet", "local/gap", repo_type="dataset")
+    Dataset.from_dict({"n": [3]}).push_to_hub("local/gap", append=True)
+    found = load_dataset("local/gap", split="train", verification_mode="no_checks")
+    assert sorted(found["n"]) == [1, 2, 3]
+
+
+def test_a_hub_without_xet_gets_files_as_git_sends_them(api, dataset, monkeypatch, caplog):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
+    dataset.push_to_hub("local/plain", num_shards=2)
+    assert len(api.list_repo_files("local/plain", repo_type="dataset")) == 3
+    assert not [record for record in caplog.records if "Xet" in record.getMessage()]
+
+
+def test_a_hub_that_is_not_there_is_named_with_what_to_do(dataset, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(config, "HF_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setattr(patience, "_WHEN_NEVER_SEEN", 0.0)
+    with pytest.raises(UploadError, match=r"hf://datasets/me/far: .*refused.*network and HF_ENDPOINT.*not sent twice"):
+        dataset.push_to_hub("me/far", token="hf_secret")
 
 
 def test_private_and_pull_requests(api, dataset):
@@ -154,10 +241,19 @@ def test_a_branch_is_made(api, dataset):
     assert len(api.list_repo_files("local/branched", repo_type="dataset", revision="dev")) == 2
 
 
-@pytest.mark.parametrize("wrong", [{"config_name": "data"}, {"split": "a b"}])
-def test_names_that_the_hub_cannot_hold_are_refused(dataset, server, wrong):
-    with pytest.raises(ValueError):
-        dataset.push_to_hub("local/wrong", **wrong)
+def test_names_that_the_hub_cannot_hold_are_refused(dataset, server):
+    for wrong in ({"config_name": "data"}, {"split": "a b"}, {"repo_id": "local/a b"}, {"repo_id": "../a"}):
+        with pytest.raises(ArgumentError):
+            dataset.push_to_hub(**{"repo_id": "local/wrong", **wrong})
+
+
+def test_a_card_that_is_no_yaml_is_not_lost(api, dataset):
+    api.create_repo("local/torn", repo_type="dataset")
+    api.upload_file(
+        path_or_fileobj=b"---\n: [\n---\n", path_in_repo="README.md", repo_id="local/torn", repo_type="dataset"
+    )
+    with pytest.raises(CardError, match="README.md"):
+        dataset.push_to_hub("local/torn")
 
 
 def test_hugging_face_datasets_reads_it(dataset, server, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import uuid
+from functools import partial
 
 import fsspec
 import pytest
@@ -135,14 +136,21 @@ def test_files_are_found_copied_and_removed(root):
     assert storage.exists(f"{root}/two.txt") and storage.exists(f"{root}/deep")
 
 
-@pytest.mark.parametrize("mode", ["r", "rb"])
-def test_what_is_not_there_or_is_a_folder_is_no_file(root, mode):
-    with pytest.raises(FileNotFoundError):
-        BlobFile(f"{root}/nothing", mode)
-    with storage.open(f"{root}/folder/file", "w") as file:
+def test_what_is_not_there_or_is_a_folder_is_no_file(root):
+    with storage.open(f"{root}/folder/is it? a%20file", "w") as file:
         file.write("x")
-    with pytest.raises(FileNotFoundError, match="folder"):
-        BlobFile(f"{root}/folder", mode)
+    for act in (BlobFile, partial(BlobFile, mode="rb"), storage.stat, storage.remove):
+        with pytest.raises(DataFilesNotFoundError, match="does not exist"):
+            act(f"{root}/nothing")
+        with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
+            act(f"{root}/folder")
+    assert storage.listdir(f"{root}/folder") == ["is it? a%20file"]
+    with pytest.raises(DataFilesNotFoundError, match="does not exist"):
+        storage.listdir(f"{root}/nothing")
+    with pytest.raises(DataFilesNotFoundError, match="it is a file"):
+        storage.listdir(f"{root}/folder/is it? a%20file")
+    storage.remove(f"{root}/folder/is it? a%20file")
+    assert not storage.exists(f"{root}/folder/is it? a%20file")
 
 
 def test_modes_that_do_not_exist_are_refused(root):
@@ -155,6 +163,10 @@ def test_records_come_back(root):
     assert storage.write_jsonl(f"{root}/r.jsonl", records) == 2
     assert storage.write_jsonl(f"{root}/r.jsonl", records[:1], append=True) == 1
     assert list(storage.read_jsonl(f"{root}/r.jsonl")) == [*records, records[0]]
+    with storage.open(f"{root}/r.jsonl", "a") as file:
+        file.write('{"a": 2}')  # a last line without an end
+    storage.write_jsonl(f"{root}/r.jsonl", records, append=True)
+    assert list(storage.read_jsonl(f"{root}/r.jsonl")) == [*records, records[0], {"a": 2}, *records]
 
 
 def test_a_bad_record_is_named_skipped_or_collected(root):

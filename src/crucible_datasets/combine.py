@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, cast
 
 from crucible_datasets.arrow_dataset import Dataset
@@ -23,7 +23,7 @@ def concatenate_datasets(
 
     Data is shared, not copied. Columns that some datasets lack are null there.
     """
-    several: Sequence[Any] = dsets
+    several = _listed(dsets)
     made: Any
     if _are_streams(several):
         made = IterableDataset._of(mixing.concatenate([stream._stream for stream in several], axis, info, split))
@@ -48,13 +48,23 @@ def interleave_datasets(
     used and starts datasets over, `all_exhausted_without_replacement` uses every row once.
     """
     given = probabilities, seed, info, split, stopping_strategy
-    several: Sequence[Any] = datasets
+    several = _listed(datasets)
     made: Any
     if _are_streams(several):
         made = IterableDataset._of(mixing.interleave([stream._stream for stream in several], *given))
     else:
         made = Dataset._of(combine.interleave([dataset._view for dataset in several], *given))
     return cast(DatasetType, made)
+
+
+def _listed(datasets: Iterable[object]) -> list[Any]:
+    """The datasets, or the streams; a dict of them has to say which."""
+    if isinstance(datasets, Mapping):
+        reason = f"expected a list of datasets, as list(splits.values()); these are {', '.join(map(str, datasets))}."
+        raise ArgumentError("datasets", type(datasets).__name__, reason)
+    if isinstance(datasets, (Dataset, IterableDataset)):  # whose rows may have no end
+        raise ArgumentError("datasets", type(datasets).__name__, "expected a list of datasets, as [dataset].")
+    return list(datasets or ())
 
 
 def _are_streams(datasets: Sequence[object]) -> bool:

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 from urllib.parse import unquote
 
 from crucible_datasets.exceptions import ArgumentError, BadRecordError, DataFilesNotFoundError, DownloadError
 from crucible_datasets.ops.destination import local_path, remote, written
-from crucible_datasets.sources.base import SourceFile, source_of
+from crucible_datasets.sources.base import SourceFile, scheme_of, source_of
 from crucible_datasets.sources.hub.uploads import removed
 from crucible_datasets.sources.refusals import told
 
@@ -81,7 +81,7 @@ def open(
     if mode.startswith("r"):
         raw: Any = _reading(os.fspath(path), streaming, options)
     else:
-        raw = _Written(os.fspath(path), options, behind=mode.startswith("a"))
+        raw = _Written(os.fspath(path), options, b"" if mode.startswith("a") else None)
     if mode.endswith("b"):
         return raw
     return _Text(raw, encoding=encoding, newline=newline)
@@ -100,18 +100,23 @@ def _reading(path: str, streaming: bool, options: dict[str, Any]) -> BinaryIO:
 def _found(path: str, options: Mapping[str, Any]) -> SourceFile:
     """The one file at an address."""
     files = source_of(path).listed(path, options)
-    name = path.rstrip("/").rpartition("/")[2].partition("?")[0]
-    if len(files) != 1 or os.path.basename(files[0].path) not in {name, unquote(name)}:
+    if len(files) != 1 or not _is_at(files[0], path):
         raise DataFilesNotFoundError(path, "it is a folder, not a file.")
     return files[0]
+
+
+def _is_at(file: SourceFile, path: str) -> bool:
+    """Whether a file that was listed is what the address names, and not in it."""
+    name = path.rstrip("/").rpartition("/")[2]
+    return file.path == (unquote(name.partition("?")[0]) if scheme_of(path) in {"http", "https"} else name)
 
 
 class _Written(io.BufferedIOBase):
     """Bytes that appear at their place when the file is closed well."""
 
-    def __init__(self, path: str, options: dict[str, Any], behind: bool) -> None:
+    def __init__(self, path: str, options: dict[str, Any], after: bytes | None) -> None:
         self.name, self._stack, self._options = path, ExitStack(), options
-        self._stream = self._stack.enter_context(written(path, options, b"" if behind else None))
+        self._stream = self._stack.enter_context(written(path, options, after))
 
     def writable(self) -> bool:
         return True
@@ -195,7 +200,9 @@ def write_jsonl(
 ) -> int:
     """Write objects as JSON lines, or append them. Returns how many."""
     number = 0
-    with BlobFile(path, "a" if append else "w", newline="\n", storage_options=storage_options) as file:
+    # Behind a last line that does not end, the first record would become a part of it.
+    raw = _Written(os.fspath(path), dict(storage_options or {}), b"\n" if append else None)
+    with _Text(cast(BinaryIO, raw), encoding="utf-8", newline="\n") as file:
         for record in records:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
             number += 1
@@ -231,10 +238,12 @@ def glob(pattern: Path, storage_options: Mapping[str, Any] | None = None) -> lis
 
 def listdir(path: Path, storage_options: Mapping[str, Any] | None = None) -> list[str]:
     """The names in a folder."""
-    place = local_path(path)
-    if place is not None:
+    place, address = local_path(path), os.fspath(path).rstrip("/")
+    if place is not None and os.path.isdir(place):
         return sorted(os.listdir(place))
-    files = source_of(os.fspath(path)).listed(os.fspath(path).rstrip("/"), storage_options or {})
+    files = source_of(address).listed(address, storage_options or {})
+    if len(files) == 1 and _is_at(files[0], address):
+        raise DataFilesNotFoundError(address, "it is a file, not a folder.")
     return sorted({file.path.partition("/")[0] for file in files})
 
 
@@ -249,13 +258,14 @@ def copy(source: Path, target: Path, storage_options: Mapping[str, Any] | None =
 
 def remove(path: Path, storage_options: Mapping[str, Any] | None = None) -> None:
     """Remove a file."""
-    place = local_path(path)
-    if place is not None:
+    options, place = dict(storage_options or {}), local_path(path)
+    if place is not None and os.path.lexists(place) and not os.path.isdir(place):
         os.unlink(place)
         return
+    _found(os.fspath(path), options)  # or an error that says what is there instead
     if os.fspath(path).startswith("hf://"):
-        removed(os.fspath(path), storage_options or {})
+        removed(os.fspath(path), options)
         return
-    system, location = remote(path, dict(storage_options or {}))
-    with told(os.fspath(path), storage_options or {}, writing=True):
+    system, location = remote(path, options)
+    with told(os.fspath(path), options, writing=True):
         system.rm_file(location)

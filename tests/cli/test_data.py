@@ -318,6 +318,8 @@ def test_formats_lists_every_format():
         (("describe", "{data}", "--split", "nothing"), exits.NOT_FOUND),
         (("head", "org/name-of-the-hub"), exits.UNREACHABLE),
         (("head", "{broken}"), exits.BAD_DATA),
+        (("sample", "{data}", "--split", "train[:"), exits.USAGE),
+        (("split", "{data}", "-o", "{{split}}.csv", "--parts", "train=1", "--folds", "2"), exits.USAGE),
         (("sample", "{data}", "-n", "many"), exits.USAGE),
     ],
 )

@@ -87,6 +87,28 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path):
         assert process.stderr.read() == b""
 
 
+def test_a_closed_stream_is_no_error(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("n\n1\n")
+    for command, code in (
+        (f"{CRUCIBLE} head {path} >&-", exits.OK),
+        (f"{CRUCIBLE} head none.csv 2>&-", exits.NOT_FOUND),
+    ):
+        ran = subprocess.run(command, shell=True, capture_output=True, check=False)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (code, b"", b"")
+
+
+def test_options_without_an_action_are_those_of_the_default_one():
+    asked = ("--domain", "math", "--json")
+    listed = done("benchmarks", "list", *asked).json
+    assert done("benchmarks", *asked).json == done("benchmarks", "--json", *asked[:2]).json == listed != []
+
+
+def test_only_words_that_are_near_are_said_to_be_meant():
+    assert "Did you mean --columns?" in crucible("head", "x.csv", "--colums", "n").err
+    assert "Did you mean" not in crucible("benchmarks", "head", "gsm8k", "--limit", "1").err
+
+
 def test_a_terminal_of_another_alphabet_gets_its_answer_too(tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text('{"word": "Grüße"}\n', "utf-8")
@@ -101,6 +123,7 @@ def test_every_error_of_the_library_has_an_exit_code():
     def below(kind):
         return {kind}.union(*(below(child) for child in kind.__subclasses__()))
 
+    assert all(hasattr(exceptions, name) for name in exceptions.__all__)  # which loads them
     codes = {kind.__name__: exits.code_of_kind(kind) for kind in below(exceptions.DatasetsError)}
     assert exits.DEFECT not in codes.values() and exits.OK not in codes.values()
     assert codes["DataFilesNotFoundError"] == codes["RunNotFoundError"] == exits.NOT_FOUND
@@ -118,9 +141,11 @@ def test_every_name_of_an_error_with_an_exit_code_exists():
     import httpx2
     from huggingface_hub import errors
 
+    from crucible_datasets.splits import errors as of_splits
+
     for _, names in exits._CODES:
         for name in names:
-            assert any(hasattr(home, name) for home in (exceptions, builtins, errors, httpx2)), name
+            assert any(hasattr(home, name) for home in (exceptions, of_splits, builtins, errors, httpx2)), name
 
 
 def test_every_exit_code_has_a_meaning():

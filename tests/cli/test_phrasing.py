@@ -48,12 +48,14 @@ def test_advice_of_the_library_is_one_for_the_command():
     assert phrased("path='a.x': … Or pass format=.", export) == "--output 'a.x': … Or pass --format."
     assert phrased("as fields={'target': 'gold'}, or", words) == "as --field target=gold, or"
     assert phrased("as fields={'target': 'gold'}", export) == "as --field target=gold of `crucible eval`"
+    assert phrased("say so with remote=True (--allow-remote).", export) == "say so with --allow-remote."
     assert phrased("as fields={'target': 'gold'}", {}) == "as fields={'target': 'gold'}"
 
 
-def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_path):
+def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
-    assert crucible("sample", tmp_path / "a.jsonl").err.startswith("--rows 10: ")
+    assert crucible("sample", tmp_path / "a.jsonl", "-n", 10).err.startswith("--rows 10: ")
+    assert crucible("sample", tmp_path / "a.jsonl", "--json").json == [{"a": 1}]
     assert crucible("sample", tmp_path / "a.jsonl", "-n", "many").err.startswith("--rows 'many': ")
     assert crucible("split", tmp_path / "a.jsonl", "--folds", 5, "-o", tmp_path / "{split}.csv").err.startswith(
         "--folds 5: "
@@ -61,6 +63,7 @@ def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_pa
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n' * 3)
     wrong = crucible("split", tmp_path / "a.jsonl", "--parts", "train=0.5,test=0.9", "-o", tmp_path / "{split}.csv")
     assert wrong.err.startswith("--parts {")
+    monkeypatch.setattr("crucible_datasets.sources.patience._WHEN_NEVER_SEEN", 0.0)
     unheard = crucible("hub", "mirror", "acme/rows", tmp_path, "--endpoint", "http://127.0.0.1:9")
     assert unheard.code == exits.UNREACHABLE and "http://127.0.0.1:9" in unheard.err
 

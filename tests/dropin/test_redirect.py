@@ -133,7 +133,9 @@ def test_too_late():
     path, environment = list(sys.path), dict(os.environ)
     with pytest.raises(shim.AlreadyImportedError, match="before the first import"):
         crucible_datasets.install_as_datasets()
+    importlib.import_module("crucible_datasets.dropin.datasets")  # as tools do that import all modules of a package
     assert (sys.path, dict(os.environ)) == (path, environment)
+    assert not any(isinstance(finder, _sharing.SharedModules) for finder in sys.meta_path)
     assert importlib.import_module("datasets") is hugging_face
 
 

@@ -195,6 +195,11 @@ def test_missing_predictions_count_as_the_policy_says(present):
         with pytest.raises(MissingPredictionsError) as error:
             evaluate(answers, data)
         assert error.value.ids == [str(n + 10) for n, there in enumerate(present) if not there]
+        several = [[str(n), str(n) if there else None] for n, there in enumerate(present)]
+        for given in (several, lambda sample: several[int(sample.id) - 10]):
+            with pytest.raises(MissingPredictionsError) as error:
+                evaluate(given, data)
+            assert set(error.value.ids) <= {str(n + 10) for n, there in enumerate(present) if not there}
 
 
 def test_a_policy_that_does_not_exist_is_refused():

@@ -350,3 +350,25 @@ def test_rows_whose_keys_all_differ_are_refused_before_they_fill_the_memory(monk
     assert inside[1]["a"][7] == {"k7": 7}
     wide = b'{"k": 0, %s}\n' % b", ".join(b'"k%d": 1' % number for number in range(900))
     assert len(read(wide * 100)[1]) == 901
+
+
+def test_rows_that_are_null_do_not_end_the_process():
+    """Arrow 26 ends it when a block that one of its threads parses begins with one."""
+    for count in range(12):
+        rows = [{"a": number} for number in range(count)] + [None] + [{"a": -1}] * 12
+        expected = {"a": [row and row["a"] for row in rows]}
+        assert read(lines(*rows), block_size=32)[1] == expected
+        assert read(lines(*rows).replace(b"\n", b"\r\n "))[1] == expected
+        assert read(json.dumps(rows).encode())[1] == expected
+    returns = b'{"a": 1}\n{"a": 2}\rnull\r{"a": 3}\n' * 10
+    assert read(returns, block_size=16)[1] == {"a": [1, 2, None, 3] * 10}
+    assert read(b"\n" * 1_000_000 + b"null\n")[1] == {}
+    assert read(b"[null, 1, null]")[1] == {"text": [None, 1, None]}
+    assert read(b"[null]")[1] == {"text": [None]}
+    assert read(b"\xef\xbb\xbfnull\n")[1] == {}
+
+
+def test_no_number_is_lost_for_being_too_big():
+    for text in (b'{"a": 1e400}', b'{"a": 1}\n{"a": -1e400}', b'{"a": [1e400]}'):
+        with pytest.raises(FileFormatError, match="too big"):
+            read(text)

@@ -535,6 +535,12 @@ def test_splits_are_mapped_each_with_its_name():
     assert splits.shuffle(seed=1).flatten_indices()["train"]._indices is None
 
 
+def test_no_input_columns_are_no_arguments():
+    data = Dataset.from_dict({"a": [1, 2]})
+    assert data.map(lambda: {"b": 3}, input_columns=[])[:] == {"a": [1, 2], "b": [3, 3]}
+    assert data.filter(lambda index: index, with_indices=True, input_columns=[])[:] == {"a": [2]}
+
+
 def test_batched_lists_and_tables_come_back_as_arrow():
     dataset = Dataset.from_dict({"a": [1, 2, 3]}).with_format("arrow")
     made = dataset.map(lambda table: table.append_column("b", pa.array([1.5] * len(table))), batched=True)

@@ -176,6 +176,18 @@ def test_no_rows_and_no_columns():
     assert ROWS.sql("select 1 as one").to_dict() == {"one": [1]}
 
 
+def test_fields_of_structs():
+    rows = [{"n": n, "a": {"b": n, "c d": {"e": -n}}, "a.b": {"f": n % 2}, "x y": {"z": str(n)}} for n in range(4)]
+    data = Dataset.from_list([*rows, {"n": 4, "a": None, "a.b": None, "x y": None}])
+    fields = {"a.b": [0, 1, 2, 3, None], 'a."c d".e': [0, -1, -2, -3, None], '"a.b".f': [0, 1, 0, 1, None]}
+    for field, values in fields.items():
+        expected = [n for n, value in enumerate(values) if value is not None and value > 0]
+        assert data.map(f"{field} as v")["v"][:] == data.sql(f"select {field} as v from self")["v"][:] == values
+        assert data.filter(f"{field} > 0")["n"][:] == expected
+        assert data.sql(f"select n from self where {field} > 0")["n"][:] == expected
+    assert data.filter("\"x y\".z = '2'")["n"][:] == [2]
+
+
 def test_columns_of_the_same_name_as_words_of_sql():
     odd = Dataset.from_dict({"select": [1], 'a"b': [2], "c d": [3], "Größe": [4], "self": [5]})
     found = odd.sql('select "select", "a""b", "c d", größe as g, self.self as s from self'.replace("größe", '"Größe"'))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any
 
 import datasets as hf
 import numpy as np
+import pandas
+import pyarrow as pa
 import pytest
 from support.parity import same_outcome
 
@@ -39,7 +42,24 @@ def frames(library: Any, size: int, change: Callable[[Any], Any]) -> Any:
     return half_null(library).with_format("pandas").map(change, batched=True, batch_size=size).with_format(None)
 
 
+def splits(library: Any) -> Any:
+    return library.DatasetDict({"train": odd(library), "test": odd(library).select([2])})
+
+
+def described(library: Any) -> Any:
+    features = dataclasses.asdict(half_null(library).info)["features"]
+    return type(features).__name__, [(name, sorted(kind)) for name, kind in features.items()]
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
+    "splits as a list": lambda library: library.concatenate_datasets(splits(library).values()),
+    "splits in turns": lambda library: library.interleave_datasets(splits(library).values()),
+    "splits as they are": lambda library: library.concatenate_datasets(splits(library)),
+    "splits in turns as they are": lambda library: library.interleave_datasets(splits(library)),
+    "no datasets": lambda library: library.concatenate_datasets(None),
+    "info as a dict": described,
+    "labels by text": lambda library: half_null(library).align_labels_with_mapping({"no": "1", "yes": "0"}, "label"),
+    "missing values of pandas": lambda library: odd(library).map(lambda row: {"new": pandas.NA}),
     "a.b is a name": lambda library: odd(library).sort("a.b", reverse=True),
     "a column twice": lambda library: odd(library).sort(["a.b", "a.b"], reverse=[True, False]),
     "labels of nothing": lambda library: library.Dataset.from_dict({"a": [None, None]}).class_encode_column("a"),
@@ -129,3 +149,67 @@ def test_errors_keep_their_class_where_columns_are_cast(monkeypatch):
     monkeypatch.setattr(cast, "_cast", refuse)
     with pytest.raises(ours.exceptions.ValueTypeError):
         ours.Dataset.from_dict({"a": [1]}).cast_column("a", ours.Value("string"))
+
+
+def test_lines_of_blanks_in_a_csv_of_one_column(tmp_path):
+    texts = ("a\n  \n x\n", 'a\n"  "\nx\n', "a\n1\n \t \n2\n", "a,b\n1,2\n  \n3,4\n", "a\n1\n\xa0\n\u3000\n")
+    for number, text in enumerate(texts):
+        path = tmp_path / f"{number}.csv"
+        path.write_text(text, "utf-8")
+
+        def read(library: Any, path: Any = path) -> Any:
+            return library.Dataset.from_csv(str(path), cache_dir=str(tmp_path / library.__name__))
+
+        same_outcome(lambda read=read: read(hf), lambda read=read: read(ours))
+
+
+def test_what_cannot_be_stored_is_told_with_its_file(tmp_path):
+    """Hugging Face raises a DatasetGenerationError for all of these, and does not say more."""
+    text, arrow = str(tmp_path / "it.csv"), str(tmp_path / "it.arrow")
+    (tmp_path / "it.csv").write_text("a\nx\n")
+    schema = pa.schema({"a": pa.int64()}, {b"huggingface": b'{"info": {"features": {"a": {"_type": "Zork"}}}}'})
+    with pa.OSFile(arrow, "wb") as stream, pa.ipc.new_stream(stream, schema) as writer:
+        writer.write_table(pa.table({"a": [1]}, schema=schema))
+    numbers = ours.Features({"a": ours.Value("int64")})
+
+    def one() -> Any:
+        yield {"a": 1}
+        yield {"a": "x"}
+
+    cases: dict[str, Callable[[], Any]] = {
+        text: lambda: ours.load_dataset("csv", data_files=text, features=numbers, cache_dir=str(tmp_path / "cache")),
+        f"{text} failed": lambda: ours.load_dataset("csv", data_files=text, features=numbers, keep_in_memory=True),
+        arrow: lambda: ours.load_dataset("arrow", data_files=arrow),
+        f"{arrow}: Zork": lambda: ours.Dataset.from_file(arrow),
+        "one failed at row 1": lambda: ours.Dataset.from_generator(one, numbers, str(tmp_path / "cache")),
+    }
+    for place, call in cases.items():
+        with pytest.raises(ours.exceptions.DatasetGenerationError) as found:
+            call()
+        assert place in str(found.value) and ("'a'" in str(found.value) or "Zork" in str(found.value))
+
+
+def test_columns_that_files_do_not_have_are_told_with_those_they_have(tmp_path):
+    (tmp_path / "it.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "it.json").write_text('{"a": 1, "b": 2}\n')
+    for kind in ("csv", "json"):
+        for asked in ({"columns": ["zz"]}, {"filters": [("zz", "=", 1)]}):
+            with pytest.raises(ours.exceptions.ColumnNotFoundError, match="zz.*Available: a, b"):
+                ours.load_dataset(kind, data_files=str(tmp_path / f"it.{kind}"), keep_in_memory=True, **asked)
+
+
+def test_no_date_is_made_of_a_missing_one():
+    for kind in (ours.Value("date32"), ours.Value("date64")):
+        features = ours.Features({"a": kind, "l": ours.List(kind)})
+        found = ours.Dataset.from_dict({"a": [pandas.NaT], "l": [[pandas.NaT]]}, features=features)
+        assert found[0] == {"a": None, "l": [None]}
+
+
+@pytest.mark.parametrize(("values", "shown"), [([1, pandas.NA], [1, None]), ([["a", pandas.NA]], [["a", None]])])
+def test_missing_values_of_pandas_are_null_in_columns_as_they_are_in_map(values, shown):
+    assert ours.Dataset.from_dict({"a": values})["a"][:] == shown
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(ours.exceptions.ColumnNamesError, match="same name"):
+        ours.Dataset(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]))

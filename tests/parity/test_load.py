@@ -311,6 +311,11 @@ CARDS = [
     ("hello\n", {}),
     ("", {}),
     ("dataset_info:\n  features:\n  - name: a\n    dtype: string\n", {}),
+    ("dataset_info:\n  splits:\n  - name: train\n    num_examples: 3\n", {}),
+    (
+        "configs:\n- {config_name: x, data_files: a.csv}\n- {config_name: y, data_files: b.csv}\n",
+        {"data_files": "b.csv"},
+    ),
 ]
 
 

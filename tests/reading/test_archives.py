@@ -12,7 +12,7 @@ import zipfile
 import pytest
 from support.packed import ARCHIVES, TARS, archive_of, compressed, tar_of, zip_of
 
-from crucible_datasets import config, load_dataset
+from crucible_datasets import config, load_dataset, logging
 from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
     FileFormatError,
@@ -288,3 +288,13 @@ def test_a_changed_member_changes_the_identity(packed):
     assert one.identity != other.identity
     packed(zip_of([("a.csv", b"a\n10\n"), ("b.csv", b"a\n2\n")]), ".zip")
     assert identified([path])[0].identity != one.identity
+
+
+def test_members_that_lead_elsewhere_are_told_of(packed, caplog):
+    path = packed(zip_of([("../a.csv", b"a\n1\n"), ("b.csv", b"a\n2\n")]), ".zip")
+    logging.enable_propagation()
+    try:
+        assert [member.name for member in archives.listed(path)] == ["b.csv"]
+    finally:
+        logging.disable_propagation()
+    assert "1 members lead out of the archive and are left out, as '../a.csv'" in caplog.text

@@ -58,3 +58,13 @@ def test_the_folder_itself_may_have_any_name(tmp_path, name):
     (tmp_path / name / "x.csv").touch()
     assert matched("*.csv", str(tmp_path / name)) == [str(tmp_path / name / "x.csv")]
     assert matched("x.csv", str(tmp_path / name)) == [str(tmp_path / name / "x.csv")]
+
+
+def test_a_file_with_brackets_in_its_name_is_found_by_it(tmp_path):
+    for name in ("a[1].csv", "[b] c/d.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+        assert matched(name, str(tmp_path)) == [str(tmp_path / name)]
+    (tmp_path / "a1.csv").touch()
+    assert matched("a[1].csv", str(tmp_path)) == [str(tmp_path / "a1.csv")]
+    assert matched("e[1].csv", str(tmp_path)) == []

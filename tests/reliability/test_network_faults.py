@@ -22,6 +22,7 @@ from crucible_datasets.sources import http
 from crucible_datasets.sources.client import client
 from crucible_datasets.sources.hub import SOURCE, HubRepo, asking
 from crucible_datasets.sources.hub.asking import headers
+from crucible_datasets.sources.hub.writing import Writer
 from crucible_datasets.sources.web import Web
 
 CONTENT = random.Random(20261116).randbytes(300_000)
@@ -262,7 +263,7 @@ def test_the_token_is_said_nowhere_else(repos, fault, tmp_path, caplog, monkeypa
             told.append("".join(traceback.format_exception(error)) + repr(error) + repr(vars(error)))
     repo = HubRepo("acme/plain", token=TOKEN, endpoint=repos.endpoint)
     told += [
-        repr(repo),
+        repr([repo, repo.web, Writer(repo.id, repo.endpoint, TOKEN)]),
         repr(SOURCE.listed("hf://datasets/acme/plain", {"token": TOKEN})) if fault == "flipped 3" else "",
     ]
     assert TOKEN not in "".join(told) + caplog.text

@@ -18,7 +18,7 @@ from support.faulty import faulty
 from support.web import Quiet, served
 
 from crucible_datasets.exceptions import ContentMismatchError, DownloadError
-from crucible_datasets.sources import http, quick
+from crucible_datasets.sources import http, patience, quick
 from crucible_datasets.sources.fetching import Expected, fetch
 from crucible_datasets.sources.web import Web
 
@@ -155,6 +155,17 @@ def test_what_a_user_says_to_a_host_is_not_said_in_the_clear_when_it_was_to_be_e
 def test_patience_ends(tmp_path):
     with faulty(CONTENT, *["503"] * 100) as server, pytest.raises(DownloadError, match="503"):
         get(server, tmp_path, web=Web(patience=0.5))
+
+
+def test_a_host_that_was_never_there_is_given_up_before_one_that_was(monkeypatch):
+    monkeypatch.setattr(patience, "_WHEN_NEVER_SEEN", 0.0)
+    monkeypatch.setattr(patience, "_WHEN_SEEN_BEFORE", 0.3)
+    with pytest.raises(DownloadError, match=r"refused \(tried 1 times\)"):
+        Web().head("http://127.0.0.1:9/")
+    patience.see("127.0.0.1:9")
+    with pytest.raises(DownloadError, match=r"refused \(tried [2-9] times\)"):
+        Web().head("http://127.0.0.1:9/")
+    patience._seen.discard("127.0.0.1:9")
 
 
 def test_a_pause_that_the_server_asks_for_is_kept(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -10,12 +11,18 @@ from pathlib import Path
 import pytest
 from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
 
-from crucible_datasets import config
+from crucible_datasets import DownloadConfig, config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError, OfflineError
+from crucible_datasets.localhub.access import Access
+from crucible_datasets.localhub.routing import Request
 from crucible_datasets.localhub.server import serving
+from crucible_datasets.ops.push import Where
+from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.asking import headers
 from crucible_datasets.sources.hub.files import safe
+from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.web import Web
 
 NUMBERS = b"a,b\n1,2\n3,4\n"
 LARGE = bytes(range(256)) * 8192
@@ -148,10 +155,16 @@ def test_names_that_do_not_exist_say_so(server):
 
 
 def test_a_gated_dataset_says_where_to_ask(server):
-    _ = server.hub.repo("acme/plain")
     server.hub.repo("acme/plain").create(gated="manual")
-    with pytest.raises(DownloadError, match="restricted"):
+    with pytest.raises(DatasetNotFoundError, match=r"gated. Ask for access at http.*/datasets/acme/plain, then log in"):
         contents(repo(server))
+
+
+def test_a_token_that_is_not_accepted_is_told_from_a_dataset_that_is_not_there(server):
+    with pytest.raises(DatasetNotFoundError, match=r"does not accept the token.*HF_TOKEN"):
+        contents(repo(server, token="hf_expired"))
+    with pytest.raises(DatasetNotFoundError, match="does not exist at"):
+        _ = HubRepo("acme/nothing", token=next(iter(server.access.tokens)), endpoint=server.endpoint).commit
 
 
 def test_a_private_dataset_needs_the_token(server):
@@ -162,6 +175,13 @@ def test_a_private_dataset_needs_the_token(server):
     found = repo(server, token=token)
     assert contents(found) == [NUMBERS, LARGE]
     assert token not in repr(found)
+
+
+@pytest.mark.parametrize("kind", [Web, Elsewhere, HubRepo, Writer, Where, DownloadConfig, Access, Request])
+def test_no_secret_is_part_of_what_is_shown(kind):
+    secrets = {"token", "tokens", "headers", "options", "storage_options", "proxies", "query", "_secret"}
+    held = [field for field in dataclasses.fields(kind) if field.name in secrets]
+    assert held and not any(field.repr for field in held)
 
 
 @pytest.mark.parametrize(

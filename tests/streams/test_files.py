@@ -230,17 +230,19 @@ def good_rows(made):
     return rows, caught.value
 
 
-@pytest.mark.parametrize("tail", ['{"n": 1', "{broken}\n", '{"n": 1}\n{"n": tru', "\x00\n"])
+@pytest.mark.parametrize(
+    "tail", ['{"n": 1', "{broken}\n", '{"n": 1}\n{"n": tru', "\x00\n", '{"n": "\udcff"}\n{"n": 2}\n']
+)
 def test_a_broken_tail_comes_after_all_good_rows(tmp_path, small_blocks, tail):
     good = "".join(json.dumps({"n": number}) + "\n" for number in range(40))
     path = tmp_path / "data.jsonl"
-    path.write_text(good + tail)
+    path.write_text(good + tail, errors="surrogateescape")
     rows, error = good_rows(stream("json", path))
     expected = 40 + tail.count('{"n": 1}')
     assert [row["n"] for row in rows[:40]] == list(range(40))
     assert len(rows) == expected
     assert error.path == str(path)
-    assert error.offset == len(good) + len('{"n": 1}\n') * tail.count('{"n": 1}')
+    assert error.offset == len(good) + len('{"n": 1}\n') * tail.count('{"n": 1}') + max(tail.find("\udcff"), 0)
 
 
 @pytest.mark.parametrize("bad", ['{"n": oops}', '{"n": [1,', '{"n": "a', '{"n": 1 "m": 2}', "\N{BULLET}"])
@@ -294,6 +296,14 @@ def test_a_broken_csv_file_names_the_block(tmp_path, small_blocks):
 
 
 # ---- types that change from file to file -------------------------------------------------------
+
+
+def test_what_is_no_text_comes_after_all_rows_before_it(tmp_path):
+    good = "n,t\n" + "".join(f"{number},word\n" for number in range(2000))
+    path = tmp_path / "data.csv"
+    path.write_bytes(good.encode() + b"2000,w\xff\n2001,word\n")
+    rows, error = good_rows(stream("csv", path))
+    assert ([row["n"] for row in rows], error.offset) == (list(range(2000)), len(good) + len("2000,w"))
 
 
 def test_rows_that_outgrow_the_first_file_have_wider_types(tmp_path):

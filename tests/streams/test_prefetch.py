@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -169,3 +171,22 @@ def test_inputs_of_a_shuffle_have_threads_of_their_own():
     [next(rows) for _ in range(8)]
     assert len(threads()) == 3
     rows.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not copied")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("used", [1, 2, 5])
+def test_a_forked_process_goes_on_where_its_reader_stands(used):
+    stream = streamed(Slow(rows=2), Slow(rows=2))
+    expected, rows = values(stream), iter(stream)
+    found = [next(rows)["x"] for _ in range(used)]
+    child = os.fork()
+    if not child:
+        signal.alarm(20)  # it would wait for ever for the thread that is not there
+        found.append(next(rows)["x"])
+        state = stream.state_dict()
+        rest = [row["x"] for row in rows]
+        stream.load_state_dict(state)
+        os._exit((found + rest, rest) == (expected, values(stream)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert found + [row["x"] for row in rows] == expected

@@ -307,6 +307,8 @@ def test_errors_name_what_is_wrong():
         stream.select_columns("zz")
     with pytest.raises(ColumnNotFoundError, match="zz"):
         list(unknown.select_columns("zz"))
+    with pytest.raises(ColumnNotFoundError, match="zz"):
+        list(unknown.batch(by_column="zz"))
     with pytest.raises(ColumnNamesError):
         stream.rename_column("n", "t")
     with pytest.raises(ColumnNamesError):

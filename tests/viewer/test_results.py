@@ -1,13 +1,16 @@
 """Pages of runs say what the store and `compare` say."""
 
+from itertools import product
 from urllib.parse import quote
 
 import pytest
 from support.runs import run_of
 from support.viewers import served
 
-from crucible_datasets import ResultStore, compare
+from crucible_datasets import Dataset, ResultStore, compare, evaluate
 from crucible_datasets.evaluation.outcome import Outcome
+from crucible_datasets.evaluation.results.differences import difference
+from crucible_datasets.viewer.results.judging import counted
 
 MODELS = {"small": 5, "medium": 7, "large": 3}
 
@@ -95,6 +98,14 @@ def test_samples_are_of_the_kinds_that_the_store_tells(store, asking, pair):
     }
     found = asking.json(f"/results/0/samples.json?{query}&kind=unparsed")["samples"]
     assert {each["id"] for each in found} == unread
+
+
+def test_samples_without_a_value_are_uncounted_as_the_store_tells():
+    pairs = list(product(["yes", "no", None], repeat=2))
+    asked = Dataset.from_dict({"input": list(range(9)), "target": ["yes"] * 9})
+    first, second = (evaluate([pair[at] for pair in pairs], asked, missing="ignore") for at in (0, 1))
+    told = {kind: number for kind, number in difference(first, second).counts.items() if number}
+    assert counted([first, second]) == {**told, "all": 9, "differing": 2} and told["uncounted"] == 5
 
 
 def outcomes(run):

@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.command import CRUCIBLE
+from support.command import CRUCIBLE, done
 from support.runs import run_of
 from support.viewers import PIXEL, served
 
 from crucible_datasets import ClassLabel, Dataset, Features, Image, IterableDataset, ResultStore, Value, view
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.viewer import server
 
 NAMES = ["", "a.b", "a/b", "a,b", "-a", " ", "é\u202e", "%", "%2F", "#", "?", "&x=1", "null", "__proto__", "row", "select", '"', "'", "\\", "\n", "t", "🙂", "x" * 999, "<b>"]  # fmt: skip
 PROBLEM = {"type", "message", "hint"}
@@ -277,3 +278,14 @@ def test_the_command_serves_until_it_is_interrupted_whoever_still_reads(tmp_path
         finally:
             running.kill()
         assert running.stderr.read() == "interrupted\n"
+
+
+@pytest.mark.parametrize("streamed", [[], ["--stream"]])
+def test_lines_that_cannot_be_read_are_left_out_when_that_is_asked_for(tmp_path, monkeypatch, streamed):
+    seen = []
+    monkeypatch.setattr(server.Viewer, "serve", lambda viewer: seen.append((viewer._opened, viewer._socket.close())))
+    path = tmp_path / "lines.jsonl"
+    path.write_text('{"a": 1}\n{"a": \n{"a": 3}\n')
+    done("view", path, "--no-browser", "--on-bad-lines", "skip", *streamed)
+    (rows,) = seen[0][0].data["0"].splits(None).values()
+    assert [row["a"] for row in rows] == [1, 3]

@@ -100,7 +100,15 @@ def _options(arguments: Sequence[str]) -> dict[str, Any]:
     # What stands behind `run` belongs to another program, whatever it looks like.
     if arguments[:1] == ["run"] and arguments[1:] and arguments[1] not in ("-h", "--help", "--json"):
         return {"called": running.run, "json": False, "phrases": {}, "program": list(arguments[1:])}
-    return vars(parser().parse_args(arguments))
+    return vars(parser().parse_args(_with_action(arguments)))
+
+
+def _with_action(arguments: Sequence[str]) -> Sequence[str]:
+    """`results --store runs` as `results list --store runs`."""
+    group, first = COMMANDS.get("".join(arguments[:1])), next((one for one in arguments[1:] if one != "--json"), "")
+    if group is None or group.default is None or not first.startswith("-") or first in ("-h", "--help"):
+        return arguments
+    return [group.name, group.default, *arguments[1:]]
 
 
 def parser() -> argparse.ArgumentParser:

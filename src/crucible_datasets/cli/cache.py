@@ -100,7 +100,8 @@ def _cache() -> Cache:
 
 
 def _kind(entry: Entry) -> str:
-    kind = str(entry.facts.get("kind", "other"))
+    """What made it: `map`, or the format of the files that it was converted from."""
+    kind = str(entry.facts.get("kind") or entry.facts.get("format", "other"))
     return kind if entry.is_whole else f"{kind}, unfinished"
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from crucible_datasets.cli.command import Command, benchmark_arguments, field_argument, require_count
 from crucible_datasets.cli.completing import benchmark_argument, file_argument
-from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount
+from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount, counted
 from crucible_datasets.cli.questions import fields_named, samples_of
+
+_NONE_FITS = "no benchmark fits; `crucible benchmarks summary` tells which domains, tasks and licences there are"
 
 
 def list_(
@@ -36,7 +38,7 @@ def list_(
         Column("licence", spare=True),
         Column("source", spare=True),
     )
-    yield Table(columns, [entry.to_dict() for entry in found], "no benchmark fits")
+    yield Table(columns, [entry.to_dict() for entry in found], _NONE_FITS)
     return None
 
 
@@ -101,7 +103,7 @@ def miniatures(folder: str, names: list[str]) -> Pieces:
     from crucible_datasets.benchmarks.miniatures.repos import write_miniatures
 
     written = write_miniatures(folder, names or None)
-    yield Said(f"{len(written)} repositories in {folder}", {"folder": folder, "repositories": written})
+    yield Said(f"{counted(len(written), 'dataset')} in {folder}", {"folder": folder, "repositories": written})
     return None
 
 

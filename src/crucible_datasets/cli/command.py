@@ -49,7 +49,11 @@ def _meant(words: Iterable[str], known: Iterable[str]) -> str:
     """What was probably meant by words that are not known."""
     from difflib import get_close_matches
 
-    found = [meant for word in words for meant in get_close_matches(str(word), [*map(str, known)], 1)]
+    found = []
+    for word in map(str, words):
+        # Dashes do not count, which would make --limit and --split look alike.
+        named = {name.lstrip("-"): name for name in map(str, known) if name.startswith("-") == word.startswith("-")}
+        found += [named[near] for near in get_close_matches(word.lstrip("-"), named, 1, 0.7)]
     return f". Did you mean {' '.join(found)}?" if found else ""
 
 

@@ -64,6 +64,8 @@ _CODES: tuple[tuple[int, tuple[str, ...]], ...] = (
         (
             "ArgumentError",
             "SplitSizeError",
+            "SplitSpecError",
+            "EmptySplitError",
             "StratificationError",
             "UnavailableError",
             "RunExistsError",

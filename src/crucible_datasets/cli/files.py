@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _PLACE = "{split}"
 STANDARD_OUTPUT = "-"
 _PARTS = ("train", "validation", "test")
+_DRAWN = 10  # rows of a sample that nobody gave a size
 
 
 def convert(
@@ -47,7 +48,7 @@ def sample(
     split: str | None,
     revision: str | None,
     on_bad_lines: str,
-    rows: str,
+    rows: str | None,
     seed: int,
     stratify_by: str | None,
     replace: bool,
@@ -59,7 +60,8 @@ def sample(
     from crucible_datasets.cli import opening
 
     whole = opening.one_split(dataset, config, split, revision, on_bad_lines)
-    drawn = _drawn(whole, _size(rows), seed, stratify_by, replace)
+    size = min(_DRAWN, len(whole)) if rows is None else _size(rows, "rows", rows)
+    drawn = _drawn(whole, size, seed, stratify_by, replace)
     drawn = drawn if columns is None else drawn.select_columns(columns.split(","))
     if output is None:
         shown = opening.undecoded(drawn)
@@ -120,16 +122,16 @@ def _sizes(parts: str) -> dict[str, float]:
         name, _, size = part.partition("=")
         if name not in _PARTS or name in sizes:
             raise ArgumentError("parts", parts, f"write sizes for {', '.join(_PARTS)}, as in train=0.8,test=0.2.")
-        sizes[name] = _size(size)
+        sizes[name] = _size(size, "parts", parts)
     return sizes
 
 
-def _size(text: str) -> float:
+def _size(text: str, argument: str, given: str) -> float:
     """A number of rows, or a share of them: `100`, `0.1`, `10%`."""
     try:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text) if "." in text else int(text)
     except ValueError:
-        raise ArgumentError("size", text, "write a number of rows, or a share: 100, 0.1, 10%.") from None
+        raise ArgumentError(argument, given, "write a number of rows, or a share: 100, 0.1, 10%.") from None
 
 
 def _piped(found: dict[str, Dataset]) -> JsonLines:
@@ -175,7 +177,8 @@ def _convert_arguments(parser: ArgumentParser) -> None:
 
 def _sample_arguments(parser: ArgumentParser) -> None:
     dataset_arguments(parser)
-    parser.add_argument("-n", "--rows", default="10", metavar="N", help="how many rows, or a share: 100, 0.1, 10%%")
+    size = f"how many rows, or a share: 100, 0.1, 10%%; {_DRAWN} by default, or all where there are fewer"
+    parser.add_argument("-n", "--rows", metavar="N", help=size)
     parser.add_argument("--seed", type=int, default=0, help="%(default)s by default")
     parser.add_argument("--stratify-by", metavar="FIELD", help="each value of the field gets its exact share")
     parser.add_argument("--replace", action="store_true", help="a row may be drawn more than once")
@@ -187,8 +190,9 @@ def _split_arguments(parser: ArgumentParser) -> None:
     dataset_arguments(parser)
     output_arguments(parser)
     sizes = "sizes of train, validation and test, shares or numbers of rows; %(default)s by default"
-    parser.add_argument("--parts", default="train=0.8,test=0.2", metavar="PART=SIZE,…", help=sizes)
-    parser.add_argument("--folds", type=int, metavar="K", help="K folds instead: each is the test part once")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--parts", default="train=0.8,test=0.2", metavar="PART=SIZE,…", help=sizes)
+    how.add_argument("--folds", type=int, metavar="K", help="K folds instead: each is the test part once")
     parser.add_argument("--seed", type=int, default=0, help="%(default)s by default")
     parser.add_argument("--stratify-by", metavar="FIELD", help="each part has its share of every value of the column")
     parser.add_argument("--group-by", metavar="FIELD", help="rows with the same value stay together")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from crucible_datasets import config
-from crucible_datasets.cli import exits
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.completing import file_argument
 from crucible_datasets.cli.pieces import Pieces, Said
-from crucible_datasets.exceptions import ArgumentError, DatasetsError, DownloadError
+from crucible_datasets.exceptions import ArgumentError
 
 
 def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces:
@@ -26,7 +23,7 @@ def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces
         lines = (
             f"{len(names)} datasets of {folder} at {server.endpoint}; ctrl-c ends it",
             f"Clients find it with HF_ENDPOINT={server.endpoint}",
-            f"To write, they need a token of {tokens} as HF_TOKEN, and HF_HUB_DISABLE_XET=1",
+            f"To write, they need a token of {tokens} as HF_TOKEN, and huggingface_hub itself HF_HUB_DISABLE_XET=1",
         )
         yield Said("\n".join(lines), {"endpoint": server.endpoint, "datasets": sorted(names), "tokens": tokens})
         try:
@@ -41,23 +38,11 @@ def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Pieces
     from crucible_datasets.localhub.mirror import mirror as copies
 
     said = []
-    with _naming(endpoint or config.HF_ENDPOINT):
-        for line in copies(folder, names, endpoint):
-            said.append(line)
-            yield line
+    for line in copies(folder, names, endpoint):
+        said.append(line)
+        yield line
     yield Said("", {"folder": folder, "copied": said})
     return None
-
-
-@contextmanager
-def _naming(endpoint: str) -> Iterator[None]:
-    """An error of the network with the address of the hub: what the system says of it does not name any."""
-    try:
-        yield
-    except Exception as error:
-        if exits.code_of(error) != exits.UNREACHABLE or isinstance(error, DatasetsError):
-            raise
-        raise DownloadError(endpoint, str(error)) from error
 
 
 def _serve_arguments(parser: ArgumentParser) -> None:

@@ -6,6 +6,7 @@ reorder what is shown or reach the clipboard: what is not printable is written o
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,8 +84,10 @@ class InertStream:
 def inert_streams() -> Iterator[None]:
     """Whatever is printed in this block is inert: answers, errors, warnings, logged messages."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = InertStream(sys.stdout), InertStream(sys.stderr, shows_bars=True)
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
+    # A stream that was closed before the program began, as by `>&-`, is None.
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout, sys.stderr = InertStream(before[0] or nowhere), InertStream(before[1] or nowhere, shows_bars=True)
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before

@@ -30,7 +30,8 @@ def diff(first: str, second: str, store: str | None, metric: str | None, kind: s
     ]
     names = (("id", "id"), ("target", "target"), ("first", found.first.info.model), ("second", found.second.info.model))
     columns = (Column("kind", keep=True), *(Column(key, heading) for key, heading in names))
-    yield Several({"counts": counts, "samples": Table(columns, rows, "no samples moved")})
+    empty = "no samples moved" if kind is None else f"no samples are {kind}"
+    yield Several({"counts": counts, "samples": Table(columns, rows, empty)})
     return None
 
 

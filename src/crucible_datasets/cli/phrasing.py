@@ -11,7 +11,8 @@ _OTHER_NAMES = {
     "benchmark": ("data",),
     "column": ("prediction_column",),
     "output": ("path",),
-    "rows": ("n", "size"),
+    "rows": ("n",),
+    "runs": ("results",),
     "folds": ("k",),
     "parts": ("sizes",),
     "stratify_by": ("by",),
@@ -23,6 +24,7 @@ _FIELD = re.compile(r"\bfields=\{'(?P<field>\w+)': '(?P<column>[^']*)'\}")
 # What only a program can give, or what only one need be told.
 _ELSEWHERE = (
     (re.compile(r"(?<=--allow-code-execution) in this call"), ""),
+    (re.compile(r"remote=True \((--allow-remote)\)"), r"\1"),
     (re.compile(r" A row is found through its split, as in dataset\['[^']*'\]\[0\]\."), ""),
     (re.compile(r" Predictions are a list as long as the data.*"), ""),
     (re.compile(r"(?<=[Pp]ass )--metrics with a function of \([^()]*\)"), "a metric of your own, in Python"),

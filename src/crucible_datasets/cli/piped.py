@@ -44,6 +44,6 @@ def _ending(path: str) -> str:
     known = [ending for first, ending in _BEGINNINGS if line.startswith(first)]
     known += [ending for separator, ending in _SEPARATORS if separator in line]
     if not known:
-        what = "it begins like no Parquet, Arrow, JSON, CSV or TSV: write it to a file whose name says its format."
-        raise ArgumentError("dataset", STANDARD_INPUT, what)
+        other = "it begins like no Parquet, Arrow, JSON, CSV or TSV: write it to a file whose name says its format."
+        raise ArgumentError("dataset", STANDARD_INPUT, other if line else "what was piped into the command is empty.")
     return known[0]

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from crucible_datasets.cli.command import Command
+from crucible_datasets.cli.command import Command, bad_lines_argument
 from crucible_datasets.cli.opening import require_file
 from crucible_datasets.cli.pieces import Facts, Pieces
 
 
 def view(
-    things: list[str], host: str, port: int, allow_remote: bool, no_browser: bool, stream: bool, revision: str | None
+    things: list[str],
+    host: str,
+    port: int,
+    allow_remote: bool,
+    no_browser: bool,
+    stream: bool,
+    revision: str | None,
+    on_bad_lines: str,
 ) -> Pieces:
     """Show datasets, benchmarks and result stores in the browser, until it is interrupted."""
     from crucible_datasets.viewer.opening import opened
@@ -18,7 +25,7 @@ def view(
 
     for thing in things:
         require_file(thing)
-    viewer = Viewer(opened(tuple(things), stream, revision), host, port, allow_remote)
+    viewer = Viewer(opened(tuple(things), stream, revision, on_bad_lines), host, port, allow_remote)
     yield Facts({"url": viewer.url})
     yield "Ctrl-C stops it."
     if not no_browser:
@@ -29,13 +36,14 @@ def view(
 
 def _arguments(parser: ArgumentParser) -> None:
     what = "files, folders, URLs, names of the Hub, benchmarks, or folders of runs"
-    parser.add_argument("things", nargs="+", metavar="X", help=what)
+    parser.add_argument("things", nargs="+", metavar="DATA", help=what)
     parser.add_argument("--host", default="127.0.0.1", help="where to listen; %(default)s by default")
     parser.add_argument("--port", type=int, default=0, help="the port; a free one by default")
     parser.add_argument("--allow-remote", action="store_true", help="let --host be an address that others can reach")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--stream", action="store_true", help="read only the first rows, and load nothing")
     parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")
+    bad_lines_argument(parser)
 
 
 COMMANDS = (Command.of(view, _arguments),)

@@ -16,7 +16,7 @@ class DownloadConfig:
     force_download: bool = False
     resume_download: bool = False
     local_files_only: bool = False
-    proxies: dict[str, Any] | None = None
+    proxies: dict[str, Any] | None = field(default=None, repr=False)  # their addresses may hold a password
     user_agent: str | None = None
     extract_compressed_file: bool = False
     force_extract: bool = False
@@ -25,8 +25,8 @@ class DownloadConfig:
     use_etag: bool = True
     num_proc: int | None = None
     max_retries: int = 1
-    token: str | bool | None = None
-    storage_options: dict[str, Any] = field(default_factory=dict)
+    token: str | bool | None = field(default=None, repr=False)
+    storage_options: dict[str, Any] = field(default_factory=dict, repr=False)
     download_desc: str | None = None
     disable_tqdm: bool = False
 

@@ -38,8 +38,12 @@ class ClassLabel:
         return self.pa_type
 
     @cached_property
-    def _index_of(self) -> dict[str, int]:
+    def _str2int(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.names)}
+
+    @property
+    def _int2str(self) -> list[str]:  # what scripts read, though Hugging Face keeps it to itself
+        return self.names
 
     def str2int(self, values: str | Iterable[str]) -> int | list[int]:
         """The integers of one or many names."""
@@ -49,10 +53,10 @@ class ClassLabel:
 
     def _label(self, value: Any) -> int:
         name = str(value)
-        if name in self._index_of:
-            return self._index_of[name]
-        if name.strip() in self._index_of:
-            return self._index_of[name.strip()]
+        if name in self._str2int:
+            return self._str2int[name]
+        if name.strip() in self._str2int:
+            return self._str2int[name.strip()]
         # Names that are not known may still be the digits of a label.
         digits = name.strip().removeprefix("-")
         if digits.isdigit() and -1 <= int(name) < len(self.names):

@@ -143,9 +143,10 @@ class Features(dict[str, Any]):
 
 
 def normal(feature: Any) -> Any:
-    """A feature with the shorthands written out: `[x]` is `List(x)`."""
+    """A feature with the shorthands written out: `[x]` is `List(x)`. Descriptions, as `asdict` makes them, stay."""
     if isinstance(feature, dict):
-        return feature if type(feature) is Features else {name: normal(value) for name, value in feature.items()}
+        stays = type(feature) is Features or isinstance(feature.get("_type"), str)
+        return feature if stays else {name: normal(value) for name, value in feature.items()}
     if isinstance(feature, (list, tuple)):
         if len(feature) != 1:
             raise ArgumentError("feature", feature, "a list of one feature is expected, as in [Value('string')].")

@@ -8,6 +8,7 @@ type are an error that names the row, or become `Json` when asked.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -113,6 +114,8 @@ def translate(value: Any) -> Any:
     """A value in the terms of plain Python and one-dimensional numpy arrays, which Arrow reads."""
     if value is None or isinstance(value, (str, bytes, int, float)):
         return value
+    if value is getattr(sys.modules.get("pandas"), "NA", None):
+        return None
     if isinstance(value, dict):
         return {key: translate(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset, range)):

@@ -40,7 +40,14 @@ def _converted(
     values: list[Any], arrow: pa.DataType | None = None, pool: pa.MemoryPool | None = _SYSTEM
 ) -> pa.Array | pa.ChunkedArray:
     found = leaves_of(values, arrow) if pays_off() else None
-    return pa.array(values, type=arrow, memory_pool=pool) if found is None else found
+    if found is not None:
+        return found
+    # Arrow takes pandas' NaT for the first day of year 1 where it makes dates, unless it is told of pandas.
+    return pa.array(values, type=arrow, memory_pool=pool, from_pandas=arrow is not None and _holds_dates(arrow))
+
+
+def _holds_dates(arrow: pa.DataType) -> bool:
+    return _holds_dates(arrow.value_type) if hasattr(arrow, "value_type") else pa.types.is_date(arrow)
 
 
 def _shredded(values: list[Any], nested: bool = True) -> pa.Array | pa.ChunkedArray:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
-from crucible_datasets.formats.filters import Filters, expression_of
+from crucible_datasets.formats.filters import Filters, expression_of, unknown_column
 from crucible_datasets.formats.streams import name_of
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
@@ -87,10 +87,20 @@ def columns_of(filters: pc.Expression | None, available: list[str]) -> list[str]
 def narrowed(table: pa.Table, columns: list[str] | None, filters: pc.Expression | None) -> pa.Table:
     """The rows that match, with only the columns asked for."""
     if filters is not None:
-        table = table.filter(filters)
+        table = _matching(table, filters)
     if columns is None or table.column_names == list(columns):
         return table
     for column in columns:
         if column not in table.column_names:
             raise ColumnNotFoundError(column, table.column_names)
     return table.select(columns)
+
+
+def _matching(table: pa.Table, filters: pc.Expression) -> pa.Table:
+    try:
+        return table.filter(filters)
+    except pa.ArrowException as error:
+        unknown = unknown_column(error)
+        if unknown is not None and unknown not in table.column_names:
+            raise ColumnNotFoundError(unknown, table.column_names) from error
+        raise ArgumentError("filters", str(filters), f"they do not fit the columns: {error}") from error

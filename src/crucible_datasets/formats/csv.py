@@ -19,11 +19,12 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features.types import Value
 from crucible_datasets.formats.base import Filters, Format, columns_of
 from crucible_datasets.formats.counting import Counting
-from crucible_datasets.formats.csv_layout import Layout, layout
+from crucible_datasets.formats.csv_layout import Layout, layout, place_of
 from crucible_datasets.formats.csv_options import dialect_of, require_known
 from crucible_datasets.formats.csv_records import Dialect, Records
 from crucible_datasets.formats.csv_types import (
@@ -180,6 +181,8 @@ class _Raw(io.RawIOBase):
 
 def _wanted(names: list[str], columns: Any, filters: Filters, features: Any) -> set[str] | None:
     """The columns that are needed, if not all are."""
+    for name in columns or ():
+        place_of(names, name)
     wanted = columns if columns is not None else list(features) if features else None
     return None if wanted is None else {*wanted, *columns_of(filters, names)}
 
@@ -282,12 +285,19 @@ class _Table:
         if self.dialect.in_arrow() and self.layout.exact:
             try:
                 for table in self._by_arrow():
+                    self._require_no_blanks(table)
                     yield table
                     rows += table.num_rows
                 return
             except pa.ArrowInvalid:
-                pass  # a ragged row, or text that is not UTF-8: the slow way tells which
+                pass  # a ragged row, text that is not UTF-8, or a line of blanks: the slow way tells which
         yield from self._by_records(rows)
+
+    def _require_no_blanks(self, table: pa.Table) -> None:
+        """Refuse what may be lines of blanks: they are rows to Arrow where there is one column, and none to pandas."""
+        one = self.dialect.skip_blank_lines and len(self.layout.names) == 1 and table.num_columns == 1
+        if one and pc.call("any", pc.call("utf8_is_space", table.column(0))).as_py():
+            raise pa.ArrowInvalid("a line of blanks")
 
     def _by_arrow(self) -> Iterator[pa.Table]:
         layout, dialect = self.layout, self.dialect

@@ -16,6 +16,7 @@ from crucible_datasets.exceptions import ArgumentError, FileFormatError
 from crucible_datasets.formats.streams import name_of, undecodable
 
 _SNIFFED = 1 << 16
+_BLANKS = " \t\r\n"  # to pandas other white space is text
 
 
 @dataclass(frozen=True)
@@ -60,22 +61,28 @@ class Records:
                 if record is not None:
                     yield record
         except UnicodeDecodeError as error:
-            raise undecodable(name_of(self.stream), error) from error
+            raise undecodable(name_of(self.stream), error, self._bytes_before(error)) from error
         except csv.Error as error:
             raise FileFormatError(name_of(self.stream), str(error)) from error
+
+    def _bytes_before(self, error: UnicodeDecodeError) -> int:
+        """Where the piece of the stream begins that could not be decoded, if it can tell."""
+        with suppress(OSError, ValueError):
+            return max(self.stream.tell() - len(error.object), 0)
+        return 0
 
     def _fields(self) -> Iterator[list[str] | None]:
         dialect, lines = self.dialect, self._kept_lines()
         if dialect.sep is not None and len(dialect.sep) > 1:
             split = str.split if dialect.sep == r"\s+" else re.compile(dialect.sep).split
             for line in lines:
-                yield self._kept(split(line.rstrip("\r\n")))
+                yield self._kept(split(line.rstrip("\r\n")), [line])
             return
         recent: list[str] = []
         for record in csv.reader(_noting(lines, recent), **self._arguments()):
             self._check_closed(recent)
+            yield self._kept(record, recent)
             recent.clear()
-            yield self._kept(record)
 
     def _arguments(self) -> dict[str, Any]:
         dialect = self.dialect
@@ -97,10 +104,9 @@ class Records:
                 if "unexpected end" in str(error):
                     raise FileFormatError(name_of(self.stream), "a quoted field is not closed.") from error
 
-    def _kept(self, record: list[str]) -> list[str] | None:
-        if self.dialect.skip_blank_lines and (not record or (len(record) == 1 and record[0].isspace())):
-            return None
-        return record
+    def _kept(self, record: list[str], lines: list[str]) -> list[str] | None:
+        is_blank = not record or (len(record) == 1 and not "".join(lines).strip(_BLANKS))
+        return None if is_blank and self.dialect.skip_blank_lines else record
 
     def _kept_lines(self) -> Iterator[str]:
         self._ended = False

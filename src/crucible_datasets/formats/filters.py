@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_
@@ -70,6 +71,12 @@ def expression_of(filters: Filters) -> pc.Expression | None:
 
 def _expression(column: str, operator: str, value: Any) -> pc.Expression:
     return OPERATORS[operator](pc.field(column), value)
+
+
+def unknown_column(error: pa.ArrowException) -> str | None:
+    """The column that an expression asked for in vain, if that is what the error tells."""
+    found = re.search(r"No match for FieldRef\.(?:Nested\(FieldRef\.)?Name\((.*?)\)", str(error), re.DOTALL)
+    return found[1] if found else None
 
 
 def _required(filters: Filters) -> Any:

@@ -6,6 +6,7 @@ objects with different keys) are parsed one by one, in `json_mixed`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any, BinaryIO, cast
@@ -34,7 +35,7 @@ from crucible_datasets.formats.base import Filters, Format, columns_of
 from crucible_datasets.formats.json_broken import ON_BAD_LINES, good_lines
 from crucible_datasets.formats.json_gaps import deep_columns, uneven_columns
 from crucible_datasets.formats.json_mixed import Problem, Row, dumps, loads, parsed_rows, unmixed
-from crucible_datasets.formats.json_structure import array_as_lines, check_depth, lines_of, too_deep
+from crucible_datasets.formats.json_structure import Lines, array_as_lines, check_depth, lines_of, too_deep
 from crucible_datasets.formats.json_types import has_time, holds_json_texts, readable_type, with_text
 from crucible_datasets.formats.json_width import gaps_in
 from crucible_datasets.formats.json_write import write
@@ -54,6 +55,7 @@ _INNER_BLOCK = 1 << 20  # what one thread parses at a time
 _LONGEST_DOCUMENT = 128 << 20  # objects over several lines are held until they are whole
 _MANY = 1000  # rows after which a file that breaks off mid-row is taken to be broken
 _ROWS_PER_TABLE = 10_000
+_FIRST_VALUE = re.compile(rb"\s*+(?:null\b\s*+(?=\S))*+(\S)")  # after the nulls, unless there are only nulls
 _REFUSALS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError)
 
 
@@ -120,8 +122,8 @@ def _as_objects(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Lines of plain values as lines of objects with one key, `text`; lines of objects as they are."""
     plain = None
     for block in lines:
-        if plain is None and (start := block.lstrip()[:1]):
-            plain = start not in b"{n"
+        if plain is None and (found := _FIRST_VALUE.match(block)):
+            plain = found[1] != b"{"
         if plain and block.strip():
             text = block.removesuffix(b"\n")
             yield b'{"text":' + text.replace(b"\n", b'}\n{"text":') + b"}\n"
@@ -225,10 +227,10 @@ class _Reader:
         return FileFormatError(self.name, reason, self.rows, where, self.lines + problem.line + 1, problem.column)
 
     def _table(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem | None]:
-        longest = self._require_flat(text)
+        lines = self._require_flat(text)
         try:
             self._require_narrow(text)
-            table = self._parsed(text, longest)
+            table = self._parsed(text, lines)
             require_readable_names(table.schema)
             table.validate(full=True)
         except (*_REFUSALS, UnicodeDecodeError) as error:
@@ -249,11 +251,11 @@ class _Reader:
         self._require_flat(text)
         self._require_utf8(text)
 
-    def _require_flat(self, text: bytes) -> int:
-        """Refuse what is nested too deeply; the length of the longest line."""
+    def _require_flat(self, text: bytes) -> Lines:
+        """Refuse what is nested too deeply; the lines of the text."""
         lines = lines_of(text)
         check_depth(text, self.max_depth, lines, self.name)
-        return lines.longest
+        return lines
 
     def _require_narrow(self, text: bytes) -> None:
         """Refuse rows that have too many different keys; such objects inside of rows are refused as Arrow does it."""
@@ -273,25 +275,27 @@ class _Reader:
             except UnicodeDecodeError as error:
                 raise undecodable(self.name, error, self.offset) from error
 
-    def _parsed(self, text: bytes, longest: int) -> pa.Table:
+    def _parsed(self, text: bytes, lines: Lines) -> pa.Table:
         """The text as Arrow reads it; of known columns only those that are needed."""
         if self.columns is not None and self.types:
             known = {name: self.types.get(name) for name in self._needed()}
             if None not in known.values() and not set(known) & set(self.mixed):
                 try:
-                    return self._arrow(text, {**known, **self._explicit(known)}, "ignore", longest)
+                    return self._arrow(text, {**known, **self._explicit(known)}, "ignore", lines)
                 except _REFUSALS:
                     pass  # types may grow
-        return self._arrow(text, self.explicit, "infer", longest)
+        return self._arrow(text, self.explicit, "infer", lines)
 
     def _explicit(self, names: Iterable[str]) -> dict[str, pa.DataType]:
         return {name: self.explicit[name] for name in names if name in self.explicit}
 
-    def _arrow(self, text: bytes, explicit: dict[str, Any], others: str, longest: int) -> pa.Table:
+    def _arrow(self, text: bytes, explicit: dict[str, Any], others: str, lines: Lines) -> pa.Table:
+        if lines.has_nulls:  # Arrow 26 ends the process when one is the first row that a thread parses
+            raise pa.ArrowInvalid("a row is null")
         return arrow_json.read_json(
             pa.BufferReader(text),
             read_options=arrow_json.ReadOptions(
-                use_threads=self.use_threads, block_size=max(self.block_size or _INNER_BLOCK, longest + 2)
+                use_threads=self.use_threads, block_size=max(self.block_size or _INNER_BLOCK, lines.longest + 2)
             ),
             parse_options=arrow_json.ParseOptions(
                 explicit_schema=pa.schema(explicit) if explicit else None, unexpected_field_behavior=others
@@ -335,7 +339,7 @@ class _Reader:
     def _holds(self, block: bytes, name: str, kind: pa.DataType) -> bool:
         """Whether the column has this type in a block; with times in it, also whether its objects are alike."""
         try:
-            table = self._arrow(block, {name: kind}, "ignore", lines_of(block).longest)
+            table = self._arrow(block, {name: kind}, "ignore", lines_of(block))
         except _REFUSALS:
             return False
         return not (has_time(kind) and uneven_columns(table, block))
@@ -368,6 +372,8 @@ class _Reader:
                     self.mixed[field.name] = united
 
     def _row_by_row(self, text: bytes, refusal: Exception) -> tuple[pa.Table | None, Problem | None]:
+        if "too big to be stored in double" in str(refusal):
+            raise FileFormatError(self.name, f"{refusal} Write it as text.", self.rows)  # not null in its place
         rows, problem = parsed_rows(text)
         for index, row in enumerate(rows):
             if row is not None and not isinstance(row, dict):
@@ -407,7 +413,7 @@ class _Reader:
 
     def _reread(self, text: bytes) -> pa.Table:
         plain = {name: kind for name, kind in self.explicit.items() if name not in self.mixed}
-        table = self._arrow(text, plain, "infer", lines_of(text).longest)
+        table = self._arrow(text, plain, "infer", lines_of(text))
         try:
             table.validate()
         except pa.ArrowInvalid:  # Arrow 26 loses items of lists that are null before they are objects

@@ -149,7 +149,7 @@ class DatasetInfo:
 
             given["features"] = Features._from_yaml_list(given["features"])
         if given.get("splits") is not None:
-            given["splits"] = SplitDict._from_yaml_list(given["splits"])
+            given["splits"] = _described_splits(given["splits"])
         return cls.from_dict(given)
 
 
@@ -193,6 +193,15 @@ def _as_features(given: Any) -> Features | None:
     from crucible_datasets.features import Features
 
     return given if isinstance(given, Features) else Features.from_dict(given)
+
+
+def _described_splits(stored: Iterable[Any]) -> SplitDict:
+    """Splits as people describe them by hand: only the name is needed."""
+    entries = list(stored)
+    for entry in entries:
+        if not isinstance(entry, Mapping) or "name" not in entry:
+            raise ArgumentError("splits", entry, "in YAML, each split needs a name, and may have num_examples.")
+    return SplitDict.from_split_dict(entries)
 
 
 def _supervised_keys(given: Any) -> SupervisedKeysData:

@@ -21,8 +21,8 @@ _LINK_SECONDS = 3600
 class Access:
     """The tokens of a server: each with the name of its user and what it may do."""
 
-    tokens: dict[str, dict[str, str]]
-    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    tokens: dict[str, dict[str, str]] = field(repr=False)
+    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @classmethod
     def of(cls, root: str) -> Access:

@@ -3,52 +3,102 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
-from crucible_datasets import progress
-from crucible_datasets.atomic.files import remove_tree
+from crucible_datasets import config, progress
+from crucible_datasets.atomic.files import remove_abandoned
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.localhub.blobs import blob_of
 from crucible_datasets.localhub.folder import HubFolder
-from crucible_datasets.localhub.repos import Commit, StoredFile
+from crucible_datasets.localhub.refusals import HubError, require_name
+from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
+from crucible_datasets.sources.fetching import Advance, fetch
+from crucible_datasets.sources.hub.files import HubFile, stated_commit
+from crucible_datasets.sources.hub.repo import HubRepo
+
+_AT_ONCE = 8
 
 
-def mirror(root: str, names: list[str], endpoint: str | None = None, token: str | None = None) -> Iterator[str]:
+def mirror(root: str, names: list[str], endpoint: str | None = None, token: str | bool | None = None) -> Iterator[str]:
     """Copy each `org/name` or `org/name@revision`; a line about each when it is whole.
 
-    What an earlier run has copied is not fetched again. Every file is checked against the hash that the
-    hub states, before it counts.
+    What an earlier run has copied is not fetched again, and a file goes on where that was killed. Every file is
+    checked against the hash that the hub states, before it counts.
     """
-    from huggingface_hub import HfApi
-
-    hub, api = HubFolder(root), HfApi(endpoint=endpoint, token=token)
+    hub = HubFolder(root)
     for asked in names:
         name, _, revision = asked.partition("@")
-        info: Any = api.dataset_info(name, revision=revision or None, files_metadata=True)
-        files = dict(_copied(hub, api, name, info))
+        _require_name(name)
+        there = HubRepo(name, revision or config.HUB_DEFAULT_VERSION, token, endpoint or config.HF_ENDPOINT)
+        commit, date = there.answer(f"{there.api}/revision/{quote(there.revision, safe='')}", _commit_and_date)[1]
+        there = HubRepo(name, commit, token, there.endpoint)
         repo = hub.repo(name)
+        files = _copied(hub, repo, there)
         repo = repo if repo.exists else repo.create()
-        date = info.last_modified.strftime("%Y-%m-%dT%H:%M:%S.000Z") if info.last_modified else repo.settings["created"]
-        commit = Commit(info.sha, None, f"mirror of {name}", "", "hub", date, files)
-        branch = revision if revision and revision != info.sha else "main"
-        repo.adopt(commit, f"refs/heads/{branch}")
+        branch = revision if revision and revision != commit else "main"
+        made = Commit(commit, None, f"mirror of {name}", "", "hub", date or repo.settings["created"], files)
+        repo.adopt(made, f"refs/heads/{branch}")
         size = sum(file.size for file in files.values())
-        yield f"{name} at {info.sha}: {len(files)} files, {size:,} bytes"
+        yield f"{name} at {commit}: {len(files)} files, {size:,} bytes"
 
 
-def _copied(hub: HubFolder, api: Any, name: str, info: Any) -> Iterator[tuple[str, StoredFile]]:
-    incoming = os.path.join(hub.root, "blobs", "incoming", *name.split("/"))
-    total = sum(sibling.size or 0 for sibling in info.siblings)
-    with progress.tqdm(total=total, unit="B", unit_scale=True, desc=name) as bar:
-        for sibling in info.siblings:
-            sha256 = sibling.lfs.sha256 if sibling.lfs else None
-            if sha256 and hub.blobs.has(sha256):
-                blob = blob_of(hub.blobs.path(sha256))
-            else:
-                path = api.hf_hub_download(
-                    name, sibling.rfilename, repo_type="dataset", revision=info.sha, local_dir=incoming
-                )
-                blob = hub.blobs.take_over(path, sha256 or sibling.blob_id)
-            bar.update(blob.size)
-            yield sibling.rfilename, StoredFile(blob.sha256, blob.git_sha1, blob.size, sha256 is not None)
-    remove_tree(os.path.join(hub.root, "blobs", "incoming"))
+def _require_name(name: str) -> None:
+    try:
+        require_name(name)
+    except HubError as error:
+        raise ArgumentError("names", name, "expected org/name, and perhaps @revision behind it.") from error
+
+
+def _commit_and_date(answer: Any) -> tuple[str, str | None]:
+    return stated_commit(answer), answer.get("lastModified")
+
+
+def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFile]:
+    """The files of a commit, once their contents are here; each content comes once."""
+    known = _known(hub, repo)
+    contents = {file.hash: file for file in there.files.values()}
+    missing = [file for hash, file in contents.items() if hash not in known and not _is_here(hub, file)]
+    incoming = os.path.join(hub.root, "blobs", "incoming")
+    with (
+        progress.Transfer(there.id, sum(file.size for file in missing), len(missing)) as shown,
+        ThreadPoolExecutor(_AT_ONCE) as pool,
+    ):
+        for file, stored in zip(
+            missing, pool.map(lambda one: _fetched(hub, there, one, incoming, shown.update), missing), strict=True
+        ):
+            known[file.hash] = stored
+            shown.file_came()
+    remove_abandoned(incoming, suffix=None)
+    with suppress(OSError):  # another mirror is at work there, or there was nothing to fetch
+        os.rmdir(incoming)
+    return {path: known.get(file.hash) or _stored(hub, file) for path, file in there.files.items()}
+
+
+def _known(hub: HubFolder, repo: Repo) -> dict[str, StoredFile]:
+    """The contents that commits brought here, by the names that hubs know them by."""
+    if not repo.exists:
+        return {}
+    commits = [repo.load(id) for id in set(repo.refs().values())]
+    files = [file for one in commits for file in one.files.values() if not file.where and hub.blobs.has(file.sha256)]
+    return {file.sha256 if file.is_lfs else file.git_sha1: file for file in files}
+
+
+def _is_here(hub: HubFolder, file: HubFile) -> bool:
+    return file.is_large and hub.blobs.has(file.hash)
+
+
+def _fetched(hub: HubFolder, there: HubRepo, file: HubFile, incoming: str, advance: Advance) -> StoredFile:
+    path = os.path.join(incoming, file.hash)
+    fetch(partial(there.body, file.path), path, f"{there.id}/{file.path}", file.expected, advance)
+    blob = hub.blobs.take_over(path, file.hash)
+    return StoredFile(blob.sha256, blob.git_sha1, blob.size, file.is_large)
+
+
+def _stored(hub: HubFolder, file: HubFile) -> StoredFile:
+    blob = blob_of(hub.blobs.path(file.hash))
+    return StoredFile(blob.sha256, blob.git_sha1, blob.size, file.is_large)

@@ -30,8 +30,8 @@ class Request:
     access: Access
     method: str
     path: str
-    query: Mapping[str, list[str]]
-    headers: Any  # a mapping that takes names in any case
+    query: Mapping[str, list[str]] = field(repr=False)  # links are signed
+    headers: Any = field(repr=False)  # a mapping that takes names in any case
     body: BufferedIOBase
     length: int
     origin: str  # how the client reaches this server

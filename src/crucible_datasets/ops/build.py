@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnLengthError, FeaturesMismatchError
+from crucible_datasets.exceptions import ArgumentError, ColumnLengthError, ColumnNamesError, FeaturesMismatchError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of, is_plain
@@ -21,7 +21,7 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import rows
 from crucible_datasets.ops.combine import concatenate
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.tables.files import open_table, read_ipc
+from crucible_datasets.tables.files import features_in, open_table, read_ipc
 from crucible_datasets.tables.table import ArrowTable, Table
 from crucible_datasets.tables.view import View
 
@@ -59,7 +59,9 @@ def from_table(
     fingerprint: Fingerprint | None = None,
 ) -> View:
     """An Arrow table, with the features of `info`, or of its schema's metadata, or of its types."""
-    found = Features.from_arrow_schema(table.schema)
+    found = features_in(files[0], table.schema) if files else Features.from_arrow_schema(table.schema)
+    if len(found) < table.num_columns:
+        raise ColumnNamesError(table.column_names, found, "two columns of the table have the same name")
     wanted = info.features if info is not None and info.features is not None else found
     if set(wanted) != set(found):
         raise FeaturesMismatchError(wanted, found)

@@ -231,13 +231,13 @@ def align_labels(view: View, label2id: Mapping[str, int], name: str) -> View:
     labels = feature.feature if nested else feature
     if not isinstance(labels, ClassLabel):
         raise ArgumentError("label_column", name, f"expected ClassLabel or a list of it; this one is {feature}.")
-    ids = {label.lower(): index for label, index in label2id.items()}
+    ids = {label.lower(): int(index) for label, index in label2id.items()}  # JSON of models may hold them as text
     column = view.column(name)
     used = set(pc.unique(pc.list_flatten(column) if nested else column).to_pylist())
     for place, label in enumerate(labels.names):
         if place in used and label.lower() not in ids:
             raise KeyError(f"label2id has no entry for {label!r}. It has: {', '.join(label2id)}.")
-    names = [label for label, _ in sorted(label2id.items(), key=lambda item: item[1])]
+    names = [label for label, _ in sorted(label2id.items(), key=lambda item: int(item[1]))]
     aligned = ClassLabel(num_classes=len(names), names=names)
     # -1 stands for "no label" and stays -1: it indexes the last entry.
     lookup = pa.array([*(ids.get(label.lower(), -1) for label in labels.names), -1], pa.int64())

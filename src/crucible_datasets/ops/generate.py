@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice, pairwise
 from typing import Any
@@ -124,14 +125,33 @@ def _bar() -> Any:
 def _batches(
     generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, advance: Advance
 ) -> Iterator[Batch]:
+    done = 0
     for rows in _checked(generator, gen_kwargs):
-        yield table_of(rows, features)
+        with _told(generator, done):
+            batch = table_of(rows, features)
+        yield batch
         advance(len(rows))
+        done += len(rows)
+
+
+@contextmanager
+def _told(generator: Generator, done: int) -> Iterator[None]:
+    """Tells of values that cannot be stored as an error of the generator; `done` rows came before them."""
+    try:
+        yield
+    except (ValueError, TypeError, pa.ArrowNotImplementedError) as error:
+        row = getattr(error, "row", None) or 0
+        reason = str(error).replace(f", row {row}:", ":", 1)  # which counts within the batch
+        raise DatasetGenerationError(_name(generator), done + row, f"{type(error).__name__}: {reason}") from error
+
+
+def _name(generator: Generator) -> str:
+    return getattr(generator, "__name__", "The generator")
 
 
 def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
     """The rows in batches; what goes wrong in the generator is told with the number of the row."""
-    name, done = getattr(generator, "__name__", "The generator"), 0
+    name, done = _name(generator), 0
     rows: list[Mapping[str, Any]] = []
     try:
         stream = iter(generator(**gen_kwargs))
@@ -205,6 +225,7 @@ def _write(
 
 def _known(features: Features, generator: Generator) -> Features:
     if not features:
-        name = getattr(generator, "__name__", "The generator")
-        raise DatasetGenerationError(name, None, "it yielded no values, so the types are unknown: pass features.")
+        raise DatasetGenerationError(
+            _name(generator), None, "it yielded no values, so the types are unknown: pass features."
+        )
     return features

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, CardError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.splits import SplitDict, SplitInfo
 
 if TYPE_CHECKING:
-    from crucible_datasets.ops.push import Where
+    from crucible_datasets.ops.pushcommit import Where
 
 
 def known_info(readme: str | None, config_name: str) -> DatasetInfo | None:
@@ -82,6 +82,11 @@ def _added(before: SplitInfo, new: SplitInfo) -> SplitInfo:
 
 
 def _card(readme: str | None) -> Any:
+    import yaml
     from huggingface_hub import DatasetCard
 
-    return DatasetCard(readme if readme is not None else "---\n{}\n---\n", ignore_metadata_errors=True)
+    try:
+        return DatasetCard(readme if readme is not None else "---\n{}\n---\n", ignore_metadata_errors=True)
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise CardError(config.REPOCARD_FILENAME, f"no YAML, which a push would lose: {reason}") from error

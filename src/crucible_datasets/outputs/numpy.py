@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.features import dtypes
-from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.tensors import TensorFormatter, alike

@@ -16,13 +16,15 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, UnavailableError
 from crucible_datasets.forking import Lock
+from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.compression import plain
-from crucible_datasets.reading.membernames import is_data, walking_order
+from crucible_datasets.reading.membernames import is_data, safe_parts, walking_order
 from crucible_datasets.reading.sevenzip import SevenZipArchive
 from crucible_datasets.reading.tar import BLOCK, TarArchive, files_in, is_header
 from crucible_datasets.reading.zip import ZipArchive
 
+logger = get_logger(__name__)
 _MAGIC = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "rar"}
 
 
@@ -105,6 +107,8 @@ def listed(path: str) -> list[Member]:
     """
     with _held(path) as held:
         sizes = held.sizes
+    if strays := [name for name in sizes if safe_parts(name) is None]:
+        logger.warning("%s: %d members lead out of the archive and are left out, as %r.", path, len(strays), strays[0])
     return [Member(name, sizes[name]) for name in sorted(filter(is_data, sizes), key=walking_order)]
 
 

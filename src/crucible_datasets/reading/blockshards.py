@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, ClassVar, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError
@@ -42,6 +42,7 @@ MARK = b"\xef\xbb\xbf"
 class BlockShard(FileShard):
     """The records of a file that begin between two bytes of it, the whole file by default."""
 
+    _errors_follow_rows: ClassVar[bool] = True  # whether all rows before an error were read when it comes
     start: int = 0
     stop: int | None = None
 
@@ -182,6 +183,9 @@ class BlockShard(FileShard):
             reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"
             problem = FileFormatError(self.file.name, reason, None, at + (end or 0), error.line, error.column)
         pieces = [piece for piece in pieces if len(piece)]
+        if end and not (pieces and self._errors_follow_rows):  # what is no text says so before its rows are read
+            good = text[: text.rfind(b"\n", 0, end) + 1]
+            return (self._rows(good, at)[0] if good else None), problem, len(good) or end
         return (joined(pieces) if pieces else None), problem, end
 
     @cached_property
@@ -249,6 +253,7 @@ class CsvShard(BlockShard):
             end = data.rfind(b"\n", 0, end - 1) + 1
         return end
 
+    _errors_follow_rows = False  # several rows are read at once
     _can_be_cut = False  # nothing tells whether a line end is in quotes, but the text from the start
 
 

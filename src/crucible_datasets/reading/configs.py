@@ -9,12 +9,14 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.reading.card import Card, CardConfig
 
 
-def chosen(card: Card, name: str | None, dataset: str) -> CardConfig:
-    """The configuration of a name, or the one that is meant without."""
+def chosen(card: Card, name: str | None, dataset: str, optional: bool = False) -> CardConfig:
+    """The configuration of a name, or the one that is meant without; `optional` where files are named instead."""
     if not card.configs:
         require_config(dataset, name, ["default", *card.infos] if len(card.infos) == 1 else ["default"])
         return CardConfig("default")
     wanted = default(card.configs) if name is None else name
+    if wanted is None and optional:
+        return CardConfig("default")
     require_config(dataset, wanted, list(card.configs), optional=False)
     return card.configs[str(wanted)]
 

@@ -7,29 +7,32 @@ format; a column has the type that holds it in all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import field
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import field, replace
 from functools import partial
+from glob import escape, glob
+from itertools import islice
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets import progress
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FeaturesMismatchError, FileFormatError
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.formats.ahead import ahead
-from crucible_datasets.formats.base import Filters, Format
+from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.table import ArrowTable
-from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
+from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, told_of, united_all
 
 logger = get_logger(__name__)
 
 Batch = tuple[pa.Table, Features, str]
+_PART = "part-"  # how the files begin that are written before their types are known
 _ON_BAD_FILES = ("error", "warn", "skip")
 
 
@@ -49,6 +52,7 @@ class Request:
     columns: list[str] | None = None
     filters: Filters = None
     on_bad_files: str = "error"
+    known: Mapping[str, pa.DataType] | None = None  # columns of all files, where some lack one that is needed
 
     def __post_init__(self) -> None:
         if self.on_bad_files not in _ON_BAD_FILES:
@@ -78,14 +82,27 @@ class Request:
 
     def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """What is wanted of the bytes of a file."""
-        narrow: dict[str, Any] = {"columns": self.columns, "filters": self.filters, "features": self.features}
-        return self.format.rows(stream, **narrow, **self.all_options(file))
+        options = {"features": self.features, **self.all_options(file)}
+        if self.known is None:
+            return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
+        filters = expression_of(self.filters)
+        needed = [*(self.columns or ()), *columns_of(filters, list(self.known))]
+        whole = self.format.rows(stream, **options)
+        return (narrowed(_filled(table, needed, self.known), self.columns, filters) for table in whole)
 
-    def tables(self, file: DataFile) -> Iterator[tuple[pa.Table, int]]:
+    def tables(self, file: DataFile) -> Generator[tuple[pa.Table, int], None, None]:
         """What is wanted of one file, and how many of its bytes have been read so far."""
         with opened(file) as stream:
             for table in self.parsed(stream, file):
                 yield table, _position(stream, file)
+
+
+def _filled(table: pa.Table, needed: Iterable[str], known: Mapping[str, pa.DataType]) -> pa.Table:
+    """A table with nulls for the columns that it lacks."""
+    for name in needed:
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(table.num_rows, known[name]))
+    return table
 
 
 def _position(stream: Any, file: DataFile) -> int:
@@ -97,19 +114,53 @@ def _position(stream: Any, file: DataFile) -> int:
 
 def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
     """All rows as one table in memory."""
-    with _bar(files, request) as bar:
-        batches = list(_batches(files, request, bar.update))
-    features = _agreed([Segment("", kinds, origin) for _, kinds, origin in batches], request)
-    empty = as_features(pa.table({}), Features(), features)
-    united = [as_features(table, kinds, features, _united_as(request)) for table, kinds, _ in batches]
-    return pa.concat_tables([empty, *united]), features
+    try:
+        return _in_memory(files, request)
+    except ColumnNotFoundError as error:
+        return _in_memory(files, _knowing_all(files, request, error))
 
 
 def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
     """All rows as Arrow files of one type in an existing folder."""
+    try:
+        _into_folder(folder, files, request, num_proc)
+    except ColumnNotFoundError as error:
+        request = _knowing_all(files, request, error)
+        for path in glob(os.path.join(escape(folder), f"{_PART}*")):
+            os.remove(path)
+        _into_folder(folder, files, request, num_proc)
+
+
+def _knowing_all(files: Sequence[DataFile], request: Request, error: ColumnNotFoundError) -> Request:
+    """The request for files of which some lack a column that others have; the error if none has it."""
+    known: dict[str, pa.DataType] = {}
+    everything = replace(request, columns=None, filters=None)
+    for file in files if len(files) > 1 else ():
+        with suppress(FileFormatError), closing(everything.tables(file)) as tables:
+            for table, _ in islice(tables, 1):
+                kinds = {field.name: field.type for field in ArrowTable.of(table).table.schema}
+                known |= {name: kind for name, kind in kinds.items() if known.get(name, pa.null()) == pa.null()}
+    if error.column not in known:
+        raise error
+    return replace(request, known=known)
+
+
+def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
+    with _bar(files, request) as bar:
+        batches = list(_batches(files, request, bar.update))
+    features = _agreed([Segment("", kinds, origin) for _, kinds, origin in batches], request)
+    empty = as_features(pa.table({}), Features(), features)
+    united = [empty]
+    for table, kinds, origin in batches:
+        with told_of(origin):
+            united.append(as_features(table, kinds, features, _united_as(request)))
+    return pa.concat_tables(united), features
+
+
+def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None) -> None:
     parts = shared_out(files, num_proc or 1)
     tasks = [
-        Task(partial(_write, os.path.join(folder, f"part-{number}"), part, request), range(0), _title(part))
+        Task(partial(_write, os.path.join(folder, f"{_PART}{number}"), part, request), range(0), _title(part))
         for number, part in enumerate(parts)
     ]
     with _bar(files, request) as bar:
@@ -168,10 +219,11 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> I
     for file in files:
         done = 0
         try:
-            for table, position in request.tables(file):
-                advance(max(position - done, 0))
-                done = max(position, done)
-                yield ArrowTable.of(table).table, Features.from_arrow_schema(table.schema), file.name
+            with told_of(file.name):
+                for table, position in request.tables(file):
+                    advance(max(position - done, 0))
+                    done = max(position, done)
+                    yield ArrowTable.of(table).table, Features.from_arrow_schema(table.schema), file.name
         except FileFormatError as error:
             pass_over(error, request.on_bad_files)
         advance(file.size - done)

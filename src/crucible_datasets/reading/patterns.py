@@ -69,7 +69,8 @@ def matched(pattern: str, base: str) -> list[str]:
         return []
     depth = None if "**" in parts else len(parts) - 1
     names = listed(folder, depth, hidden=any(map(_is_hidden_folder, parts)))
-    return [os.path.join(folder, name) for name in matching(names, parts)]
+    found = [os.path.join(folder, name) for name in matching(names, parts)]
+    return found or [whole] * os.path.isfile(whole)  # a name may have `[` in it, and match nothing, not even itself
 
 
 def _matched_members(pattern: str, archive: str) -> list[str]:

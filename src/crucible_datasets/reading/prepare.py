@@ -27,13 +27,13 @@ from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.convert import Request, in_memory, into_folder
 from crucible_datasets.reading.files import DataFile
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.files import features_in, open_table
 from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, united_all
 
 # Part of every key: raised when the same files would become other Arrow than before.
-CONVERSION = 2
+CONVERSION = 3
 
 
 def split_view(
@@ -148,7 +148,7 @@ def _part_elsewhere(file: DataFile) -> ParquetPart:
 
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View | None:
     tables = [open_table(path) for path in paths]
-    kinds = [Features.from_arrow_schema(table.schema) for table in tables]
+    kinds = [features_in(path, table.schema) for path, table in zip(paths, tables, strict=True)]
     together = united_all(Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True))
     if any(list(kind.items()) != list(together.items()) for kind in kinds):
         return None

@@ -195,8 +195,8 @@ def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: P
     if place.has(config.DATASET_STATE_JSON_FILENAME):
         raise ArgumentError("path", folder, "it was written by save_to_disk: open it with load_from_disk.")
     card = card_of(folder)
-    chosen = chosen_config(card, name, place.name)
     own = patterns is None and data_dir is None
+    chosen = chosen_config(card, name, place.name, optional=not own)
     if own:
         patterns, data_dir = chosen.data_files, chosen.data_dir if chosen.data_files is None else None
         require_inside(folder, [*(one for several in (patterns or {}).values() for one in several), data_dir or ""])

@@ -89,9 +89,9 @@ def split_stream(reader: SplitReader, split: str) -> Stream:
 
 def named_splits(reader: SplitReader, spec: str) -> Stream:
     """The split that a spec names, or several after each other: `train+test`, `all`."""
-    names = reader.names if spec == "all" else spec.split("+")
-    streams = [split_stream(reader, name.strip()) for name in names]
-    return streams[0] if len(streams) == 1 else concatenate(streams, 0, None, NamedSplit(spec))
+    parts = [part.strip() for part in spec.split("+")]
+    streams = [split_stream(reader, name) for name in (reader.names if spec == "all" else parts)]
+    return streams[0] if len(streams) == 1 else concatenate(streams, 0, None, NamedSplit("+".join(parts)))
 
 
 def one_split(

@@ -18,6 +18,8 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.sources.base import Options, scheme_of
 
 _ADDRESS = re.compile(r"\w+://[^;@]*$")
+_SIGNATURE = re.compile(r"(\w+://[^\s'\"?]+)\?[^\s'\"]+")  # what stands behind the ? may open a place for everybody
+_ELSEWHERE = re.compile(r" ?For more information check: \S+")  # what a status of HTTP means
 _SHORTEST_SECRET = 6
 _LONGEST_REASON = 300  # some stores answer with a page of XML
 _DENIED = {"401", "403"}
@@ -27,7 +29,7 @@ _KEYS = {
     "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
     "gs": "Set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or pass storage_options "
     "with token",
-    "hf": "Log in with `hf auth login`, set HF_TOKEN, or pass storage_options with token",
+    "hf": "Log in with `hf auth login`, set HF_TOKEN, or pass token (of files: storage_options with token)",
     "az": "Set AZURE_STORAGE_CONNECTION_STRING, or pass storage_options with account_name and account_key",
 }
 
@@ -47,8 +49,9 @@ def told(url: str, options: Options, writing: bool = False) -> Iterator[None]:
             raise
         raise MissingPackageError(str(error.name or extra), extra) from error
     except Exception as error:  # each client has errors of its own, few of them an OSError
-        reason = f"{type(error).__name__}: {_reason(error, options)}"
-        if any(_is_denied(one) for one in _chain(error)):
+        denied = next((one for one in _chain(error) if _is_denied(one)), None)
+        reason = f"{type(denied or error).__name__}: {_reason(denied or error, options)}"
+        if denied is not None:
             raise AccessDeniedError(url, f"{reason}. {_what_to_do(url)}") from error
         raise (UploadError if writing else DownloadError)(url, reason) from error
 
@@ -68,8 +71,9 @@ def _is_denied(error: BaseException) -> bool:
     return isinstance(error, PermissionError) or is_said or any(str(code) in _DENIED for code in (*stated, answered))
 
 
-def _reason(error: Exception, options: Options) -> str:
+def _reason(error: BaseException, options: Options) -> str:
     reason = " ".join(str(error).split()).partition("Content: <?xml")[0]
+    reason = _SIGNATURE.sub(r"\1?…", _ELSEWHERE.sub("", reason))
     for secret in _texts(options):
         reason = reason.replace(secret, "…")
     return reason[:_LONGEST_REASON].rstrip(". ")

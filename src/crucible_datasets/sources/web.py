@@ -7,11 +7,12 @@ crawls, goes on from the byte where it ended.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import field
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import (
@@ -25,16 +26,20 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.sources import quick
 from crucible_datasets.sources.accidents import accidents, client_for, lasting
 from crucible_datasets.sources.pace import BrokenError, Pace
+from crucible_datasets.sources.patience import (
+    PASSING,
+    PATIENCE,
+    PassingError,
+    patience_with_nobody,
+    paused,
+    see,
+)
 from crucible_datasets.sources.stated import stated_length, stated_pause, stated_place
 
 Response = Any
 T = TypeVar("T")
-_PASSING = {408, 429, 500, 502, 503, 504}
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MOST_REDIRECTS = 10
-_FIRST_PAUSE = 0.05  # a line that is cut every few kilobytes still delivers
-_PATIENCE_WITH_NOBODY = 15.0
-_LONGEST_PAUSE = 30.0
 
 
 def no_headers(url: str) -> Mapping[str, str]:
@@ -50,8 +55,8 @@ def no_check(headers: Mapping[str, str]) -> None:
 class Web:
     """How requests are made: what is said to which host, and for how long one goes on trying."""
 
-    headers: Callable[[str], Mapping[str, str]] = no_headers
-    patience: float = 120.0
+    headers: Callable[[str], Mapping[str, str]] = field(default=no_headers, repr=False)  # they may hold a token
+    patience: float = PATIENCE
     silence: float = 20.0  # seconds without a byte after which a connection counts as dead
     check: Callable[[Mapping[str, str]], None] = no_check  # raises when an answer, or one on the way to it, is wrong
 
@@ -84,9 +89,9 @@ class Web:
                     yield piece
                     pace.pass_over(time.monotonic() - given)
                 return
-            except _PassingError as accident:
+            except PassingError as accident:
                 trial += 1
-                self._pause(url, accident, trial, pace.began)
+                self._pause(url, accident, trial, pace.began, is_under_way=at > start)
 
     def _stretch(self, url: str, at: int, stop: int | None, version: str, pace: Pace) -> Iterator[bytes]:
         """What one connection gives of the bytes from `at` on."""
@@ -114,7 +119,7 @@ class Web:
                 if left == 0:
                     return
             if left:
-                raise _PassingError(f"the connection ended {left} bytes early")
+                raise PassingError(f"the connection ended {left} bytes early")
 
     @contextmanager
     def _opened(
@@ -128,14 +133,15 @@ class Web:
             finally:
                 answer.close()
         except BrokenError as error:
-            raise _PassingError(str(error)) from error
+            raise PassingError(str(error)) from error
         except accidents() as error:
-            raise _PassingError(f"{type(error).__name__}: {error}") from error
+            raise PassingError(f"{type(error).__name__}: {error}") from error
 
     def _answered(self, method: str, url: str, headers: Mapping[str, str], sent: Any, is_raw: bool) -> Response:
         asked = url
         for _ in range(_MOST_REDIRECTS):
             answer = self._sent(method, asked, headers, sent, is_raw)
+            see(urlsplit(asked).netloc)
             if answer.status_code not in _REDIRECTS or "Location" not in answer.headers:
                 return self._right(_checked(answer, url))
             self._right(answer).close()
@@ -173,27 +179,17 @@ class Web:
         while True:
             try:
                 return attempt()
-            except _PassingError as accident:
+            except PassingError as accident:
                 trial += 1
                 self._pause(url, accident, trial, began)
 
-    def _pause(self, url: str, accident: _PassingError, trial: int, began: float) -> None:
+    def _pause(self, url: str, accident: PassingError, trial: int, began: float, is_under_way: bool = False) -> None:
         """Wait before the next trial, or give up."""
-        grown = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(trial, 12)) * random.uniform(0.5, 1)
-        pause = max(grown, accident.wait)
-        # A host that cannot be reached at all is more often misspelt, or the network down, than busy.
-        patience = min(self.patience, _PATIENCE_WITH_NOBODY) if "ConnectError" in str(accident) else self.patience
-        if time.monotonic() - began + pause > patience:
+        patience = self.patience
+        if accident.is_nobody_there and not is_under_way:
+            patience = min(patience / 5, patience_with_nobody(urlsplit(url).netloc))
+        if not paused(accident, trial, began, patience):
             raise DownloadError(url, f"{accident} (tried {trial} times).") from accident
-        time.sleep(pause)
-
-
-class _PassingError(Exception):
-    """An accident after which another trial may succeed, in `wait` seconds at the earliest."""
-
-    def __init__(self, what: str, wait: float = 0.0) -> None:
-        super().__init__(what)
-        self.wait = wait
 
 
 def _checked(answer: Response, url: str) -> Response:
@@ -203,8 +199,8 @@ def _checked(answer: Response, url: str) -> Response:
     wait, code = stated_pause(answer.headers), answer.headers.get("X-Error-Code", "")
     reason = (answer.headers.get("X-Error-Message") or answer.reason_phrase).rstrip(".")
     answer.close()
-    if status in _PASSING:
-        raise _PassingError(f"the server answered {status} {reason}", wait)
+    if status in PASSING:
+        raise PassingError(f"the server answered {status} {reason}", wait)
     kind = AccessDeniedError if status in {401, 403} else DownloadError
     raise kind(url, f"the server answered {status} {reason}.", status, code)
 
@@ -215,5 +211,5 @@ def _surplus(url: str, answer: Response, at: int) -> int:
         return at  # the server knows no ranges
     stated = answer.headers.get("Content-Range", "")
     if not stated.startswith(f"bytes {at}-"):
-        raise _PassingError(f"the server sent the range {stated!r} instead of the one from {at}")
+        raise PassingError(f"the server sent the range {stated!r} instead of the one from {at}")
     return 0

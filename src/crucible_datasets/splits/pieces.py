@@ -22,19 +22,15 @@ class SplitPiece(NamedTuple):
 
 
 def pieces_of(split: str | SplitBase | ReadInstruction, lengths: Mapping[str, int]) -> list[SplitPiece]:
-    """The row ranges that `split` names, in order; at least one of them has rows.
+    """The row ranges that `split` names, in order; at least one of them has rows, or ends before it begins.
 
     >>> pieces_of("train[:10%]+test", {"train": 50, "test": 3})
     [SplitPiece(split='train', start=0, stop=5), SplitPiece(split='test', start=0, stop=3)]
     """
-    pieces = [
-        SplitPiece(part.splitname, part.from_, max(part.from_, part.to))
-        for instruction in _instructions(split, lengths)
-        for part in instruction.to_absolute(lengths)
-    ]
-    if not any(stop - start for _, start, stop in pieces):
+    parts = [part for instruction in _instructions(split, lengths) for part in instruction.to_absolute(lengths)]
+    if all(part.from_ == part.to for part in parts):
         raise EmptySplitError(split, lengths)
-    return pieces
+    return [SplitPiece(part.splitname, part.from_, max(part.from_, part.to)) for part in parts]
 
 
 def names_in(split: str | SplitBase | ReadInstruction, available: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError, R
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.ops.mapping.asynchronous import Loop
-from crucible_datasets.ops.mapping.lazy import UNREAD, Lazy
+from crucible_datasets.ops.mapping.lazy import UNREAD, BatchTwin, Lazy, RowTwin
 from crucible_datasets.streams.base import Position, forwarded
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.calling import Calling, Made
@@ -45,7 +46,8 @@ class Mapped(Calling):
 
     def made(self, batch: Batch, index: int, loop: Loop) -> Made:
         block = BatchBlock(batch, self.shown)
-        results, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
+        inputs = rows_of(block)
+        results, error = until_error(self.call.of_all(inputs, index, loop), len(batch))
         block.let_go()
         self.call.tell(error, index + len(results), batch.names)
         if not results:
@@ -55,7 +57,8 @@ class Mapped(Calling):
         block.show(name for name in block.names if name not in self.removed)
         if self.shown.is_frame:
             return joined([_of_frame(result, self.call, self.removed) for result in results]), error
-        rows = [_returned(result, self.call, self.removed) for result in results]
+        given = inputs if isinstance(inputs, list) else repeat(None)
+        rows = [_returned(result, self.call, self.removed, own) for result, own in zip(results, given, strict=False)]
         return with_results(block, rows, self.removed), error
 
 
@@ -85,13 +88,14 @@ class MappedBatches(Calling):
             return _of_frame(result, self.call, self.removed)
         columns = _returned(result, self.call, self.removed)
         num_rows = _equal_length(columns)
-        kept = [name for name in batch.names if name not in self.removed and name not in columns]
+        before = [name for name in batch.names if name not in self.removed]
+        kept = [name for name in before if name not in columns]
         if num_rows is None:
             num_rows = len(batch) if kept else 0
         if kept and num_rows != len(batch):
             raise RowCountError(next(iter(columns)), num_rows, len(batch), kept)
         if not kept:
-            return Batch.of_rows(_rows(columns, num_rows))
+            return Batch.of_rows(_rows({name: columns[name] for name in dict.fromkeys([*before, *columns])}, num_rows))
         block.show(kept, as_columns=True)
         return with_results(block, _rows(columns, num_rows), self.removed)
 
@@ -124,14 +128,18 @@ def hidden(batch: Batch, names: Sequence[str]) -> Batch:
     return Batch(pa.table(columns), kinds, batch.made)
 
 
-def _returned(result: Any, call: Call, removed: Sequence[str]) -> dict[str, Any]:
-    """What a function returned, as a plain dict; of a lazy one only what was read or set."""
+def _returned(result: Any, call: Call, removed: Sequence[str], given: Any = None) -> dict[str, Any]:
+    """What a function returned, as a plain dict; of a lazy one what was read or set.
+
+    Columns that are removed stay in a dict that was made of a row, and go from the row itself.
+    """
     if type(result) is dict:
-        return result
+        return result if result is not given else {name: result[name] for name in result if name not in removed}
+    if isinstance(result, (RowTwin, BatchTwin)):
+        return {name: result[name] for name, value in dict.items(result) if value is not UNREAD or name in removed}
     if isinstance(result, Lazy):
-        for name in removed:
-            result.get(name)
-        return {name: value for name, value in dict.items(result) if value is not UNREAD}
+        held = dict.items(result)
+        return {name: value for name, value in held if value is not UNREAD and name not in removed}
     if not isinstance(result, Mapping):
         reason = f"it returned {type(result).__name__}, but a function for map returns a dict."
         raise ArgumentTypeError("function", call.name, reason)

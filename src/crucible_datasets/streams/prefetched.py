@@ -2,7 +2,7 @@
 
 Each batch travels with its position, so what is read ahead changes no state: a reader stands where its rows are.
 The first batch is read without a thread, and most short looks at a stream need no more. An error comes in its place.
-Whoever stops early ends the thread.
+Whoever stops early ends the thread. Whoever goes on in a forked process, where it is not, reads from there anew.
 """
 
 from __future__ import annotations
@@ -27,17 +27,28 @@ class Prefetched(Step):
     """The batches of the stage below, at the same positions, some of them read before they are asked for."""
 
     def batches(self, at: Position = None) -> Iterator[Item]:
-        items = self.source.batches(at)
-        first = next(items, None)
-        if first is None:
-            return
-        yield first
-        ahead = _Ahead(items, config.STREAMING_PREFETCH_BATCHES)
+        items, process = self.source.batches(at), os.getpid()
+        item = next(items, None)
+        ahead: _Ahead | None = None
         try:
-            while (item := ahead.next()) is not None:
+            while item is not None:
                 yield item
+                if os.getpid() != process:
+                    yield from self._behind(*item)
+                    return
+                ahead = ahead or _Ahead(items, config.STREAMING_PREFETCH_BATCHES)
+                item = ahead.next()
         finally:
-            ahead.stop()
+            if ahead is not None:
+                ahead.stop()
+
+    def _behind(self, position: Position, given: Batch) -> Iterator[Item]:
+        """What comes after a batch, read anew: the thread, and open files of one's own, are not in a forked process."""
+        left = len(given)
+        for place, batch in self.batches(position):
+            if left < len(batch):
+                yield place, batch.slice(left) if left else batch
+            left = max(left - len(batch), 0)
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
         return self.source.forward(at, num_rows)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features, List
 from crucible_datasets.streams.base import Position, Step, Unpacked, forwarded
 from crucible_datasets.streams.batch import Batch, joined
@@ -71,11 +72,13 @@ class Runs(Unpacked, Step):
         cursor = Cursor(self.source, at)
         held: list[Batch] = []
         start, key = None, None
+        unseen = set(self.names) if at is None else set()
         while cursor.ready():
             position, used = cursor.place
             batch = cursor.next()
             if batch is None:
                 break
+            unseen -= set(batch.names) if unseen else unseen
             keys = list(zip(*(batch.column(name) for name in self.names), strict=True))
             begins = [place for place, (old, new) in enumerate(zip([key, *keys], keys, strict=False)) if old != new]
             if not held:
@@ -89,6 +92,8 @@ class Runs(Unpacked, Step):
             else:
                 held.append(batch)
             key = keys[-1]
+        if held and unseen:
+            raise ColumnNotFoundError(min(unseen), held[0].names)
         if held and not self.drop_last_batch:
             last = joined(held)
             yield start, listed(last, [len(last)])

@@ -26,6 +26,7 @@ from crucible_datasets.features.unite import unite
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.parquet import broken, parquet_reader, pass_over, require_choice
 from crucible_datasets.records import dataclass
+from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -117,19 +118,19 @@ def _footer(source: Any, name: str) -> tuple[Any, Features]:
     """The metadata of a file, and what its columns mean."""
     with broken(name):
         file = parquet_reader(source)
-        features = _features(file.schema_arrow)
+        features = _features(file.schema_arrow, name)
     if len(features) < len(file.schema_arrow.names):
         raise FileFormatError(name, "two of its columns have the same name.")
     return file.metadata, features
 
 
-def _features(schema: pa.Schema) -> Features:
+def _features(schema: pa.Schema, name: str) -> Features:
     try:
         return Features.from_arrow_schema(schema)
     except UnknownTypeError:
         # An extension type that nobody here knows is read as what it stores.
         fields = [pa.field(field.name, _stored(field.type)) for field in schema]
-        return Features.from_arrow_schema(pa.schema(fields, schema.metadata))
+        return features_in(name, pa.schema(fields, schema.metadata))
 
 
 def _stored(arrow: pa.DataType) -> pa.DataType:

@@ -9,12 +9,19 @@ conflict can name both places.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import CastError, SchemaConflictError
+from crucible_datasets.exceptions import (
+    CastError,
+    DatasetGenerationCastError,
+    SchemaConflictError,
+    UnknownTypeError,
+    ValueTypeError,
+)
 from crucible_datasets.features import Features, Json, Value
 from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decode import decoder
@@ -87,8 +94,20 @@ def settle(
     files = []
     for index, segment in enumerate(segments):
         files.append(os.path.join(folder, f"data-{index:05d}-of-{len(segments):05d}.arrow"))
-        _settle_one(segment, final, files[-1], on_mixed_types)
+        with told_of(segment.origin):
+            _settle_one(segment, final, files[-1], on_mixed_types)
     return files, final
+
+
+@contextmanager
+def told_of(origin: object) -> Iterator[None]:
+    """Tells of values and types that cannot be stored together with the file or the function they come from."""
+    try:
+        yield
+    except (CastError, ValueTypeError, UnknownTypeError) as error:
+        if origin is None:
+            raise
+        raise DatasetGenerationCastError(str(origin), getattr(error, "row", None), str(error)) from error
 
 
 def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None) -> Features:

@@ -63,6 +63,7 @@ class Named:
     name: str
     streaming: bool = False
     revision: str | None = None
+    on_bad_lines: str = "error"
     _loaded: dict[str | None, Mapping[str, Any]] = field(default_factory=dict)
     _lock: Any = field(default_factory=Lock)
 
@@ -71,6 +72,12 @@ class Named:
         from crucible_datasets import list_benchmarks
 
         return not os.path.exists(self.name) and self.name in list_benchmarks()
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        # Formats without lines do not know the option, so it is given where somebody asks for it.
+        of_lines = {} if self.on_bad_lines == "error" else {"on_bad_lines": self.on_bad_lines}
+        return {"streaming": self.streaming, "revision": self.revision, **of_lines}
 
     def configs(self) -> list[str]:
         from crucible_datasets import get_dataset_config_names
@@ -98,7 +105,7 @@ class Named:
         if self._is_benchmark:
             from crucible_datasets import load_benchmark
 
-            made = load_benchmark(self.name, config=config, streaming=self.streaming, revision=self.revision)
+            made = load_benchmark(self.name, config=config, **self._options)
             return {str(made.split or "train"): made.dataset}
         if _is_saved(self.name):
             from crucible_datasets import load_from_disk
@@ -108,7 +115,7 @@ class Named:
 
         known = self.configs()
         wanted = config or ("default" if "default" in known else next(iter(known), None))
-        return as_splits(load_dataset(self.name, wanted, streaming=self.streaming, revision=self.revision))
+        return as_splits(load_dataset(self.name, wanted, **self._options))
 
 
 def as_splits(loaded: Any) -> Mapping[str, Any]:
@@ -143,7 +150,9 @@ class Opened:
         return self.stores[key]
 
 
-def opened(things: tuple[Any, ...], streaming: bool = False, revision: str | None = None) -> Opened:
+def opened(
+    things: tuple[Any, ...], streaming: bool = False, revision: str | None = None, on_bad_lines: str = "error"
+) -> Opened:
     """Things to look at, each under a short key."""
     data: dict[str, Data] = {}
     stores: dict[str, Any] = {}
@@ -151,13 +160,13 @@ def opened(things: tuple[Any, ...], streaming: bool = False, revision: str | Non
         if is_store(thing):
             stores[str(number)] = as_store(thing)
         else:
-            data[str(number)] = _data(thing, streaming, revision)
+            data[str(number)] = _data(thing, streaming, revision, on_bad_lines)
     return Opened(data, stores)
 
 
-def _data(thing: Any, streaming: bool, revision: str | None) -> Data:
+def _data(thing: Any, streaming: bool, revision: str | None, on_bad_lines: str) -> Data:
     if isinstance(thing, (str, os.PathLike)):
-        return Named(os.fspath(thing), streaming, revision)
+        return Named(os.fspath(thing), streaming, revision, on_bad_lines)
     if hasattr(thing, "entry") and hasattr(thing, "dataset"):  # a benchmark
         return Held(str(thing.entry.name), as_splits(thing.dataset))
     if isinstance(thing, Mapping) or hasattr(thing, "features"):

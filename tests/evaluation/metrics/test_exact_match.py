@@ -80,6 +80,8 @@ RULES = [
     ("-7", -7, 1),
     ("3.7", 3, 0),
     ("3.0", 3, 1),
+    ("0.995", 1, 1),
+    ("0.98", 1, 0),
     ("1/2", 1, 0),
     ("apples", 42, 0),
     (42, "42", 1),
@@ -166,6 +168,19 @@ def test_case_and_outer_space_do_not_matter(text, space):
 def test_numbers_written_out_are_equal_when_they_are(one, other):
     assert score("exact_match", str(one), str(other)) == float(one == other)
     assert score("exact_match", f"{one:,}", str(other)) == float(one == other)
+
+
+@given(
+    st.one_of(st.integers(-300, 300), st.floats(-3, 3).map(lambda number: round(number, 3))),
+    st.one_of(st.integers(-300, 300), st.floats(-3, 3)),
+    st.sampled_from([0.0, 0.01]),
+)
+def test_a_text_that_is_a_number_meets_numbers_as_that_number_does(prediction, target, tolerance):
+    as_text, as_number = (
+        score("exact_match", said, target, tolerance=tolerance) for said in (str(prediction), prediction)
+    )
+    is_near = float in (type(prediction), type(target)) and abs(prediction - target) <= tolerance * abs(target)
+    assert as_text == as_number == float(prediction == target or is_near)
 
 
 @given(st.decimals(-1000, 1000, places=2), st.decimals(-1000, 1000, places=2))

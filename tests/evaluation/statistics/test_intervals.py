@@ -64,6 +64,13 @@ def test_an_interval_never_collapses_at_the_ends():
     assert (wilson(0, 0).low, wilson(0, 0).high) == (0, 1)
 
 
+@given(values=st.lists(st.booleans(), min_size=2, max_size=30), number=st.integers(2, 9), level=levels)
+def test_the_interval_of_right_and_wrong_answers_stays_among_shares(values, number, level):
+    for clusters in (None, [place % number for place in range(len(values))]):
+        found = mean_interval(values, clusters, level).interval
+        assert 0 <= found.low <= np.mean(values) <= found.high <= 1
+
+
 @given(values=scores, level=levels)
 def test_the_interval_of_a_mean_is_scipys(values, level):
     found = mean_interval(values, level=level, method="t")

@@ -27,7 +27,8 @@ from crucible_datasets import shim
 __version__ = shim.VERSION
 __all__ = [name for name in _crucible.__all__ if not name.startswith("_")]
 
-_import_module("crucible_datasets._sharing").install()
+if __name__ == "datasets":  # whoever reads it under another name may have Hugging Face's beside it
+    _import_module("crucible_datasets._sharing").install()
 
 
 def __getattr__(name: str) -> _Any:

@@ -62,8 +62,8 @@ def _elsewhere(module: ModuleType, name: str, asked: str) -> Any:
         more = f"crucible_datasets._more.{name.replace('.', '_')}"
         if find_spec(more) and hasattr(found := import_module(more), asked):
             return getattr(found, asked)
-        if asked in vars(exceptions):
-            return vars(exceptions)[asked]
+        if asked in exceptions.__all__:
+            return getattr(exceptions, asked)
         if asked in crucible_datasets.__all__:
             return getattr(crucible_datasets, asked)
         if "__path__" in vars(module) and find_spec(f"{module.__name__}.{asked}"):

@@ -50,7 +50,8 @@ def exact_match(
     """1 when prediction and target agree: texts after normalisation, numbers within a tolerance, lists as sets.
 
     Texts lose case, needless white space and punctuation, but not what makes another number of a number or C of C++.
-    A float is met within `tolerance` of its size, an int exactly. Of mappings the `answer` counts.
+    Two ints agree exactly; where one number is a float, they agree within `tolerance` of the target. A text that is to
+    meet a number counts as the number it begins with, so "0.995" meets 1. Of mappings the `answer` counts.
 
     >>> exact_match(" The  Answer!", "the answer").value, exact_match("3.5", "35").value, exact_match(99.5, 100.0).value
     (1.0, 0.0, 1.0)
@@ -92,7 +93,7 @@ def _same_flags(prediction: Any, target: bool, form: Form, tolerance: float) -> 
 
 
 def _same_numbers(prediction: Any, target: float, form: Form, tolerance: float) -> bool:
-    """Ints exactly, floats within the tolerance; of a text, the number that it begins with."""
+    """Two ints exactly, others within the tolerance; of a text, the number that it begins with."""
     if isinstance(prediction, str):
         found = leading_number(prediction)
         return found is not None and _same_numbers(found, target, form, tolerance)

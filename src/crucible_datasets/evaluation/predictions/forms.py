@@ -59,11 +59,16 @@ def known_answers(
 
 
 def check_missing(answers: Answers, ids: Sequence[str], policy: str) -> None:
-    """An error that lists the samples without an answer, where the policy is `error`."""
+    """An error that lists the samples of which an answer is missing, where the policy is `error`."""
     if policy == "error":
-        missing = [one for one, given in zip(ids, answers, strict=True) if _is_missing(given)]
+        missing = [one for one, given in zip(ids, answers, strict=True) if lacks_an_answer(given)]
         if missing:
             raise MissingPredictionsError(missing, len(ids))
+
+
+def lacks_an_answer(given: list[Any]) -> bool:
+    """Whether there is no answer at all, or not each of several."""
+    return not given or any(one is None for one in given)
 
 
 def tell_uneven(answers: Answers, ids: Sequence[str]) -> None:

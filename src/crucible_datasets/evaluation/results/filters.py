@@ -55,8 +55,8 @@ def condition(
     return Condition(
         {field: _several(asked) for field, asked in names.items() if asked is not None},
         {_known(metric): _range(metric, limits) for metric, limits in (scores or {}).items()},
-        moment_of(since),
-        moment_of(until),
+        moment_of(since, "since"),
+        moment_of(until, "until"),
         _several(tags),
     )
 
@@ -93,14 +93,14 @@ def _range(metric: str, limits: Any) -> Range:
         raise ArgumentError("scores", {metric: limits}, "must be the least value, or (least, greatest).") from error
 
 
-def moment_of(asked: str | date | None) -> str | None:
+def moment_of(asked: str | date | None, argument: str = "created_at") -> str | None:
     """A day or a moment as runs record it; without a zone it is UTC."""
     if asked is None:
         return None
     try:
         given = datetime.fromisoformat(asked) if isinstance(asked, str) else asked
     except ValueError as error:
-        raise ArgumentError("since or until", asked, "must be a day or a moment, as 2026-11-16.") from error
+        raise ArgumentError(argument, asked, "must be a day or a moment, as 2026-11-16.") from error
     moment = given if isinstance(given, datetime) else datetime.combine(given, time())
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.predictions.forms import Answers, answers_in
+from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, lacks_an_answer
 from crucible_datasets.evaluation.predictions.generating import Failure, Generation
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.noting import noted
@@ -89,7 +89,7 @@ def _answered(
     with closing(generation.answers(sample for sample, _ in given)) as asked:
         for sample, answers in asked:
             found = [one for answer in answers for one in answers_in(answer, how.numbers_are_one)]
-            if how.missing == "error" and all(one is None for one in found):
+            if how.missing == "error" and lacks_an_answer(found):
                 raise MissingPredictionsError([str(sample.id)], total, True)
             yield sample, found
 

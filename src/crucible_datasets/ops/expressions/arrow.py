@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError, ExpressionError
 from crucible_datasets.formats.base import columns_of
-from crucible_datasets.formats.filters import identity_of
+from crucible_datasets.formats.filters import identity_of, unknown_column
 from crucible_datasets.ops.expressions.base import Read, first_line, plain_table, types_of
 from crucible_datasets.tables.pruning import Wanted
 
@@ -57,9 +57,9 @@ class ArrowEngine:
         try:
             return _project(table, self._expressions)
         except pa.ArrowException as error:
-            unknown = re.search(r"No match for FieldRef\.(?:Nested\(FieldRef\.)?Name\((.*?)\)", str(error), re.DOTALL)
-            if unknown and unknown[1] not in schema.names:
-                raise ColumnNotFoundError(unknown[1], schema.names) from error
+            unknown = unknown_column(error)
+            if unknown is not None and unknown not in schema.names:
+                raise ColumnNotFoundError(unknown, schema.names) from error
             raise ExpressionError(self.text, types_of(schema, names), first_line(error)) from error
 
 

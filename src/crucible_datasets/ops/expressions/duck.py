@@ -80,6 +80,8 @@ class Stream:
                     for field in self.schema
                 ]
                 yield from pa.table(columns, schema=self.schema).to_batches()
+        except GeneratorExit:  # DuckDB has stopped for a reason of its own
+            raise
         except BaseException as error:
             # DuckDB passes on the text of an error, and not the error.
             self.error = error
@@ -200,10 +202,16 @@ def _nodes(plan: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _needed(nodes: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """The columns that the scans of a plan project; all where it does not tell."""
+    """The columns that the scans of a plan project, as a whole or some fields of them; all where it does not tell."""
     found: set[str] = set()
     for node in nodes:
         if node["name"].endswith("ARROW_SCAN"):
             shown = node["extra_info"].get("Projections", list(names))
-            found.update([shown] if isinstance(shown, str) else shown)
+            for projected in [shown] if isinstance(shown, str) else shown:
+                found.update(_meant(projected, names) or names)
     return [name for name in names if name in found]
+
+
+def _meant(projected: str, names: Sequence[str]) -> list[str]:
+    """The columns that may be meant: a plan calls the field `b` of `a` as it would call a column `a.b`."""
+    return [name for name in names if projected == name or projected.startswith(f"{name}.")]

@@ -88,6 +88,11 @@ class Columns(ABC):
     @abstractmethod
     def __len__(self) -> int: ...
 
+    @property
+    def is_joined_lazily(self) -> bool:
+        """Whether a row or batch that is joined with a dict is still that row or batch, and no dict like any other."""
+        return True
+
     def values(self, name: str) -> list[Any]:
         """The values of a column, one for each row, as a row shows them."""
         found = self.decoded.get(name)
@@ -119,6 +124,10 @@ class Block(Columns):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def is_joined_lazily(self) -> bool:
+        return self.source.is_python  # as in Hugging Face `datasets`, whose other formats hand out plain dicts
 
     def stored(self, name: str) -> pa.ChunkedArray:
         """A column as it is stored."""

@@ -67,6 +67,8 @@ class Call:
             return self._on_batch(block, rank, loop)
         columns = [*self._arguments(block), *self._extras(block, rank)]
         function = self._function
+        if not columns:  # `input_columns=[]`
+            columns, function = [repeat((), len(block))], partial(_unpacked, function)
         if any(isinstance(column, OnDemand) for column in columns):
             columns, function = [range(len(block))], partial(_on_demand, function, list(map(_indexed, columns)))
         if self.is_async:
@@ -166,6 +168,10 @@ class Call:
             else:
                 returned.values.append(value)
         return returned
+
+
+def _unpacked(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(*arguments)
 
 
 def _on_demand(function: Callable[..., Any], columns: list[Sequence[Any]], place: int) -> Any:

@@ -81,19 +81,31 @@ class Lazy(dict[Any, Any]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
+    def twin(self, values: dict[Any, Any]) -> Any:
+        """What holds these values and stands for the same row or batch, should it be returned."""
+        raise NotImplementedError
+
+    def copy(self) -> Any:
+        return self.twin({name: self.held(name) for name in self})
+
+    __copy__ = copy
+
+    def _made(self, values: dict[Any, Any]) -> Any:
+        return self.twin(values) if self.block.is_joined_lazily else values
+
     def __or__(self, other: Any) -> Any:
-        return dict(self) | other if isinstance(other, dict) else NotImplemented
+        return self._made(dict(self) | other) if isinstance(other, dict) else NotImplemented
 
     def __ror__(self, other: Any) -> Any:
-        return other | dict(self) if isinstance(other, dict) else NotImplemented
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return dict, (dict(self),)
+        return self._made(other | dict(self)) if isinstance(other, dict) else NotImplemented
 
     def __deepcopy__(self, memo: Any) -> Any:
         from copy import deepcopy
 
-        return deepcopy(dict(self), memo)
+        return self._made(deepcopy(dict(self), memo))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return dict, (dict(self),)
 
     # Changes
 
@@ -161,17 +173,14 @@ class LazyRow(Lazy):
     def changed(self) -> None:
         self.block.written[self.place] = self
 
-    def copy(self) -> LazyRow:
-        row = _RowCopy()
-        dict.update(row, {name: self.held(name) for name in self})
+    def twin(self, values: dict[Any, Any]) -> RowTwin:
+        row = RowTwin(values)
         row.block, row.place = self.block, self.place
         return row
 
-    __copy__ = copy
 
-
-class _RowCopy(LazyRow):
-    """A copy: what becomes of it matters only if it is returned."""
+class RowTwin(LazyRow):
+    """A copy of a row: what becomes of it matters only if it is returned."""
 
     __slots__ = ()
 
@@ -187,13 +196,16 @@ class LazyBatch(Lazy):
     def read(self, name: Any) -> Any:
         return self.block.column(name)
 
-    def copy(self) -> LazyBatch:
-        batch = LazyBatch()
-        dict.update(batch, {name: self.held(name) for name in self})
+    def twin(self, values: dict[Any, Any]) -> BatchTwin:
+        batch = BatchTwin(values)
         batch.block = self.block
         return batch
 
-    __copy__ = copy
+
+class BatchTwin(LazyBatch):
+    """A copy of a batch."""
+
+    __slots__ = ()
 
 
 # The generator below and the argument of the question.

@@ -26,10 +26,10 @@ class Rows(Merged):
             overlays, bases = self._told_apart(values)
         named = _names(overlays)
         changes = self._changes(bases, overlays, named)
-        for name in named:
-            self.set(name, self._overlaid(name, overlays, bases))
         for name, column in changes.items():
             self.set(name, column)
+        for name in named:
+            self.set(name, self._overlaid(name, overlays, bases))
         return self.finished(len(values))
 
     def _rows_after(self) -> list[LazyRow]:

@@ -54,7 +54,7 @@ def opened(file: SourceFile, options: Options) -> BinaryIO:
     found = place.found(stated)
     if found is not None:
         return open(found, "rb")
-    ranges = Checked(partial(place.web.body, place.url(path)), stated.expected, f"{place.id}/{path}")
+    ranges = Checked(partial(place.body, path), stated.expected, f"{place.id}/{path}")
     return ranged(ranges, stated.size, file.url)
 
 

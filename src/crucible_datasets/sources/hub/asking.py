@@ -80,10 +80,17 @@ class Asked:
     def _shown(self) -> str:
         return self.id if self.kind == "datasets" else f"{self.kind}/{self.id}"
 
+    @property
+    def _is_known(self) -> bool:
+        """Whether the Hub is told who asks."""
+        return "authorization" in self.web.headers(self.api)
+
     def _reason(self, error: DownloadError) -> str:
         if error.code == "GatedRepo":
             place = f"{self.endpoint}/{self.kind}/{self.id}"
             return f"it is gated. Ask for access at {place}, then log in or pass token=."
+        if error.status == 401 and error.code != "RepoNotFound" and self._is_known:
+            return f"{self.endpoint} does not accept the token. Log in anew, or look at HF_TOKEN and token=."
         if error.code == "RevisionNotFound":
             return f"it has no revision {self.revision!r}."
         return f"it does not exist at {self.endpoint}, or it is private and the token gives no access to it."

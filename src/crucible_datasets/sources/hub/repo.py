@@ -15,7 +15,14 @@ from crucible_datasets import config, progress
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.cache.turns import found_or_turn
-from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError, DownloadError, OfflineError
+from crucible_datasets.exceptions import (
+    AccessDeniedError,
+    ContentMismatchError,
+    DataFilesNotFoundError,
+    DatasetNotFoundError,
+    DownloadError,
+    OfflineError,
+)
 from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
@@ -62,7 +69,7 @@ class HubRepo(Asked):
         except DownloadError as error:
             if known is None or error.status is not None:
                 raise
-            logger.warning("%s. Going on with what %s was when last seen: %s.", error, self.revision, known)
+            logger.warning("%s Going on with what %s was when last seen: %s.", error, self.revision, known)
             return known
         if found != known:
             self._notes.keep_commit(self.revision, found)
@@ -93,6 +100,15 @@ class HubRepo(Asked):
     def url(self, path: str) -> str:
         """Where a file of the commit is."""
         return f"{self.endpoint}/datasets/{self.id}/resolve/{self.commit}/{quote(path)}"
+
+    def body(self, path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+        """The bytes of a file of the commit."""
+        try:
+            yield from self.web.body(self.url(path), start, stop)
+        except AccessDeniedError as error:
+            if not error.code:  # of another server, to which the Hub has sent us
+                raise
+            raise DatasetNotFoundError(self.id, self._reason(error)) from error
 
     def elsewhere(self, path: str) -> Elsewhere:
         """A file of the commit, to be read where it is."""
@@ -151,7 +167,7 @@ class HubRepo(Asked):
                 if found:
                     advance(file.size)
                     return found
-                fetch(partial(self.web.body, self.url(file.path)), target, self._name(file), file.expected, advance)
+                fetch(partial(self.body, file.path), target, self._name(file), file.expected, advance)
                 self._notes.keep_right(file, target)
                 return target
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.sources.base import Options
 from crucible_datasets.sources.hub.addresses import located
 from crucible_datasets.sources.hub.repo import HubRepo
+from crucible_datasets.sources.hub.writing import Writer
 from crucible_datasets.sources.refusals import told
 
 
@@ -26,25 +26,27 @@ def sent(url: str, options: Options) -> Iterator[BinaryIO]:
         path = os.path.join(folder, "file")
         with open(path, "wb") as stream:
             yield stream
+        if isinstance(place, HubRepo):
+            facts = {"path_in_repo": name, "commit_message": f"Write {name}", **_repo(place)}
+            _writer(place).send(path, lambda api, content: api.upload_file(path_or_fileobj=content, **facts))
+            return
         with told(url, options, writing=True):
-            if isinstance(place, HubRepo):
-                _api(place).upload_file(
-                    path_or_fileobj=path, path_in_repo=name, commit_message=f"Write {name}", **_repo(place)
-                )
-            else:
-                _api(place).batch_bucket_files(place.id, add=[(path, name)])
+            _api(place).batch_bucket_files(place.id, add=[(path, name)])
 
 
 def removed(url: str, options: Options) -> None:
-    """Remove a file."""
+    """Remove a file that is there."""
     place, name = located(url, options)
+    if isinstance(place, HubRepo):
+        facts = {"commit_message": f"Remove {name}", **_repo(place)}
+        _writer(place).patiently(lambda api: api.delete_file(name, **facts))
+        return
     with told(url, options, writing=True):
-        if isinstance(place, HubRepo):
-            _api(place).delete_file(name, commit_message=f"Remove {name}", **_repo(place))
-        elif place.listed(name):
-            _api(place).batch_bucket_files(place.id, delete=[name])
-        else:
-            raise DataFilesNotFoundError(url)
+        _api(place).batch_bucket_files(place.id, delete=[name])
+
+
+def _writer(place: HubRepo) -> Writer:
+    return Writer(place.id, place.endpoint, place.token)
 
 
 def _api(place: Any) -> Any:

@@ -1,13 +1,17 @@
-"""What became of every sample: right or wrong in each run, and from the first run to the last."""
+"""What became of every sample: right or wrong in each run, and from the first run to the last.
+
+A sample without a value in the first run or the last is uncounted, as `ResultStore.diff` says it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import isnan
 
 from crucible_datasets.evaluation import EvaluationResult
 
-KINDS = ("all", "fixed", "broken", "both_right", "both_wrong", "differing", "unparsed")
+KINDS = ("all", "fixed", "broken", "both_right", "both_wrong", "uncounted", "differing", "unparsed")
 _BECAME = {(False, True): "fixed", (True, False): "broken", (True, True): "both_right", (False, False): "both_wrong"}
 
 
@@ -17,11 +21,12 @@ def judged(runs: Sequence[EvaluationResult], metric: str | None = None) -> Itera
     unread = set().union(*(_unparsed(run, metric) for run in runs))
     for one in dict.fromkeys(name for right in rights for name in right):
         found = [right[one] for right in rights if one in right]
+        known = [right for right in found if right is not None]
         kinds = {"all"} | ({"unparsed"} if one in unread else set())
-        if len(set(found)) > 1:
+        if len(set(known)) > 1:
             kinds.add("differing")
         if len(found) == len(runs):
-            kinds.add(_BECAME[found[0], found[-1]])
+            kinds.add("uncounted" if None in (found[0], found[-1]) else _BECAME[bool(found[0]), bool(found[-1])])
         yield one, kinds
 
 
@@ -30,11 +35,14 @@ def counted(runs: Sequence[EvaluationResult], metric: str | None = None) -> dict
     return dict(Counter(kind for _, kinds in judged(runs, metric) for kind in kinds))
 
 
-def _rights(run: EvaluationResult, metric: str | None) -> dict[str, bool]:
+def _rights(run: EvaluationResult, metric: str | None) -> dict[str, bool | None]:
+    """Whether samples are right; None where they have no value."""
     key = run.key(metric)
     higher = run.summary[key].higher_is_better
-    values = run.values(key).tolist()
-    return {one: (value >= 1.0 if higher else value <= 0.0) for one, value in zip(run.ids, values, strict=True)}
+    return {
+        one: None if isnan(value) else (value >= 1.0 if higher else value <= 0.0)
+        for one, value in zip(run.ids, run.values(key).tolist(), strict=True)
+    }
 
 
 def _unparsed(run: EvaluationResult, metric: str | None) -> set[str]:

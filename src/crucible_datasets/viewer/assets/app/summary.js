@@ -75,13 +75,15 @@ function bars(counts, kind = "") {
   return svg("svg", { class: `bars ${kind}`, ...box }, counts.map(bar));
 }
 
-const UNITS = { text: "characters", list: "items", chat: "turns" };
+const UNITS = { text: "character", list: "item", chat: "turn" };
 
 function range(facts) {
   const shape = shapeOf(facts);
   if (!shape || shape.min === null) return null;
   const ends = shape.min === shape.max ? short(shape.min) : `${short(shape.min)} – ${short(shape.max)}`;
-  return facts.lengths ? `${ends} ${UNITS[facts.kind] || "long"}` : ends;
+  if (!facts.lengths) return ends;
+  const unit = UNITS[facts.kind];
+  return `${ends} ${unit ? `${unit}${shape.max === 1 ? "" : "s"}` : "long"}`;
 }
 
 function glance(facts) {

@@ -13,6 +13,7 @@ export const KINDS = {
   broken: "broken",
   both_right: "right",
   both_wrong: "wrong",
+  uncounted: "uncounted",
   differing: "differing",
   unparsed: "unparsed",
 };
@@ -21,6 +22,7 @@ const ABOUT = {
   broken: "right in the first run, wrong in the last",
   both_right: "right in the first run and the last",
   both_wrong: "wrong in the first run and the last",
+  uncounted: "no value in the first run or the last: missing, left out or failed",
   differing: "not the same in all runs",
   unparsed: "no answer could be read in one run or more",
 };
@@ -99,7 +101,8 @@ export function kindButtons(kinds, chosen, choose) {
       "data-kind": kind,
       onclick: () => choose(kind),
     });
-  return h("div", { className: "kinds", role: "group", "aria-label": "which samples" }, Object.keys(KINDS).map(button));
+  const shown = Object.keys(KINDS).filter((kind) => kind !== "uncounted" || kinds[kind]);
+  return h("div", { className: "kinds", role: "group", "aria-label": "which samples" }, shown.map(button));
 }
 
 export const pressed = (place, kind) => {

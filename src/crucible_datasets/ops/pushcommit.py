@@ -1,0 +1,193 @@
+"""The commit of a push: made on the state of the repository that it was worked out from, or not at all.
+
+When somebody else was faster, the names of files and the card are worked out anew on top of theirs. When the answer is
+lost, the repository tells whether the commit was made, so that rows are never appended twice.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from crucible_datasets import config
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UploadError
+from crucible_datasets.features import Features
+from crucible_datasets.ops.pushcard import card_with, known_info
+from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.patience import PassingError
+from crucible_datasets.splits import SplitInfo
+
+_NUMBER = re.compile(r"-(\d{5})-of-\d{5}")
+_SOMEBODY_WAS_FASTER = {409, 412}
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a dataset goes, and how it is told there."""
+
+    repo_id: str
+    config_name: str = "default"
+    set_default: bool | None = None
+    data_dir: str | None = None
+    commit_message: str | None = None
+    commit_description: str | None = None
+    private: bool | None = None
+    token: str | None = field(default=None, repr=False)
+    revision: str | None = None
+    create_pr: bool = False
+    append: bool = False  # behind the rows that are there, instead of in their place
+    replaces_all: bool = False  # also the splits that are not among the new ones
+
+    def __post_init__(self) -> None:
+        if self.config_name == "data":
+            raise ArgumentError("config_name", "data", "files of the default configuration are kept under that name.")
+
+    @property
+    def title(self) -> str:
+        return self.commit_message or "Upload dataset"
+
+    @property
+    def folder(self) -> str:
+        return self.data_dir or ("data" if self.config_name == "default" else self.config_name)
+
+
+@dataclass
+class Sent:
+    """The part of a commit that one split makes: its info, its operations and its size."""
+
+    info: SplitInfo
+    operations: list[Any] = field(default_factory=list)
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Before:
+    """The state of the repository before the commit."""
+
+    commit: str
+    sizes: Mapping[str, int]
+    hashes: Mapping[str, str]  # of large files
+    readme: str | None
+
+    @classmethod
+    def of(cls, hub: Writer, where: Where) -> Before:
+        """The state at this moment."""
+        info: Any = hub.patiently(
+            lambda api: api.dataset_info(where.repo_id, revision=where.revision, files_metadata=True)
+        )
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings}
+        hashes = {file.rfilename: file.lfs.sha256 for file in info.siblings if file.lfs}
+        card = config.REPOCARD_FILENAME
+        if card not in sizes:
+            return cls(info.sha, sizes, hashes, None)
+        path = hub.patiently(
+            lambda api: api.hf_hub_download(where.repo_id, card, repo_type="dataset", revision=info.sha)
+        )
+        with open(path, encoding="utf-8") as file:
+            return cls(info.sha, sizes, hashes, file.read())
+
+    def files_of(self, where: Where, split: str | None = None) -> list[str]:
+        """The data files of a split, or of all."""
+        words = r"\w+(\.\w+)*" if split is None else re.escape(split)
+        name = re.compile(rf"{re.escape(where.folder)}/{words}-\d{{5}}-of-\d{{5}}.*\.parquet")
+        return sorted(path for path in self.sizes if name.fullmatch(path))
+
+    def replaced(self, where: Where, splits: list[str] | None) -> list[str]:
+        """The data files that new ones take the place of: those of some splits, or all."""
+        if where.append:
+            return []
+        if splits is None:
+            return self.files_of(where)
+        return [path for split in splits for path in self.files_of(where, split)]
+
+    def first_number(self, where: Where, split: str) -> int:
+        """The number of the first new file of a split: behind the last one, of which some may have been removed."""
+        known = self.files_of(where, split) if where.append else []
+        return max((int(_NUMBER.findall(path)[-1]) + 1 for path in known), default=0)
+
+    def require_same(self, where: Where, kinds: Features) -> None:
+        """Raise unless new rows have the features of those that stay."""
+        known = known_info(self.readme, where.config_name)
+        if not where.replaces_all and known is not None and known.features is not None and known.features != kinds:
+            raise FeaturesMismatchError(kinds, known.features, "The splits that are on the Hub have other features")
+
+    def has(self, sent: Mapping[str, Sent]) -> bool:
+        """Whether new files are there under their names."""
+        added = [operation for one in sent.values() for operation in one.operations]
+        return all(self.hashes.get(one.path_in_repo) == one.upload_info.sha256.hex() for one in added)
+
+
+def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Features) -> Any:
+    """One commit with all files; what the Hub says about it."""
+    trial, began, tried_on = 0, time.monotonic(), ""
+    while True:
+        before = Before.of(hub, where)
+        if tried_on not in {"", before.commit} and before.has(sent):  # the answer was lost, and not the commit
+            return _told(hub, where)
+        before.require_same(where, kinds)
+        try:
+            return _tried(hub, where, before, sent, kinds)
+        except PassingError as accident:
+            if where.create_pr and not accident.wait:
+                reason = f"{accident}. The pull request may have been made: look for it before you push again."
+                raise UploadError(f"hf://datasets/{hub.id}", reason) from accident
+            trial, tried_on = trial + 1, before.commit
+            hub.pause(accident, trial, began)
+        except UploadError as error:
+            answer = getattr(error.__cause__, "response", None)
+            if getattr(answer, "status_code", None) not in _SOMEBODY_WAS_FASTER:
+                raise
+
+
+def _tried(hub: Writer, where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> Any:
+    """The commit on top of a state; an error if that is not the state any more."""
+    from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+    for split, one in sent.items():
+        _name(one, where, split, before.first_number(where, split))
+    added = [operation for one in sent.values() for operation in one.operations]
+    new, old = {one.path_in_repo for one in added}, before.replaced(where, None if where.replaces_all else list(sent))
+    kept = sum(before.sizes[path] for path in before.files_of(where) if path not in old)
+    infos, size = {split: one.info for split, one in sent.items()}, sum(one.size for one in sent.values())
+    text = card_with(before.readme, where, infos, kinds, size + kept)
+    operations = [
+        *added,
+        *(CommitOperationDelete(path_in_repo=path) for path in old if path not in new),
+        CommitOperationAdd(path_in_repo=config.REPOCARD_FILENAME, path_or_fileobj=text.encode()),
+    ]
+    return hub.once(
+        lambda api: api.create_commit(
+            where.repo_id,
+            operations,
+            commit_message=where.title,
+            commit_description=where.commit_description,
+            repo_type="dataset",
+            revision=where.revision,
+            create_pr=where.create_pr,
+            parent_commit=before.commit,
+        )
+    )
+
+
+def _name(sent: Sent, where: Where, split: str, first: int) -> None:
+    """How many files there are is known at the end, and is part of their names."""
+    total = first + len(sent.operations)
+    for number, operation in enumerate(sent.operations, first):
+        operation.path_in_repo = f"{where.folder}/{split}-{number:05d}-of-{total:05d}.parquet"
+
+
+def _told(hub: Writer, where: Where) -> Any:
+    """What the Hub would have said about the commit that it made."""
+    from huggingface_hub import CommitInfo
+
+    commits: Any = hub.patiently(
+        lambda api: api.list_repo_commits(where.repo_id, repo_type="dataset", revision=where.revision)
+    )
+    made = next((one for one in commits if one.title == where.title), commits[0])
+    url = f"{hub.endpoint}/datasets/{where.repo_id}/commit/{made.commit_id}"
+    # Not all versions of huggingface_hub know Hubs other than the public one here.
+    besides = {"_endpoint": hub.endpoint} if "_endpoint" in CommitInfo.__dataclass_fields__ else {}
+    return CommitInfo(url, made.title, made.message, made.commit_id, **besides)
