@@ -57,6 +57,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "splits as they are": lambda library: library.concatenate_datasets(splits(library)),
     "splits in turns as they are": lambda library: library.interleave_datasets(splits(library)),
     "no datasets": lambda library: library.concatenate_datasets(None),
+    "a dataset without a list": lambda library: library.concatenate_datasets(odd(library)),
+    "a stream without a list": lambda library: library.interleave_datasets(odd(library).to_iterable_dataset()),
     "info as a dict": described,
     "labels by text": lambda library: half_null(library).align_labels_with_mapping({"no": "1", "yes": "0"}, "label"),
     "missing values of pandas": lambda library: odd(library).map(lambda row: {"new": pandas.NA}),

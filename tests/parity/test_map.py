@@ -119,6 +119,14 @@ def test_columns_that_are_removed_go_from_a_row_that_comes_back_in_any_form():
             same(spec, lambda *given, options=options: given[1].map(**options))
 
 
+@pytest.mark.parametrize("form", ["joined", "joined over", "joined before", "copied deeply", "unpacked"])
+def test_columns_that_are_removed_stay_in_a_dict_made_of_a_row_of_arrays(form):
+    """Rows of other formats than Python's are plain dicts in Hugging Face `datasets`."""
+    for removed in (["n"], list(table(2).columns)):
+        options = {"function": RETURNED_ROWS[form], "remove_columns": removed}
+        same(table(2), lambda library, dataset, options=options: dataset.with_format("numpy").map(**options))
+
+
 @few
 @given(specs(min_rows=1), st.data())
 def test_rows_of_any_table_come_back_as_they_are(spec, data):

@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
+from huggingface_hub.errors import LocalEntryNotFoundError
 
 from crucible_datasets import DownloadConfig, config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError, OfflineError
@@ -22,6 +24,7 @@ from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.asking import headers
 from crucible_datasets.sources.hub.files import safe
 from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.patience import PassingError, patience_with_nobody
 from crucible_datasets.sources.web import Web
 
 NUMBERS = b"a,b\n1,2\n3,4\n"
@@ -175,6 +178,23 @@ def test_a_private_dataset_needs_the_token(server):
     found = repo(server, token=token)
     assert contents(found) == [NUMBERS, LARGE]
     assert token not in repr(found)
+
+
+def test_a_download_without_an_answer_is_tried_again():
+    """huggingface_hub says of a card that it could not ask for that it is not on the disk."""
+
+    def download(api):
+        busy = OSError("busy")
+        busy.response = SimpleNamespace(status_code=503, headers={})
+        raise LocalEntryNotFoundError("not on the disk") from busy
+
+    with pytest.raises(PassingError, match="503"):
+        Writer("acme/plain", "http://hub.test").once(download)
+
+
+def test_a_hub_that_was_written_to_is_looked_for_longer():
+    Writer("acme/plain", "http://seen.test").once(lambda api: None)
+    assert patience_with_nobody("seen.test") > patience_with_nobody("never.test")
 
 
 @pytest.mark.parametrize("kind", [Web, Elsewhere, HubRepo, Writer, Where, DownloadConfig, Access, Request])

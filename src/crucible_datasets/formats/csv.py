@@ -159,7 +159,7 @@ class _Source:
             stream: Any = NamedBytes(self.head[start:], self.name)
         else:
             self._rest.seek(self._start)
-            raw = _Raw(Peeked(self.head[start:], self._rest), self.name)
+            raw = _Raw(Peeked(self.head[start:], self._rest), self.name, start)
             stream = io.BufferedReader(cast(Any, raw), 1 << 20)
         return cast(BinaryIO, stream)
 
@@ -167,21 +167,25 @@ class _Source:
 class _Raw(io.RawIOBase):
     """A stream that only reads, as buffered readers want it."""
 
-    def __init__(self, stream: Peeked, name: str) -> None:
-        self.stream, self.name = stream, name
+    def __init__(self, stream: Peeked, name: str, start: int) -> None:
+        self.stream, self.name, self._at = stream, name, start
 
     def readable(self) -> bool:
         return True
 
+    def tell(self) -> int:
+        return self._at
+
     def readinto(self, buffer: Any) -> int:
         data = self.stream.read(len(buffer))
         buffer[: len(data)] = data
+        self._at += len(data)
         return len(data)
 
 
 def _wanted(names: list[str], columns: Any, filters: Filters, features: Any) -> set[str] | None:
     """The columns that are needed, if not all are."""
-    for name in columns or ():
+    for name in set(columns or ()) - set(names):
         place_of(names, name)
     wanted = columns if columns is not None else list(features) if features else None
     return None if wanted is None else {*wanted, *columns_of(filters, names)}

@@ -140,9 +140,10 @@ def _told(generator: Generator, done: int) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, pa.ArrowNotImplementedError) as error:
-        row = getattr(error, "row", None) or 0
+        row = getattr(error, "row", None)
         reason = str(error).replace(f", row {row}:", ":", 1)  # which counts within the batch
-        raise DatasetGenerationError(_name(generator), done + row, f"{type(error).__name__}: {reason}") from error
+        place = None if row is None else done + row
+        raise DatasetGenerationError(_name(generator), place, f"{type(error).__name__}: {reason}") from error
 
 
 def _name(generator: Generator) -> str:
