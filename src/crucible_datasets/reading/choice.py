@@ -55,9 +55,11 @@ def _spelled(format: Format) -> tuple[str, ...]:
 
 def is_missing_file(name: str) -> bool:
     """Whether a name is that of a data file which is not there, and so nothing that the Hub could know either."""
-    if any(sign in name for sign in ("://", "*")) or os.path.exists(name):
+    extension = os.path.splitext(named_compression(name)[0])[1]
+    # Most names of repositories end here, before every format is imported to ask for its extensions.
+    if not extension or any(sign in name for sign in ("://", "*")) or os.path.exists(name):
         return False
-    return os.path.splitext(named_compression(name)[0])[1] in extensions()
+    return extension in extensions()
 
 
 def stem_of(path: str) -> str:
