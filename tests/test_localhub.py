@@ -14,11 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi, HfFileSystem, hf_hub_download, snapshot_download
-from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from support.command import crucible
 
 from crucible_datasets import config
 from crucible_datasets.cli import main
+from crucible_datasets.localhub.blobs import blob_of
+from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.mirror import mirror
 from crucible_datasets.localhub.server import HubServer, serving
 
@@ -125,6 +133,12 @@ def test_large_files_come_from_another_origin_in_ranges(server):
         assert asked(server, "GET", "/api/datasets/acme/plain", Host=host)[0] == 403
 
 
+def test_a_file_that_is_not_there_cannot_be_removed(api):
+    api.create_repo("local/empty", repo_type="dataset")
+    with pytest.raises(EntryNotFoundError, match="A file with this name doesn't exist"):
+        api.delete_file("a.txt", "local/empty", repo_type="dataset")
+
+
 def test_what_is_uploaded_is_downloaded(server, api, tmp_path):
     api.create_repo("local/made", repo_type="dataset")
     pq.write_table(pa.table({"x": range(50_000)}), tmp_path / "x.parquet")
@@ -177,6 +191,17 @@ def test_private_and_gated_repositories_need_a_token(server, api, stranger):
     server.hub.repo("local/gated").create(gated="manual")
     with pytest.raises(GatedRepoError):
         stranger.auth_check("local/gated", repo_type="dataset")
+    api.auth_check("local/gated", repo_type="dataset")  # of its owner
+    server.hub.repo("acme/plain").create(gated="manual")
+    with pytest.raises(GatedRepoError):
+        api.auth_check("acme/plain", repo_type="dataset")
+
+
+def test_what_was_sent_in_vain_is_not_taken_for_the_next_request(server, api):
+    api.create_repo("local/branched", repo_type="dataset")
+    for _ in range(2):
+        api.create_branch("local/branched", branch="dev", repo_type="dataset", exist_ok=True)
+    assert api.dataset_info("local/branched", revision="dev").id == "local/branched"
 
 
 def test_nobody_writes_without_a_token(server, stranger):
@@ -240,6 +265,19 @@ def test_a_mirror_has_the_same_commits_and_bytes(server, tmp_path, requests):
     list(mirror(copy, ["acme/plain"], server.endpoint, token=False))
     assert [path for path in requests if "/resolve/" in path] == []
     assert [path for path in Path(copy).rglob("*") if "incoming" in path.name] == []
+
+
+def test_a_mirror_looks_once_at_contents_that_several_datasets_have(server, api, tmp_path, monkeypatch):
+    copy, seen = str(tmp_path / "copy"), []
+    known = server.hub.repo("acme/plain").find("main").files["data/train-00000-of-00001.parquet"]
+    for name in ("local/one", "local/two"):
+        api.create_repo(name, repo_type="dataset")
+        server.hub.repo(name).commit({f"data/{number}.parquet": known for number in range(5)}, "the same")
+    list(mirror(copy, ["local/one"], server.endpoint, token=False))
+    monkeypatch.setattr("crucible_datasets.localhub.mirror.blob_of", lambda path: seen.append(path) or blob_of(path))
+    list(mirror(copy, ["local/two"], server.endpoint, token=False))
+    assert len(seen) == 1
+    assert len(HubFolder(copy).repo("local/two").find("main").files) == 5
 
 
 def test_what_cannot_be_mirrored_is_named(server, tmp_path, api):

@@ -27,9 +27,11 @@ from crucible_datasets.hub import delete_from_hub
 from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.server import Handler, serving
 from crucible_datasets.sources import patience
+from crucible_datasets.sources.hub import writing
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
+PAGE = b"<html>bad gateway</html>"
 KINDS = Features({"label": ClassLabel(names=["u", "v", "w"]), "text": Value("string")})
 
 
@@ -48,13 +50,14 @@ def server(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plan(server):
-    """What happens to the next requests: a method, a part of the path, and a status, "lost", or what somebody does."""
+    """What happens to the next requests: a method, a part of the path, and a status, "lost", "cut", "page", "portal", or
+    what somebody does in between, which may return one of these."""
     planned = []
 
     class Stumbling(Handler):
         def handle_request(self):
             for number, (method, part, event) in enumerate(planned):
-                if method == self.command and part in self.path:
+                if method in {self.command, "*"} and part in self.path:
                     del planned[number]
                     return self.stumble(event)
             return super().handle_request()
@@ -66,8 +69,19 @@ def plan(server):
             elif event == "lost":  # all is done, and nobody is told
                 self.wfile, self.close_connection = io.BytesIO(), True
                 super().handle_request()
+            elif event == "cut":  # nothing is done
+                self.close_connection = True
+            elif event in {"page", "portal"}:  # of a server in between
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                self._head(
+                    502 if event == "page" else 200,
+                    {"Content-Type": "text/html"},
+                    0 if self.command == "HEAD" else len(PAGE),
+                )
+                self.wfile.write(b"" if self.command == "HEAD" else PAGE)
+            elif isinstance(then := event(), int | str):
+                self.stumble(then)
             else:
-                event()
                 super().handle_request()
 
         do_GET = do_HEAD = do_POST = do_PUT = handle_request
@@ -201,6 +215,169 @@ def test_rows_are_appended_once_whatever_happens_to_requests(plan):
     assert sorted(load_dataset("local/busy", split="train", revision=made.oid)["n"]) == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("event", [503, 504, "lost", "cut", "page"])
+def test_whichever_request_stumbles_rows_are_appended_once(plan, api, event, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    expected, count = [], 0
+    while not plan:
+        plan[:] = [*[("*", "", lambda: None)] * count, ("*", "", event)]
+        expected.append(count)
+        Dataset.from_dict({"n": [count]}).push_to_hub("local/steady", split="all", revision="dev", append=True)
+        count += 1
+    plan.clear()
+    assert count > 10
+    assert sorted(load_dataset("local/steady", split="all", revision="dev")["n"]) == expected
+
+
+def test_a_hub_that_is_busy_while_a_file_is_sent_is_asked_again(plan, dataset, monkeypatch):
+    """Also after huggingface_hub has given up, which says no more than that an upload failed."""
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    plan[:] = [("PUT", "/lfs/upload/", 503)] * 20
+    dataset.push_to_hub("local/full")
+    assert not plan
+    monkeypatch.setattr(writing, "PATIENCE", 0.0)
+    plan[:] = [("PUT", "/lfs/upload/", 503)] * 20
+    with pytest.raises(UploadError, match="the server answered 503"):
+        dataset.select([0]).push_to_hub("local/full")
+
+
+def test_an_answer_of_somebody_else_is_told_from_that_of_a_hub(plan, dataset):
+    plan[:] = [("GET", "/api/datasets/local/portal", "portal")]
+    with pytest.raises(UploadError, match="local/portal: the answer is not one of a Hub"):
+        dataset.push_to_hub("local/portal")
+
+
+@pytest.mark.parametrize("status", [409, 412])
+def test_a_push_that_others_always_overtake_comes_to_an_end(plan, dataset, monkeypatch, status):
+    plan[:] = [("POST", "/commit/", status)] * 3
+    dataset.push_to_hub("local/busy")
+    assert not plan
+    monkeypatch.setattr(writing, "PATIENCE", 0.5)
+    plan[:] = [("POST", "/commit/", status)] * 1000
+    words = rf"hf://datasets/local/busy: the server answered {status} .*Nothing of it is visible.*when they are done"
+    with pytest.raises(UploadError, match=words):
+        dataset.push_to_hub("local/busy")
+    assert len(plan) > 990
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("lost", "may have been made: look at the commits of http.*/datasets/local/doubt first"),
+        ("cut", "may have been made"),
+        (504, "may have been made"),
+        (503, "Nothing of it is visible"),
+    ],
+)
+def test_a_push_says_nothing_untrue_when_the_hub_stays_away(plan, dataset, monkeypatch, event, words):
+    def stumbles_and_stays_away():
+        plan.extend((method, "local/doubt", 503) for method in ("GET", "POST") for _ in range(50))
+        return event
+
+    plan[:] = [("POST", "/commit/", stumbles_and_stays_away)]
+    monkeypatch.setattr(writing, "PATIENCE", 0.5)
+    with pytest.raises(UploadError, match=rf"the server answered 503 \(tried \d+ times\)\. .*{words}"):
+        dataset.push_to_hub("local/doubt", append=True)
+
+
+@pytest.mark.parametrize("append", [True, False])
+def test_a_commit_whose_answer_was_lost_is_told_from_those_of_others(plan, api, append):
+    """Whatever it is called, and whoever commits behind it or before it."""
+
+    def other(answer):
+        words = {"repo_id": "local/told", "repo_type": "dataset", "commit_message": "new rows"}
+        api.upload_file(path_or_fileobj=str(len(plan)).encode(), path_in_repo="notes.txt", **words)
+        return answer
+
+    def made_and_followed():
+        plan.append(("GET", "/api/datasets/local/told", lambda: other(None)))
+        return "lost"
+
+    def add(*rows):
+        words = {"commit_message": "new rows\nof today", "commit_description": "all"}
+        return Dataset.from_dict({"n": list(rows)}).push_to_hub("local/told", append=append, **words)
+
+    add(0)
+    for number, event in enumerate([made_and_followed, lambda: other("cut"), "cut"], 1):
+        plan[:] = [("POST", "/commit/", event)]
+        made = add(number)
+        assert not plan
+        files = api.list_repo_files("local/told", repo_type="dataset", revision=made.oid)
+        assert len([path for path in files if path.endswith("parquet")]) == (number + 1 if append else 1)
+        assert (made.commit_message, made.commit_description) == ("new rows\nof today", "all")
+        last = api.list_repo_commits("local/told", repo_type="dataset", revision=made.oid)[0]
+        assert (last.title, last.message) == ("new rows", "of today\n\nall")
+    found = load_dataset("local/told", split="train", download_mode="force_redownload")["n"]
+    assert sorted(found) == ([0, 1, 2, 3] if append else [3])
+
+
+def test_a_card_alone_is_not_taken_for_that_of_somebody_else(plan, api, dataset):
+    """All files were there before, so only the card tells whether the commit was made."""
+    dataset.push_to_hub("local/same")
+
+    def other():
+        words = {"repo_id": "local/same", "repo_type": "dataset"}
+        api.upload_file(path_or_fileobj=b"---\nlicense: mit\n---\n", path_in_repo="README.md", **words)
+        return "cut"
+
+    plan[:] = [("POST", "/commit/", other)]
+    dataset.push_to_hub("local/same")
+    said = card(api, "local/same")
+    assert said["license"] == "mit" and said["dataset_info"]["splits"][0]["num_examples"] == 3
+
+
+def test_pull_requests_are_made_once(plan, api, dataset, monkeypatch):
+    """Also when their answer is lost; and whether one may have been made is not said of requests that did nothing."""
+    dataset.push_to_hub("local/pulls", config_name="kept")
+    monkeypatch.setattr(patience, "_FIRST_PAUSE", 0.01)
+    acts = [
+        lambda: dataset.push_to_hub("local/pulls", split="test", create_pr=True),
+        lambda: delete_from_hub("local/pulls", "kept"),
+    ]
+    for number, act in enumerate(acts):
+        busy = [("POST", "/commit/", 429), ("POST", "/commit/", 503), ("POST", "validate-yaml", "cut")]
+        plan[:] = [*busy, ("POST", "preupload", "lost"), ("POST", "/commit/", 412)]
+        assert act().pr_revision == f"refs/pr/{2 * number + 1}"
+        assert not plan
+        plan[:] = [("POST", "/commit/", "lost")]
+        look = r"local/pulls: .*pull request may have been made: .*/datasets/local/pulls/discussions before you do it again"
+        with pytest.raises(UploadError, match=look):
+            act()
+        assert len(
+            api.list_repo_refs("local/pulls", repo_type="dataset", include_pull_requests=True).pull_requests
+        ) == (2 * number + 2)
+
+
+def test_a_pull_request_that_never_reached_the_hub_was_not_made(server, plan, dataset, monkeypatch):
+    dataset.push_to_hub("local/away")
+    monkeypatch.setattr(patience, "_WHEN_SEEN_BEFORE", 0.2)
+
+    def goes_away():
+        server.socket.close()
+        return "lost"
+
+    plan[:] = [("POST", "validate-yaml", goes_away)]
+    with pytest.raises(UploadError, match=r"ConnectError.*Nothing of it is visible"):
+        dataset.push_to_hub("local/away", split="test", create_pr=True)
+
+
+def test_small_files_may_travel_in_the_commit(server, api, dataset, monkeypatch):
+    """A Hub decides by .gitattributes what is large."""
+    monkeypatch.setattr("crucible_datasets.localhub.repos._LARGE", set())
+    dataset.push_to_hub("local/small", num_shards=2)
+    assert api.dataset_info("local/small", files_metadata=True).siblings[1].lfs is None
+    assert load_dataset("local/small", split="train").to_list() == dataset.to_list()
+
+
+def test_a_card_keeps_the_ends_of_its_lines(api, dataset):
+    api.create_repo("local/lines", repo_type="dataset")
+    words = {"path_in_repo": "README.md", "repo_id": "local/lines", "repo_type": "dataset"}
+    api.upload_file(path_or_fileobj=b"---\r\nlicense: mit\r\n---\r\n# About\r\nWords.\r\n", **words)
+    dataset.push_to_hub("local/lines")
+    path = hf_hub_download("local/lines", "README.md", repo_type="dataset", endpoint=api.endpoint)
+    assert Path(path).read_bytes().endswith(b"# About\r\nWords.\r\n")
+
+
 def test_a_file_that_was_removed_leaves_its_number_unused(api, server):
     for number in range(3):
         Dataset.from_dict({"n": [number]}).push_to_hub("local/gap", append=True)
@@ -242,7 +419,16 @@ def test_a_branch_is_made(api, dataset):
 
 
 def test_names_that_the_hub_cannot_hold_are_refused(dataset, server):
-    for wrong in ({"config_name": "data"}, {"split": "a b"}, {"repo_id": "local/a b"}, {"repo_id": "../a"}):
+    with pytest.raises(ArgumentError, match="nothing to push"):
+        DatasetDict().push_to_hub("local/wrong")
+    for wrong in (
+        {"config_name": "data"},
+        {"config_name": "a/b"},
+        {"config_name": "a*"},
+        {"split": "a b"},
+        {"repo_id": "local/a b"},
+        {"repo_id": "../a"},
+    ):
         with pytest.raises(ArgumentError):
             dataset.push_to_hub(**{"repo_id": "local/wrong", **wrong})
 
@@ -254,6 +440,61 @@ def test_a_card_that_is_no_yaml_is_not_lost(api, dataset):
     )
     with pytest.raises(CardError, match="README.md"):
         dataset.push_to_hub("local/torn")
+
+
+def described(api, repo, yaml, *files):
+    api.create_repo(repo, repo_type="dataset")
+    contents = {"README.md": f"---\n{yaml}---\n# About\n".encode(), **dict.fromkeys(files, b"n\n1\n")}
+    for name, content in contents.items():
+        api.upload_file(path_or_fileobj=content, path_in_repo=name, repo_id=repo, repo_type="dataset")
+
+
+SHORT = [
+    "  data_files: other.csv\n",
+    "  data_files: [other.csv]\n",
+    "  data_files:\n  - split: train\n    path: [other.csv]\n",
+    "  data_dir: other\n",
+    "  data_dir: other\n  data_files: '*.csv'\n",
+]
+
+
+@pytest.mark.parametrize("files", SHORT)
+def test_files_may_be_named_in_every_way_that_cards_know(api, dataset, files):
+    described(
+        api, "local/short", f"configs:\n- config_name: a\n{files}", "other.csv", "other/x.csv", "other/deep/y.txt"
+    )
+    gone = delete_from_hub("local/short", "a")
+    left = set(api.list_repo_files("local/short", repo_type="dataset", revision=gone.pr_revision))
+    folder = {"other/x.csv"} if "*" in files else {"other/x.csv", "other/deep/y.txt"}
+    assert {"other.csv", "other/x.csv", "other/deep/y.txt"} - left == (folder if "data_dir" in files else {"other.csv"})
+    dataset.push_to_hub("local/short", "a")
+    assert load_dataset("local/short", "a", split="train").to_list() == dataset.to_list()
+
+
+def test_rows_are_appended_behind_those_that_a_card_names_otherwise(api, dataset):
+    dataset.push_to_hub("local/moved", data_dir="old/")
+    dataset.push_to_hub("local/moved", data_dir="new", append=True)
+    assert load_dataset("local/moved", split="train").num_rows == 6
+    described(api, "local/csv", "configs:\n- config_name: default\n  data_files: a.csv\n", "a.csv")
+    with pytest.raises(ArgumentError, match=r"append.*a\.csv"):
+        dataset.push_to_hub("local/csv", append=True)
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "configs: {config_name: a}\n",
+        "configs: [{data_files: a.csv}]\n",
+        "configs: [{config_name: default, data_files: {train: a.csv}}]\n",
+        "- a\n",
+    ],
+)
+def test_a_card_that_makes_no_sense_is_told_before_anything_is_sent(plan, api, dataset, yaml):
+    described(api, "local/nonsense", yaml)
+    plan[:] = [("POST", "preupload", 403)]
+    with pytest.raises(CardError, match=r"README\.md"):
+        dataset.push_to_hub("local/nonsense")
+    assert plan
 
 
 def test_hugging_face_datasets_reads_it(dataset, server, tmp_path):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import random
 import threading
 import uuid
+import zipfile
 from functools import partial
+from pathlib import Path
 
 import fsspec
 import pytest
+from support.faulty import faulty
 from support.servers import store
 
 import crucible_datasets as cd
@@ -20,7 +24,7 @@ from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
     UploadError,
 )
-from crucible_datasets.localhub.server import serving
+from crucible_datasets.localhub.server import Handler, serving
 from crucible_datasets.storage import BlobFile
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
@@ -153,6 +157,63 @@ def test_what_is_not_there_or_is_a_folder_is_no_file(root):
     assert not storage.exists(f"{root}/folder/is it? a%20file")
 
 
+def test_a_folder_is_no_file_whatever_its_only_file_is_called(root):
+    with storage.open(f"{root}/same/same", "w") as file:
+        file.write("x")
+    assert storage.listdir(f"{root}/same") == ["same"]
+    for act in (BlobFile, storage.stat, storage.remove):
+        with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
+            act(f"{root}/same")
+    with pytest.raises(DataFilesNotFoundError, match="it is a file"):
+        storage.listdir(f"{root}/same/same")
+    assert text(f"{root}/same/same") == "x"
+
+
+def test_members_of_archives_are_files_too(root, tmp_path):
+    for content in (b"old", b"new"):
+        with BlobFile(f"{root}/a.zip", "wb") as file, zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("deep/one.txt", content)
+        place = f"zip://deep/one.txt::{root}/a.zip"
+        for streaming in (True, False):
+            with BlobFile(place, "rb", streaming=streaming) as file:
+                assert file.read() == content
+    assert storage.stat(place).size == 3
+    assert storage.listdir(f"zip://deep::{root}/a.zip") == ["one.txt"]
+    with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
+        BlobFile(f"zip://deep::{root}/a.zip")
+
+
+def test_what_is_written_says_how_far_it_is(root):
+    for mode, before in (("wb", 0), ("ab", 5)):
+        with BlobFile(f"{root}/long", mode) as file:
+            assert file.write(b"12345") == 5
+            assert file.tell() == before + 5
+
+
+def test_the_top_of_a_store_is_a_folder():
+    storage.write_jsonl("memory://top-of-all/a.jsonl", [{}])
+    assert "top-of-all" in storage.listdir("memory://")
+
+
+def test_addresses_of_the_web_are_files_whatever_they_are_called(online):
+    with faulty(b"content") as server:
+        for place in ("", "/", "/a%20b.txt", "/a.txt?signature=a/b", "/a/?b#c"):
+            address = server.url.removesuffix("/data") + place
+            assert (text(address), storage.stat(address).size) == ("content", 7)
+        with pytest.raises(UploadError, match=r"/data: this kind of place cannot do that"):
+            storage.write_jsonl(server.url, [{}])
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for name in ("folder", "nothing"):
+        (tmp_path / "link").symlink_to(name)
+        storage.remove(tmp_path / "link")
+        assert storage.listdir(tmp_path) == ["folder"]
+    with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
+        storage.remove(tmp_path / "folder")
+
+
 def test_modes_that_do_not_exist_are_refused(root):
     with pytest.raises(ArgumentError, match="'rw'"):
         BlobFile(f"{root}/x", "rw")
@@ -270,6 +331,40 @@ def test_files_of_the_hub_are_written_whole_each_by_a_commit(hub):
     assert titles[:3] == ["Remove old.txt", "Write a.jsonl", "Write a.jsonl"]
     storage.copy(f"{root}/a.jsonl", f"{root}/b.jsonl", storage_options=options)
     assert list(storage.read_jsonl(f"{root}/b.jsonl")) == [{"a": 1}, {"a": 2}]
+
+
+def test_a_folder_of_the_hub_is_no_file_either(hub):
+    (folder := Path(hub[0].hub.root, "buckets", "acme", "stuff", "same")).mkdir()
+    (folder / "same").write_text("x")
+    with storage.open("hf://datasets/acme/notes/same/same", "w", storage_options=hub[1]) as file:
+        file.write("x")
+    for place in ("hf://datasets/acme/notes", "hf://buckets/acme/stuff"):
+        assert storage.listdir(f"{place}/same") == ["same"]
+        with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
+            storage.stat(f"{place}/same")
+        with pytest.raises(DataFilesNotFoundError, match="it is a file"):
+            storage.listdir(f"{place}/same/same")
+
+
+def test_what_was_removed_is_gone_also_when_the_answer_is_lost(hub, monkeypatch):
+    options = hub[1]
+    events = ["lost", "lost", "cut", "lost"]  # nobody is told; cut off, nothing is done either
+
+    def stumble(handler):
+        event = events.pop(0) if "/commit/" in handler.path and events else None
+        if event is not None:
+            handler.wfile, handler.close_connection = io.BytesIO(), True
+        if event != "cut":
+            handler.handle_request()
+
+    monkeypatch.setattr(Handler, "do_POST", stumble)
+    for _ in range(2):
+        storage.remove("hf://datasets/acme/notes/old.txt", storage_options=options)
+        assert not storage.exists("hf://datasets/acme/notes/old.txt")
+        with storage.open("hf://datasets/acme/notes/old.txt", "w", storage_options=options) as file:
+            file.write("new")
+    assert events == []
+    assert text("hf://datasets/acme/notes/old.txt") == "new"
 
 
 def test_who_may_not_write_to_the_hub_is_told_what_to_do(hub):

@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, BinaryIO, cast
-from urllib.parse import unquote
 
 from crucible_datasets.exceptions import ArgumentError, BadRecordError, DataFilesNotFoundError, DownloadError
 from crucible_datasets.ops.destination import local_path, remote, written
@@ -99,16 +98,21 @@ def _reading(path: str, streaming: bool, options: dict[str, Any]) -> BinaryIO:
 
 def _found(path: str, options: Mapping[str, Any]) -> SourceFile:
     """The one file at an address."""
-    files = source_of(path).listed(path, options)
+    files = [] if _is_local_folder(path) else source_of(path).listed(path, options)
     if len(files) != 1 or not _is_at(files[0], path):
         raise DataFilesNotFoundError(path, "it is a folder, not a file.")
     return files[0]
 
 
+def _is_local_folder(path: Path) -> bool:
+    place = local_path(path)
+    return place is not None and os.path.isdir(place)
+
+
 def _is_at(file: SourceFile, path: str) -> bool:
-    """Whether a file that was listed is what the address names, and not in it."""
-    name = path.rstrip("/").rpartition("/")[2]
-    return file.path == (unquote(name.partition("?")[0]) if scheme_of(path) in {"http", "https"} else name)
+    """Whether a file that was listed is what the address names, and not in it; web servers list nothing else."""
+    name = path.partition("::")[0].rstrip("/").rpartition("/")[2]
+    return not file.is_below and (file.path == name or scheme_of(path) in {"http", "https"})
 
 
 class _Written(io.BufferedIOBase):
@@ -126,6 +130,9 @@ class _Written(io.BufferedIOBase):
             return self._stream.write(data)
         with told(self.name, self._options, writing=True):
             return self._stream.write(data)
+
+    def tell(self) -> int:
+        return self._stream.tell()
 
     def close(self) -> None:
         if not self.closed:
@@ -238,9 +245,10 @@ def glob(pattern: Path, storage_options: Mapping[str, Any] | None = None) -> lis
 
 def listdir(path: Path, storage_options: Mapping[str, Any] | None = None) -> list[str]:
     """The names in a folder."""
-    place, address = local_path(path), os.fspath(path).rstrip("/")
-    if place is not None and os.path.isdir(place):
-        return sorted(os.listdir(place))
+    address = os.fspath(path)
+    address = address if address.endswith("://") else address.rstrip("/")
+    if _is_local_folder(path):
+        return sorted(os.listdir(local_path(path)))
     files = source_of(address).listed(address, storage_options or {})
     if len(files) == 1 and _is_at(files[0], address):
         raise DataFilesNotFoundError(address, "it is a file, not a folder.")
@@ -257,9 +265,9 @@ def copy(source: Path, target: Path, storage_options: Mapping[str, Any] | None =
 
 
 def remove(path: Path, storage_options: Mapping[str, Any] | None = None) -> None:
-    """Remove a file."""
+    """Remove a file; of a link, the link and not what it leads to."""
     options, place = dict(storage_options or {}), local_path(path)
-    if place is not None and os.path.lexists(place) and not os.path.isdir(place):
+    if place is not None and os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
         os.unlink(place)
         return
     _found(os.fspath(path), options)  # or an error that says what is there instead

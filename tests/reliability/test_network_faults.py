@@ -101,6 +101,24 @@ def test_a_fault_of_an_answer_to_get(fault):
         assert found == CONTENT or (fault not in PASSING and isinstance(found, DatasetsError))
 
 
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_fault_of_an_answer_to_a_range(fault, before):
+    with faulty(CONTENT, *["fine"] * (1 + before), fault) as server:
+        found = outcome(lambda: by_ranges(server))
+    if fault == "flipped 77":
+        assert len(found) == len(CONTENT)
+    else:
+        is_other = fault in {"shorter", "longer", "gzip", "loop"}
+        assert isinstance(found, DatasetsError) if is_other else found == CONTENT
+
+
+def by_ranges(server):
+    (file,) = http.listed(server.url, {})
+    with http.opened(file, {}) as stream:
+        return stream.read(100_000) + stream.read()
+
+
 LASTING = [fault for fault in FAULTS if fault not in {"flipped 77", "whole", "wrong-range"}]
 # What HEAD and GET say alike of a content is believed: a web server states no hash.
 LASTING_FOR_BOTH = [fault for fault in LASTING if fault not in {"shorter", "longer", "html"}]

@@ -52,7 +52,8 @@ class Access:
             status = 404 if user else 401
             raise HubError(status, "RepoNotFound", f"Repository not found: {repo.id}")
         settings = repo.settings
-        if contents and settings["gated"] and (user is None or user["name"] not in settings.get("allowed", ())):
+        allowed = {repo.id.partition("/")[0], *settings.get("allowed", ())}  # whose it is needs not ask
+        if contents and settings["gated"] and (user is None or user["name"] not in allowed):
             raise HubError(401 if user is None else 403, "GatedRepo", f"Access to dataset {repo.id} is restricted.")
 
     def require_write(self, user: dict[str, Any] | None) -> dict[str, Any]:

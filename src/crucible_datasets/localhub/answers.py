@@ -97,13 +97,18 @@ def commits(repo: Repo, revision: str) -> list[dict[str, Any]]:
     return [
         {
             "id": commit.id,
-            "title": commit.title,
-            "message": commit.message,
+            **_words(commit),
             "authors": [{"user": commit.author}],
             "date": commit.date,
         }
         for commit in repo.history(revision)
     ]
+
+
+def _words(commit: Commit) -> dict[str, str]:
+    """As in git a title is one line, and the others are the message."""
+    title, _, message = f"{commit.title}\n\n{commit.message}".partition("\n")
+    return {"title": title, "message": message.strip("\n")}
 
 
 def oid(file: StoredFile) -> str:

@@ -76,7 +76,8 @@ def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFi
     remove_abandoned(incoming, suffix=None)
     with suppress(OSError):  # another mirror is at work there, or there was nothing to fetch
         os.rmdir(incoming)
-    return {path: known.get(file.hash) or _stored(hub, file) for path, file in there.files.items()}
+    known |= {hash: _stored(hub, file) for hash, file in contents.items() if hash not in known}
+    return {path: known[file.hash] for path, file in there.files.items()}
 
 
 def _known(hub: HubFolder, repo: Repo) -> dict[str, StoredFile]:

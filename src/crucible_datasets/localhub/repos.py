@@ -113,7 +113,8 @@ class Repo:
                 raise HubError(412, "PreconditionFailed", f"A commit has happened since: {onto} stands at {parent}.")
             files = dict(self.load(parent).files) if parent else {}
             for path, file in changes.items():
-                files.pop(path, None)
+                if files.pop(path, None) is None and file is None:
+                    raise HubError(404, "EntryNotFound", f"A file with this name doesn't exist: {path}")
                 if file is not None:
                     files[path] = file
             stated = {

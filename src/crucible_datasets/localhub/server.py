@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import ssl
@@ -85,6 +86,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle_request(self) -> None:
         path, _, query = _ABSOLUTE.sub("", self.path).partition("?")
+        body = _Body(self.rfile, int(self.headers.get("Content-Length") or 0))
         request = Request(
             self.server.hub,
             self.server.access,
@@ -92,14 +94,15 @@ class Handler(BaseHTTPRequestHandler):
             path,
             parse_qs(query, keep_blank_values=True),
             self.headers,
-            self.rfile,
-            int(self.headers.get("Content-Length") or 0),
+            body,
+            body.left,
             self._origin(),
             self._origin(elsewhere=True),
         )
         try:
             self._require_own_name()
             self._send(answer(request))
+            body.pass_over()
         except HubError as error:
             self._refuse(error)
         except (BrokenPipeError, ConnectionError):
@@ -164,6 +167,23 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Say nothing about each request."""
+
+
+class _Body(io.BufferedIOBase):
+    """What a client sends with a request."""
+
+    def __init__(self, stream: io.BufferedIOBase, length: int) -> None:
+        self._stream, self.left = stream, length
+
+    def read(self, size: int | None = -1) -> bytes:
+        piece = self._stream.read(self.left if size is None or size < 0 else min(size, self.left))
+        self.left = self.left - len(piece) if piece else 0
+        return piece
+
+    def pass_over(self) -> None:
+        """Read what nobody did, which would be taken for the beginning of the next request."""
+        while self.left:
+            self.read(1 << 20)
 
 
 def _range(first: str, last: str, size: int) -> tuple[int, int]:

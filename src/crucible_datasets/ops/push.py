@@ -67,12 +67,14 @@ def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features
             raise ArgumentError("split", split, r"a split name is made of letters, digits, _ and dots between them.")
     hub, where = _ready(where)
     before = Before.of(hub, where)
-    before.require_same(where, kinds)
+    before.require_same(where, kinds, shards)
     sent = {split: _sent(hub, where, split, tables, kinds) for split, tables in shards.items()}
     return committed(hub, where, sent, kinds)
 
 
 def _agreed(features: Mapping[str, Features]) -> Features:
+    if not features:
+        raise ArgumentError("splits", [], "there is nothing to push.")
     (first, kinds), *others = features.items()
     for split, other in others:
         if other != kinds:
@@ -124,6 +126,12 @@ def _uploaded(where: Where, name: str, api: Any, content: Any) -> Any:
     api.preupload_lfs_files(
         where.repo_id, [operation], repo_type="dataset", revision=where.revision, create_pr=where.create_pr
     )
+    if (
+        getattr(operation, "_upload_mode", None) == "regular"
+    ):  # small, and to travel in the commit, when it is gone here
+        with operation.as_file() as file:
+            file.seek(0)
+            operation.path_or_fileobj = file.read()
     return operation
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,16 +38,15 @@ def card_with(
         dataset_size=sum(info.num_bytes for info in all_splits.values()),
     )
     DatasetInfosDict({where.config_name: described}).to_dataset_card_data(card.data)
-    card.data[config.METADATA_CONFIGS_FIELD] = _configs(
-        card.data.get(config.METADATA_CONFIGS_FIELD) or [], where, splits
-    )
+    card.data[config.METADATA_CONFIGS_FIELD] = _configs(card.data.get(config.METADATA_CONFIGS_FIELD), where, splits)
     return str(card)
 
 
 def card_without(readme: str | None, config_name: str) -> str:
     """The card with nothing about a configuration."""
     card = _card(readme)
-    configs = [one for one in card.data.get(config.METADATA_CONFIGS_FIELD) or [] if one["config_name"] != config_name]
+    stated = _named(card.data.get(config.METADATA_CONFIGS_FIELD))
+    configs = [one for name, one in stated.items() if name != config_name]
     infos = DatasetInfosDict.from_dataset_card_data(card.data)
     infos.pop(config_name, None)
     for name, left in ((config.METADATA_CONFIGS_FIELD, configs), ("dataset_info", infos)):
@@ -57,16 +57,19 @@ def card_without(readme: str | None, config_name: str) -> str:
     return str(card)
 
 
-def _configs(stated: list[dict[str, Any]], where: Where, splits: Mapping[str, SplitInfo]) -> list[dict[str, Any]]:
-    named = {one["config_name"]: one for one in stated}
+def _configs(stated: Any, where: Where, splits: Mapping[str, SplitInfo]) -> list[dict[str, Any]]:
+    named = _named(stated)
     known = named.get(where.config_name, {})
-    files = [] if where.replaces_all else list(known.get("data_files") or [])
+    before = _files(known)
+    files = {} if where.replaces_all else dict(before)
     for split in splits:
-        files = [one for one in files if one["split"] != split]
-    order = [one["split"] for one in known.get("data_files") or []]
-    files += [{"split": split, "path": f"{where.folder}/{split}-*"} for split in splits]
-    files.sort(key=lambda one: order.index(one["split"]) if one["split"] in order else len(order))
-    entry = {**known, "config_name": where.config_name, "data_files": files}
+        new = f"{where.folder}/{split}-*"
+        kept = [path for path in files.get(split, []) if path != new] if where.append else []
+        files[split] = [*map(_parquet, kept), new]
+    order = [*(split for split in before if split in files), *(split for split in files if split not in before)]
+    shown = [{"split": one, "path": files[one][0] if len(files[one]) == 1 else files[one]} for one in order]
+    entry = {**known, "config_name": where.config_name, "data_files": shown}
+    entry.pop("data_dir", None)  # paths would be looked for in it
     if where.set_default and where.config_name != "default":
         if "default" in named:
             raise ArgumentError("set_default", True, "the configuration 'default' is the default: rename it first.")
@@ -77,6 +80,39 @@ def _configs(stated: list[dict[str, Any]], where: Where, splits: Mapping[str, Sp
     return [named[name] for name in sorted(named)]
 
 
+def _named(stated: Any) -> dict[str, dict[str, Any]]:
+    """The configurations that a card states, by name."""
+    if not isinstance(stated or [], list) or not all(
+        isinstance(one, dict) and "config_name" in one for one in stated or []
+    ):
+        raise CardError(
+            config.REPOCARD_FILENAME, f"configs must be a list of which each has config_name, not {stated!r}."
+        )
+    return {str(one["config_name"]): one for one in stated or []}
+
+
+def _files(entry: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The paths that a configuration states, by split; those that it states alone are of train."""
+    stated, folder = entry.get("data_files") or [], str(entry.get("data_dir") or "").strip("/")
+    if isinstance(stated, str) or (isinstance(stated, list) and stated and all(isinstance(one, str) for one in stated)):
+        stated = [{"split": "train", "path": stated}]
+    if not isinstance(stated, list) or not all(
+        isinstance(one, dict) and {"split", "path"} <= set(one) for one in stated
+    ):
+        reason = f"data_files must be paths, or a list of which each has split and path, not {stated!r}."
+        raise CardError(config.REPOCARD_FILENAME, reason)
+    paths = {one["split"]: [one["path"]] if isinstance(one["path"], str) else list(one["path"]) for one in stated}
+    return {split: [f"{folder}/{path}" if folder else path for path in several] for split, several in paths.items()}
+
+
+def _parquet(path: str) -> str:
+    """A path whose rows stay, as long as they can be read together with new ones."""
+    if os.path.splitext(path)[1] not in {"", ".parquet"}:
+        reason = f"the rows that are there are in {path}, and Parquet files cannot stand behind others."
+        raise ArgumentError("append", True, reason)
+    return path
+
+
 def _added(before: SplitInfo, new: SplitInfo) -> SplitInfo:
     return SplitInfo(before.name, before.num_bytes + new.num_bytes, before.num_examples + new.num_examples)
 
@@ -85,8 +121,9 @@ def _card(readme: str | None) -> Any:
     import yaml
     from huggingface_hub import DatasetCard
 
+    text = "---\n{}\n---\n" if readme is None else readme.removeprefix("\ufeff")  # behind which no YAML would be seen
     try:
-        return DatasetCard(readme if readme is not None else "---\n{}\n---\n", ignore_metadata_errors=True)
-    except yaml.YAMLError as error:
+        return DatasetCard(text, ignore_metadata_errors=True)
+    except (yaml.YAMLError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise CardError(config.REPOCARD_FILENAME, f"no YAML, which a push would lose: {reason}") from error
+        raise CardError(config.REPOCARD_FILENAME, f"no YAML of a card, which a push would lose: {reason}") from error

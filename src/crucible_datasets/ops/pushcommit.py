@@ -6,22 +6,23 @@ lost, the repository tells whether the commit was made, so that rows are never a
 
 from __future__ import annotations
 
+import hashlib
 import re
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UploadError
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.ops.pushcard import card_with, known_info
-from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.hub.writing import Trials, Writer
 from crucible_datasets.sources.patience import PassingError
 from crucible_datasets.splits import SplitInfo
 
+_UNFIT_FOR_NAMES = r"<>:/\|?*"  # of configurations, which become those of folders
 _NUMBER = re.compile(r"-(\d{5})-of-\d{5}")
-_SOMEBODY_WAS_FASTER = {409, 412}
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Where:
     def __post_init__(self) -> None:
         if self.config_name == "data":
             raise ArgumentError("config_name", "data", "files of the default configuration are kept under that name.")
+        if set(_UNFIT_FOR_NAMES) & set(self.config_name):
+            raise ArgumentError("config_name", self.config_name, f"it must not hold any of {_UNFIT_FOR_NAMES}")
 
     @property
     def title(self) -> str:
@@ -51,7 +54,7 @@ class Where:
 
     @property
     def folder(self) -> str:
-        return self.data_dir or ("data" if self.config_name == "default" else self.config_name)
+        return (self.data_dir or "").rstrip("/") or ("data" if self.config_name == "default" else self.config_name)
 
 
 @dataclass
@@ -69,7 +72,7 @@ class Before:
 
     commit: str
     sizes: Mapping[str, int]
-    hashes: Mapping[str, str]  # of large files
+    hashes: Mapping[str, str]  # sha256 of large files, what git calls others
     readme: str | None
 
     @classmethod
@@ -79,14 +82,14 @@ class Before:
             lambda api: api.dataset_info(where.repo_id, revision=where.revision, files_metadata=True)
         )
         sizes = {file.rfilename: file.size or 0 for file in info.siblings}
-        hashes = {file.rfilename: file.lfs.sha256 for file in info.siblings if file.lfs}
+        hashes = {file.rfilename: file.lfs.sha256 if file.lfs else file.blob_id for file in info.siblings}
         card = config.REPOCARD_FILENAME
         if card not in sizes:
             return cls(info.sha, sizes, hashes, None)
         path = hub.patiently(
             lambda api: api.hf_hub_download(where.repo_id, card, repo_type="dataset", revision=info.sha)
         )
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", newline="") as file:  # a card keeps the ends of its lines
             return cls(info.sha, sizes, hashes, file.read())
 
     def files_of(self, where: Where, split: str | None = None) -> list[str]:
@@ -108,42 +111,50 @@ class Before:
         known = self.files_of(where, split) if where.append else []
         return max((int(_NUMBER.findall(path)[-1]) + 1 for path in known), default=0)
 
-    def require_same(self, where: Where, kinds: Features) -> None:
-        """Raise unless new rows have the features of those that stay."""
+    def require_same(self, where: Where, kinds: Features, splits: Iterable[str] = ()) -> None:
+        """Raise unless new rows have the features of those that stay, and the card can say so."""
         known = known_info(self.readme, where.config_name)
         if not where.replaces_all and known is not None and known.features is not None and known.features != kinds:
             raise FeaturesMismatchError(kinds, known.features, "The splits that are on the Hub have other features")
+        card_with(self.readme, where, {split: SplitInfo(split) for split in splits}, kinds, 0)
 
-    def has(self, sent: Mapping[str, Sent]) -> bool:
-        """Whether new files are there under their names."""
-        added = [operation for one in sent.values() for operation in one.operations]
-        return all(self.hashes.get(one.path_in_repo) == one.upload_info.sha256.hex() for one in added)
+    def has(self, operations: Iterable[Any]) -> bool:
+        """Whether all that operations add is there under its names."""
+        added = [one for one in operations if hasattr(one, "path_or_fileobj")]
+        return all(self.hashes.get(one.path_in_repo) in _hashes(one) for one in added)
+
+
+def _hashes(operation: Any) -> set[str]:
+    """What a Hub may call the content of an operation, which it is left with if that is small."""
+    content = operation.path_or_fileobj
+    git = hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False)
+    return {operation.upload_info.sha256.hex(), git.hexdigest()}
 
 
 def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Features) -> Any:
     """One commit with all files; what the Hub says about it."""
-    trial, began, tried_on = 0, time.monotonic(), ""
+    trials = Trials(hub, is_pull=where.create_pr)
+    lost: Before | None = None  # the state on which a commit was tried whose answer nobody got
+    operations: list[Any] = []
     while True:
+        hub = replace(hub, is_in_doubt=lost is not None)
         before = Before.of(hub, where)
-        if tried_on not in {"", before.commit} and before.has(sent):  # the answer was lost, and not the commit
-            return _told(hub, where)
+        if lost is not None and lost.commit != before.commit:
+            if (made := _made_on(lost, hub, where, operations)) is not None:
+                return made
+            lost = None  # somebody else's commit came first, on which it cannot follow
         before.require_same(where, kinds)
+        operations = _operations(where, before, sent, kinds)
         try:
-            return _tried(hub, where, before, sent, kinds)
+            return _tried(hub, where, before, operations)
         except PassingError as accident:
-            if where.create_pr and not accident.wait:
-                reason = f"{accident}. The pull request may have been made: look for it before you push again."
-                raise UploadError(f"hf://datasets/{hub.id}", reason) from accident
-            trial, tried_on = trial + 1, before.commit
-            hub.pause(accident, trial, began)
-        except UploadError as error:
-            answer = getattr(error.__cause__, "response", None)
-            if getattr(answer, "status_code", None) not in _SOMEBODY_WAS_FASTER:
-                raise
+            lost = before if accident.may_be_done else lost
+            trials.is_in_doubt = lost is not None
+            trials.failed(accident)
 
 
-def _tried(hub: Writer, where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> Any:
-    """The commit on top of a state; an error if that is not the state any more."""
+def _operations(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
+    """What a commit on top of a state does."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     for split, one in sent.items():
@@ -153,11 +164,15 @@ def _tried(hub: Writer, where: Where, before: Before, sent: Mapping[str, Sent], 
     kept = sum(before.sizes[path] for path in before.files_of(where) if path not in old)
     infos, size = {split: one.info for split, one in sent.items()}, sum(one.size for one in sent.values())
     text = card_with(before.readme, where, infos, kinds, size + kept)
-    operations = [
+    return [
         *added,
         *(CommitOperationDelete(path_in_repo=path) for path in old if path not in new),
         CommitOperationAdd(path_in_repo=config.REPOCARD_FILENAME, path_or_fileobj=text.encode()),
     ]
+
+
+def _tried(hub: Writer, where: Where, before: Before, operations: list[Any]) -> Any:
+    """The commit on top of a state; an error if that is not the state any more."""
     return hub.once(
         lambda api: api.create_commit(
             where.repo_id,
@@ -179,15 +194,21 @@ def _name(sent: Sent, where: Where, split: str, first: int) -> None:
         operation.path_in_repo = f"{where.folder}/{split}-{number:05d}-of-{total:05d}.parquet"
 
 
-def _told(hub: Writer, where: Where) -> Any:
-    """What the Hub would have said about the commit that it made."""
+def _made_on(before: Before, hub: Writer, where: Where, operations: list[Any]) -> Any:
+    """What the Hub would have said about the commit that it made on top of a state; None if it made none.
+
+    It is the first after that state that holds what was sent: the words of a commit may be those of others too.
+    """
     from huggingface_hub import CommitInfo
 
     commits: Any = hub.patiently(
         lambda api: api.list_repo_commits(where.repo_id, repo_type="dataset", revision=where.revision)
     )
-    made = next((one for one in commits if one.title == where.title), commits[0])
-    url = f"{hub.endpoint}/datasets/{where.repo_id}/commit/{made.commit_id}"
+    later = list(takewhile(lambda one: one.commit_id != before.commit, commits))
+    states = (Before.of(hub, replace(where, revision=one.commit_id)) for one in reversed(later))
+    made = next((state.commit for state in states if state.has(operations)), None)
+    if made is None:
+        return None
     # Not all versions of huggingface_hub know Hubs other than the public one here.
     besides = {"_endpoint": hub.endpoint} if "_endpoint" in CommitInfo.__dataclass_fields__ else {}
-    return CommitInfo(url, made.title, made.message, made.commit_id, **besides)
+    return CommitInfo(f"{hub.page}/commit/{made}", where.title, where.commit_description or "", made, **besides)

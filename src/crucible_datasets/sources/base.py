@@ -29,6 +29,9 @@ class SourceFile:
     size: int | None
     identity: tuple[str | int, ...] = field(repr=False)
     known: Any = field(default=None, compare=False, repr=False)  # what the source itself wants to remember
+    is_below: bool = field(
+        default=False, compare=False, repr=False
+    )  # whether what was listed is a folder, or a pattern
 
 
 class Listing(Protocol):

@@ -76,12 +76,13 @@ def _system(url: str, options: Options) -> tuple[Any, str]:
 
 def _file(url: str, system: Any, base: str, name: str, facts: Mapping[str, Any]) -> SourceFile:
     size = facts.get("size")
-    told = [facts.get(key) for key in ("ETag", "etag", "md5Hash", "content_md5", "version_id", "generation")]
+    told = [facts.get(key) for key in ("ETag", "etag", "md5Hash", "content_md5", "version_id", "generation", "CRC")]
     times = [facts.get(key) for key in ("LastModified", "mtime", "updated", "last_modified", "created")]
     identity = next((str(one) for one in (*told, *times) if one is not None), "")
     whole = _address(url, system, name) if "::" not in url else _chained(url, name)
     path = os.path.relpath(f"/{name.lstrip('/')}", f"/{base.lstrip('/')}") if name != base else os.path.basename(name)
-    return SourceFile(whole, path.replace(os.sep, "/"), size, (whole, identity, -1 if size is None else size))
+    named = (whole, identity, -1 if size is None else size)
+    return SourceFile(whole, path.replace(os.sep, "/"), size, named, is_below=name != base)
 
 
 def _address(url: str, system: Any, name: str) -> str:

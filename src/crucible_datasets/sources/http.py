@@ -56,7 +56,8 @@ def opened(file: SourceFile, options: Options) -> BinaryIO:
     web = _web(file.url, options)
     if file.size is None:
         return open(fetched([file], options)[0], "rb")
-    return ranged(partial(web.body, file.url, version=file.known or ""), file.size, file.url)
+    body = partial(web.body, file.url, version=file.known or "", size=file.size)
+    return ranged(body, file.size, file.url)
 
 
 def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:

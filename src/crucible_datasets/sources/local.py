@@ -23,7 +23,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
         base, found = place, sorted(os.path.join(top, name) for top, _, names in os.walk(place) for name in names)
     if not found:
         raise DataFilesNotFoundError(url)
-    return [_file(path, os.path.relpath(path, base).replace(os.sep, "/")) for path in found]
+    return [_file(path, os.path.relpath(path, base).replace(os.sep, "/"), is_below=True) for path in found]
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:
@@ -40,9 +40,9 @@ def _path(url: str) -> str:
     return os.path.abspath(os.path.expanduser(url.removeprefix("file://")))
 
 
-def _file(path: str, name: str) -> SourceFile:
+def _file(path: str, name: str, is_below: bool = False) -> SourceFile:
     facts = os.stat(path)
-    return SourceFile(path, name, facts.st_size, (path, facts.st_size, facts.st_mtime_ns))
+    return SourceFile(path, name, facts.st_size, (path, facts.st_size, facts.st_mtime_ns), is_below=is_below)
 
 
 SOURCE = Source("local", ("", "file"), listed, opened, fetched)

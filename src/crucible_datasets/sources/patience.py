@@ -14,11 +14,14 @@ _seen: set[str] = set()  # hosts that have answered to this process
 
 
 class PassingError(Exception):
-    """An accident after which another trial may succeed, in `wait` seconds at the earliest."""
+    """An accident after which another trial may succeed, in `wait` seconds at the earliest.
 
-    def __init__(self, what: str, wait: float = 0.0) -> None:
+    What was asked for `may_be_done` all the same, where only the answer was lost.
+    """
+
+    def __init__(self, what: str, wait: float = 0.0, may_be_done: bool = False) -> None:
         super().__init__(what)
-        self.wait = wait
+        self.wait, self.may_be_done = wait, may_be_done
 
     @property
     def is_nobody_there(self) -> bool:

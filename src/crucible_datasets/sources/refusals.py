@@ -44,6 +44,8 @@ def told(url: str, options: Options, writing: bool = False) -> Iterator[None]:
     except FileNotFoundError as error:
         reason = "there is no such bucket or folder to write to." if writing else "it does not exist."
         raise DataFilesNotFoundError(url, reason) from error
+    except NotImplementedError as error:
+        raise (UploadError if writing else DownloadError)(url, "this kind of place cannot do that.") from error
     except ImportError as error:
         if (extra := _KINDS.get(scheme_of(url))) is None:
             raise

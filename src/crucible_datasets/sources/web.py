@@ -76,15 +76,18 @@ class Web:
                 found += piece
         return answer.headers, bytes(found)
 
-    def body(self, url: str, start: int = 0, stop: int | None = None, version: str = "") -> Iterator[bytes]:
+    def body(
+        self, url: str, start: int = 0, stop: int | None = None, version: str = "", size: int | None = None
+    ) -> Iterator[bytes]:
         """The bytes from `start` on, in pieces; a connection that breaks is replaced, and no byte comes twice.
 
-        What goes on after other bytes must be of the same `version` as they are, where the server states one.
+        What goes on after other bytes must be of the same `version` as they are, where the server states one. Ranges
+        must be those of a file of that `size`: the first bytes of a longer one are not the file that was listed.
         """
         trial, at, pace = 0, start, Pace(self.silence)
         while True:
             try:
-                for piece in self._stretch(url, at, stop, version, pace):
+                for piece in self._stretch(url, at, stop, version, size, pace):
                     at, trial, given = at + len(piece), 0, time.monotonic()
                     yield piece
                     pace.pass_over(time.monotonic() - given)
@@ -93,7 +96,9 @@ class Web:
                 trial += 1
                 self._pause(url, accident, trial, pace.began, is_under_way=at > start)
 
-    def _stretch(self, url: str, at: int, stop: int | None, version: str, pace: Pace) -> Iterator[bytes]:
+    def _stretch(
+        self, url: str, at: int, stop: int | None, version: str, size: int | None, pace: Pace
+    ) -> Iterator[bytes]:
         """What one connection gives of the bytes from `at` on."""
         asked = {} if at == 0 and stop is None else {"Range": f"bytes={at}-{'' if stop is None else stop - 1}"}
         with self._opened("GET", url, asked) as answer:
@@ -106,6 +111,8 @@ class Web:
             drop = _surplus(url, answer, at) if asked else 0
             left = None if expected is None else expected - drop
             if stop is not None:
+                _require_some(answer, expected, stop)
+                _require_size(url, answer, size)
                 left = min(stop - at, left if left is not None else stop - at)
             # As they come: bytes collected to larger pieces would be lost with the connection.
             for piece in answer.iter_raw():
@@ -213,3 +220,19 @@ def _surplus(url: str, answer: Response, at: int) -> int:
     if not stated.startswith(f"bytes {at}-"):
         raise PassingError(f"the server sent the range {stated!r} instead of the one from {at}")
     return 0
+
+
+def _require_some(answer: Response, expected: int | None, stop: int) -> None:
+    """Raise where nothing of a range comes, or something else as a whole: a page of somebody in between."""
+    least = stop if answer.status_code == 200 else 1
+    if expected is not None and expected < least:
+        raise PassingError(f"the server sent {expected} bytes instead of a range that ends at {stop}")
+
+
+def _require_size(url: str, answer: Response, size: int | None) -> None:
+    """Raise where an answer states that a file is longer or shorter than it was."""
+    stated = answer.headers.get("Content-Range" if answer.status_code == 206 else "Content-Length", "").rpartition("/")[
+        2
+    ]
+    if size is not None and stated.isdigit() and int(stated) != size:
+        raise ContentMismatchError(without_secrets(url), f"{size} bytes", f"{stated} bytes")

@@ -42,7 +42,9 @@ def listed(url: str, options: Options) -> list[SourceFile]:
 
 
 def _seen_from(base: str, file: SourceFile) -> SourceFile:
-    return SourceFile(file.url, below(base, file.path), file.size, file.identity, file.known)
+    return SourceFile(
+        file.url, below(base, file.path), file.size, file.identity, file.known, is_below=file.path != base
+    )
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:

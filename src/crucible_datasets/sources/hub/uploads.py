@@ -39,7 +39,10 @@ def removed(url: str, options: Options) -> None:
     place, name = located(url, options)
     if isinstance(place, HubRepo):
         facts = {"commit_message": f"Remove {name}", **_repo(place)}
-        _writer(place).patiently(lambda api: api.delete_file(name, **facts))
+        _writer(place).patiently(
+            lambda api: api.delete_file(name, **facts),
+            again=lambda api: api.file_exists(filename=name, **_repo(place)) and api.delete_file(name, **facts),
+        )
         return
     with told(url, options, writing=True):
         _api(place).batch_bucket_files(place.id, delete=[name])
