@@ -412,3 +412,12 @@ def test_memory_stays_that_of_the_smaller_side():
     ran = subprocess.run([sys.executable, "-c", MEASURED, "20000", "200000"], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     assert int(ran.stdout) < 48 << 10  # kilobytes; the runs of the longer side would take 800,000
+
+
+def test_short_rows_that_nothing_can_find_are_told():
+    train = [{"question": "2 plus 2", "answer": "four"}]
+    told = str(overlap(Dataset.from_list(train), ["2 plus 2"]))
+    assert told.endswith(
+        "1 shorter test row as a whole, so in equal texts only: name columns, or a smaller n, to find more)"
+    )
+    assert "find more" not in str(overlap(Dataset.from_list(train), ["2 plus 2"], train_columns="question"))

@@ -31,6 +31,7 @@ from crucible_datasets.benchmarks.samples.shuffling import with_shuffled_choices
 from crucible_datasets.exceptions import (
     ArgumentError,
     BadRowError,
+    ColumnNotFoundError,
     InvalidRecordError,
     MissingFieldError,
     RowIndexError,
@@ -121,6 +122,22 @@ def test_the_dataset_underneath_is_a_normal_one():
         }
     )
     assert made.dataset[1] == {"id": 1, "input": "question 1", "target": "1", "choices": None, "metadata": {"level": 1}}
+
+
+def test_a_column_is_that_of_the_dataset():
+    samples = samples_from(QUESTIONS[:4])
+    assert samples["target"][:] == ["0", "1", "2", "3"]
+    with pytest.raises(ColumnNotFoundError, match="Did you mean 'target'"):
+        samples["targets"]
+
+
+def test_what_only_the_dataset_can_do_is_said_to_be_there():
+    samples = samples_from(QUESTIONS[:4])
+    with pytest.raises(AttributeError, match=r"no attribute 'map'; its rows are a Dataset, which has: \.dataset\.map$"):
+        samples.map(len)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+        samples.nothing
+    assert not hasattr(samples, "_nothing") and pickle.loads(pickle.dumps(samples))[1] == QUESTIONS[1]
 
 
 def test_metadata_of_several_shapes_is_json():

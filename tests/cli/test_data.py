@@ -6,9 +6,9 @@ from collections import Counter
 
 import pyarrow.compute as pc
 import pytest
-from support.command import crucible, done
+from support.command import crucible, done, process
 
-from crucible_datasets import Array2D, ClassLabel, Dataset, DatasetDict, Features, Json, Value, load_dataset
+from crucible_datasets import Array2D, ClassLabel, Dataset, DatasetDict, Features, Json, Value, config, load_dataset
 from crucible_datasets.cli import exits, files
 from crucible_datasets.cli.writing import writable
 from crucible_datasets.formats.base import FORMATS
@@ -330,3 +330,24 @@ def test_what_is_wrong_is_told_by_the_exit_code(data, tmp_path, arguments, code)
     ran = crucible(*(each.format(**places) for each in arguments))
     assert (ran.code, ran.out) == (code, ""), ran
     assert ran.err.strip() and "Traceback" not in ran.err
+
+
+def test_lines_for_another_program_are_json_whatever_is_in_them(tmp_path):
+    texts = ["a\xa0b", "\x7f", "\u202e", "Grüße", "世界", "\u2028", "\U000e0001"]
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    for encoding in ("utf-8", "ascii", "latin-1"):
+        ran = process("convert", tmp_path / "odd.jsonl", "-", PYTHONIOENCODING=encoding, encoding=encoding)
+        assert [json.loads(line)["text"] for line in ran.stdout.split("\n") if line] == texts
+
+
+def test_a_name_that_nothing_has_may_have_meant_a_file_or_a_benchmark(data, monkeypatch):
+    monkeypatch.chdir(data.parent)
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    ran = crucible("head", "date.jsonl")
+    assert ran.code == exits.NOT_FOUND and "Did you mean 'data.jsonl'?" in ran.err
+    for command in ("head", "load"):
+        ran = crucible(command, "data.jsnl")
+        assert ran.code == exits.UNREACHABLE
+        assert "There is no file or folder 'data.jsnl' either. Did you mean 'data.jsonl'?" in ran.err
+        assert "`crucible benchmarks head gsm8k`" in crucible(command, "gsm8k").err
+    assert "Did you mean 'data" not in crucible("head", "nowhere/data.jsnl").err

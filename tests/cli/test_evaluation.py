@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import socket
 import subprocess
 
 import pytest
@@ -322,3 +323,56 @@ def test_bash_completes_commands_options_and_benchmarks():
             ["bash", "-c", script + "\n" + ask.format(words, at)], capture_output=True, text=True, timeout=60
         )
         assert wanted <= set(ran.stdout.split()), (words, ran)
+
+
+def test_runs_that_do_not_fit_are_not_said_to_be_missing(store, tmp_path):
+    folder, _ = store
+    assert done("results", "--store", tmp_path).out == f"no runs in {tmp_path}\n"
+    told = done("results", "--store", folder, "--model", "god", "--dataset", "mmlu").out
+    assert "none of the" in told and "models: good, half; benchmarks: gsm8k" in told
+    assert done("results", "--store", folder, "--tag", "none").out.endswith("fits\n")
+    assert done("results", "--store", folder, "--model", "god", "--json").json == []
+
+
+def test_a_run_that_is_not_there_may_have_meant_a_model(store):
+    folder, _ = store
+    for words in (("show", "god"), ("diff", "half", "god"), ("rescore", "god")):
+        ran = crucible("results", *words, "--store", folder)
+        assert ran.code == exits.NOT_FOUND and "Did you mean 'good'? Models: good, half." in ran.err
+
+
+def test_diff_shows_as_many_samples_as_asked_for(store):
+    folder, _ = store
+    words = ("results", "diff", "half", "good", "--store", folder, "--json")
+    everything = done(*words).json["samples"]
+    assert len(everything) == 16
+    assert done(*words, "--limit", "3").json["samples"] == everything[:3]
+    assert crucible(*words, "--limit", "-1").code == exits.USAGE
+
+
+def test_of_several_files_the_one_that_is_wrong_is_named(files, tmp_path):
+    (tmp_path / "bad.jsonl").write_text('{"id": "x", "said": "4", "at": 1}\n')
+    ran = crucible("eval", "gsm8k", files / "good.jsonl", tmp_path / "bad.jsonl", "--synthetic", "--store", tmp_path)
+    (kept,) = ResultStore(tmp_path)
+    assert ran.code == exits.NOT_FOUND and "Pass --column to name the column of the predictions." in ran.err
+    assert ran.err.endswith(f"This is about the predictions of 'bad'. Kept before: {kept}.\n")
+
+
+def test_a_lock_that_is_not_there_is_a_file_that_does_not_exist(tmp_path):
+    for words in ((), ("--check",), ("--update",)):
+        ran = crucible("lock", *words, "--file", tmp_path / "crucible.lock")
+        assert ran.code == exits.NOT_FOUND and "`crucible lock NAME …` writes one" in ran.err
+
+
+def test_a_port_that_is_taken(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for port in (taken.getsockname()[1], 99999):
+            ran = crucible("hub", "serve", tmp_path, "--port", port)
+            assert ran.code == exits.USAGE and ran.err.startswith(f"--port {port}: 127.0.0.1 cannot be listened on")
+            assert ran.err.endswith(". Choose another; 0 takes a free one.\n") and ".." not in ran.err
+
+
+def test_run_without_a_program_says_what_it_takes():
+    for words in ((), ("--executor", "serial")):
+        ran = crucible("run", *words)
+        assert (ran.code, ran.err[:8]) == (exits.USAGE, "PROGRAM:")

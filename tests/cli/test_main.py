@@ -16,7 +16,7 @@ from support.hostile import TERMINAL, shown_safely
 import crucible_datasets
 from crucible_datasets import exceptions
 from crucible_datasets.cli import COMMANDS, cache, exits, inert
-from crucible_datasets.cli.inert import InertStream, inert_json
+from crucible_datasets.cli.inert import InertStream, inert_json, spelt
 from crucible_datasets.cli.pieces import Said, json_text
 
 
@@ -30,6 +30,12 @@ def test_without_a_command_it_says_which_there_are():
     assert "COMMAND" in run.stderr
     words = " ".join(done("--help").out.split())
     assert all(name in words and command.help in words for name, command in COMMANDS.items())
+
+
+def test_help_is_also_a_word():
+    assert done("help").out == done("--help").out
+    assert done("help", "results", "show").out == done("results", "show", "--help").out
+    assert crucible("help", "demonstrate").code == exits.USAGE
 
 
 def test_an_unknown_command_is_refused():
@@ -67,11 +73,11 @@ def test_help_imports_nothing_heavy():
 
 
 def test_env_shows_versions_and_the_cache():
-    lines = process("env", HF_DATASETS_CACHE="/some/cache").stdout.splitlines()
+    lines = process("env", HF_DATASETS_CACHE="/some/cache", CRUCIBLE_RESULTS_DIR="/some/runs").stdout.splitlines()
     facts = dict(line.split(maxsplit=1) for line in lines)
     assert facts["crucible-datasets"] == crucible_datasets.__version__
     assert facts["python"] == ".".join(map(str, sys.version_info[:3]))
-    assert facts["cache"] == "/some/cache"
+    assert (facts["cache"], facts["results"]) == ("/some/cache", "/some/runs")
     assert {"platform", "pyarrow", "numpy", "huggingface-hub", "torch", "polars"} <= set(facts)
     assert done("env", "--json").json["python"] == facts["python"]
 
@@ -114,6 +120,20 @@ def test_a_terminal_of_another_alphabet_gets_its_answer_too(tmp_path):
     path.write_text('{"word": "Grüße"}\n', "utf-8")
     assert json.loads(process("head", path, "--json", PYTHONIOENCODING="ascii").stdout) == [{"word": "Grüße"}]
     assert inert("Grüße", "ascii") == r"Gr\xfc\xdfe"
+    path.write_text(json.dumps({"word": "─" * 3, "long": "x" * 300}, ensure_ascii=False), "utf-8")
+    shown = process("head", path, PYTHONIOENCODING="ascii", COLUMNS="40").stdout.splitlines()
+    # What this program draws is spelt in other signs; what is in the data is not changed, but written out.
+    assert shown[0] == "-- 0 " + "-" * 35
+    assert shown[1] == "word  " + r"\u2500" * 3 and shown[2].endswith("x...")
+
+
+@given(st.text())
+def test_signs_of_another_alphabet_are_spelt_for_it_alone(text):
+    assert spelt(text, "utf-8") == text
+    assert not set("─…–−→≤·") & set(spelt(text, "ascii"))
+    assert [each for each in spelt(text, "ascii") if not each.isascii()] == [
+        each for each in text if not each.isascii() and each not in "─…–−→≤·"
+    ]
 
 
 # Exit codes

@@ -314,7 +314,7 @@ def test_the_table_shows_names_and_never_obeys_them():
     assert "<b>" not in table._repr_html_()
     lines = table.to_markdown().splitlines()
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
-    assert len(str(table).splitlines()) == 3
+    assert len(str(table).splitlines()) == 3 and repr(table) == str(table)
 
 
 def test_the_table_as_plain_values():

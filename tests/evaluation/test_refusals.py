@@ -9,7 +9,7 @@ import pytest
 
 from crucible_datasets import Dataset, config
 from crucible_datasets.benchmarks import load_benchmark, samples_from
-from crucible_datasets.evaluation import ResultStore, compare, evaluate, evaluate_many
+from crucible_datasets.evaluation import ResultStore, compare, evaluate, evaluate_many, write_report
 from crucible_datasets.exceptions import (
     ArgumentError,
     ArgumentTypeError,
@@ -323,3 +323,36 @@ def test_an_object_that_is_called_has_the_name_of_its_class(data):
             return sample.target
 
     assert evaluate(Oracle(), data).info.model == "Oracle"
+
+
+def test_a_store_is_a_folder_or_a_store(data, tmp_path):
+    with pytest.raises(ArgumentTypeError, match=r"store=True: expected a folder or a ResultStore"):
+        evaluate(["x"] * len(data), data, store=True)
+    assert evaluate(["x"] * len(data), data, store=tmp_path).info.run_id in ResultStore(tmp_path)
+
+
+def test_a_second_run_is_no_title(data, tmp_path):
+    one, two = (evaluate(["x"] * len(data), data, model=model) for model in "ab")
+    with pytest.raises(ArgumentTypeError, match="several runs are given as one list"):
+        write_report(str(tmp_path / "page.html"), one, two)
+    assert write_report(str(tmp_path / "page.html"), [one, two])
+
+
+def test_a_metric_that_fails_everywhere_is_told(data, caplog, tmp_path):
+    def wrong(prediction, target, other):
+        return 1
+
+    for store in (None, tmp_path):
+        caplog.clear()
+        assert evaluate(["x"] * len(data), data, wrong, store=store).value() is None
+        assert "failed on every sample (TypeError: " in caplog.text
+    caplog.clear()
+    evaluate(["x"] * len(data), data, lambda prediction, target: 1)
+    assert caplog.text == ""
+
+
+def test_a_group_that_is_misspelt(data):
+    known = samples_from([{"id": 1, "input": "?", "target": "x", "metadata": {"topic": "a"}}])
+    with pytest.raises(ColumnNotFoundError) as raised:
+        evaluate(["x"], known).by("topc")
+    assert raised.value.__notes__ == ["Did you mean 'topic'?"]

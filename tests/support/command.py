@@ -44,10 +44,10 @@ def done(*arguments):
     return ran
 
 
-def process(*arguments, **environment):
+def process(*arguments, encoding="utf-8", **environment):
     """The command as a process."""
     variables = {**os.environ, "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8", **environment}
-    return subprocess.run([CRUCIBLE, *arguments], env=variables, capture_output=True, encoding="utf-8", timeout=60)
+    return subprocess.run([CRUCIBLE, *arguments], env=variables, capture_output=True, encoding=encoding, timeout=60)
 
 
 def every_command():

@@ -289,3 +289,10 @@ def test_lines_that_cannot_be_read_are_left_out_when_that_is_asked_for(tmp_path,
     done("view", path, "--no-browser", "--on-bad-lines", "skip", *streamed)
     (rows,) = seen[0][0].data["0"].splits(None).values()
     assert [row["a"] for row in rows] == [1, 3]
+
+
+def test_a_port_that_cannot_be_had_says_what_to_do():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for port in (taken.getsockname()[1], 99999):
+            with pytest.raises(ArgumentError, match=rf"port={port}: .*[^.]\. Choose another; 0 takes a free one\.$"):
+                view(Dataset.from_dict({"n": [1]}), port=port, browser=False)

@@ -97,9 +97,12 @@ def _ran(called: Callable[..., Pieces], json: bool, phrases: Mapping[str, str], 
 
 
 def _options(arguments: Sequence[str]) -> dict[str, Any]:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     # What stands behind `run` belongs to another program, whatever it looks like.
     if arguments[:1] == ["run"] and arguments[1:] and arguments[1] not in ("-h", "--help", "--json"):
-        return {"called": running.run, "json": False, "phrases": {}, "program": list(arguments[1:])}
+        words = {"program": "PROGRAM"}
+        return {"called": running.run, "json": False, "phrases": words, "program": list(arguments[1:])}
     return vars(parser().parse_args(_with_action(arguments)))
 
 

@@ -13,13 +13,14 @@ def env() -> Pieces:
     import platform
 
     from crucible_datasets import __version__
-    from crucible_datasets.config import HF_DATASETS_CACHE
+    from crucible_datasets.config import CRUCIBLE_RESULTS_DIR, HF_DATASETS_CACHE
 
     facts = {
         "crucible-datasets": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cache": str(HF_DATASETS_CACHE),
+        "results": str(CRUCIBLE_RESULTS_DIR),
     }
     yield Facts(facts | {package: _version(package) for package in _dependencies()})
     return None

@@ -18,7 +18,12 @@ def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces
 
     if not os.path.isdir(folder):
         raise ArgumentError("folder", folder, "the folder does not exist.")
-    with HubServer(folder, host, port, names=name) as server:
+    try:
+        made = HubServer(folder, host, port, names=name)
+    except (OSError, OverflowError) as error:  # a port beyond 65535 overflows
+        reason = f"{host} cannot be listened on there: {str(error).rstrip('.')}. Choose another; 0 takes a free one."
+        raise ArgumentError("port", port, reason) from error
+    with made as server:
         names, tokens = server.hub.names(), os.path.join(folder, "tokens.json")
         lines = (
             f"{len(names)} datasets of {folder} at {server.endpoint}; ctrl-c ends it",
@@ -51,7 +56,8 @@ def _serve_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen on; %(default)s is this machine only"
     )
-    parser.add_argument("--port", type=int, default=8080, help="the port to listen on; %(default)s by default")
+    port = "the port to listen on; %(default)s by default, 0 for a free one"
+    parser.add_argument("--port", type=int, default=8080, help=port)
     parser.add_argument(
         "--name", action="append", default=[], help="a name by which another server asks this one; may be repeated"
     )

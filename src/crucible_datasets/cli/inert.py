@@ -14,6 +14,8 @@ from typing import Any
 
 # What a progress bar writes of its own to go up a line.
 _UP = "\x1b[A"
+# What this program draws and writes of its own, for terminals whose alphabet does not have it.
+_PLAIN = {"─": "-", "…": "...", "–": "-", "−": "-", "→": "->", "≤": "<=", "·": "-"}
 
 
 def inert(text: str, encoding: str | None = None) -> str:
@@ -36,7 +38,21 @@ def inert_json(text: str, encoding: str | None = None) -> str:
     "a\u007f\u202e"
     """
     known = encoding or sys.stdout.encoding or "utf-8"
+    if text.isprintable() and (text.isascii() or known.lower() == "utf-8"):
+        return text
     return "".join(each if each == "\n" or _is_shown(each, known) else _escaped(each) for each in text)
+
+
+def spelt(text: str, encoding: str | None = None) -> str:
+    """Words of this program, not of data, with signs that an alphabet does not have as others that it has.
+
+    >>> spelt("── 1 → 2 …", "ascii")
+    '-- 1 -> 2 ...'
+    """
+    known = encoding or sys.stdout.encoding or "utf-8"
+    if text.isascii() or known.lower() == "utf-8":
+        return text
+    return "".join(_PLAIN[each] if each in _PLAIN and not _is_shown(each, known) else each for each in text)
 
 
 def one_line(text: str) -> str:
@@ -73,7 +89,8 @@ class InertStream:
         """Write a piece of text, inert."""
         is_move = self._shows_bars and text and not text.replace(_UP, "")
         start = "\r" if self._shows_bars and text.startswith("\r") else ""
-        self._stream.write(text if is_move else start + inert(text[len(start) :], self._stream.encoding))
+        encoding = self._stream.encoding
+        self._stream.write(text if is_move else start + inert(spelt(text[len(start) :], encoding), encoding))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

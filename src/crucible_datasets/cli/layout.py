@@ -6,7 +6,7 @@ import shutil
 import unicodedata
 from collections.abc import Sequence
 
-from crucible_datasets.cli.inert import one_line
+from crucible_datasets.cli.inert import one_line, spelt
 
 GAP = "  "
 # Where nobody says how wide the terminal is, as in a pipe.
@@ -42,19 +42,20 @@ def clipped(text: str, width: int) -> str:
     """
     if width_of(text) <= width:
         return text
-    taken, room = [], width - 1
+    end = spelt("…")[:width]
+    taken, room = [], width - len(end)
     for character in text:
         room -= _columns(character)
         if room < 0:
             break
         taken.append(character)
-    return "".join(taken) + "…"
+    return "".join(taken) + end
 
 
 def cell(value: object, most: int = 2000) -> str:
     """A value on one inert line; texts of which nothing could be seen are cut before they are worked on."""
     text = value if isinstance(value, str) else str(value)
-    return one_line(text[:most] + "…" if len(text) > most else text)
+    return one_line(text[:most]) + "…" if len(text) > most else one_line(text)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:

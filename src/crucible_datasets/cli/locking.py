@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from typing import Any
 
@@ -9,6 +10,7 @@ from crucible_datasets.cli import exits
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.completing import benchmark_argument, file_argument
 from crucible_datasets.cli.pieces import Column, Piece, Pieces, Said, Table, amount
+from crucible_datasets.exceptions import FileNotFoundDatasetsError
 
 _SHOWN = (
     Column("dataset", keep=True),
@@ -24,6 +26,8 @@ def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool
     from crucible_datasets.benchmarks.locks.file import Lock
     from crucible_datasets.benchmarks.locks.making import check_lock, chosen, lock_datasets
 
+    if (check or not names) and not os.path.exists(file):
+        raise FileNotFoundDatasetsError(file, "there is no such file; `crucible lock NAME …` writes one.")
     if check:
         checked = check_lock(*names, path=file, latest=update)
         yield _checked(checked)

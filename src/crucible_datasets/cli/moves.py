@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from crucible_datasets.cli.command import Command, run_argument, store_argument
+from crucible_datasets.cli.command import Command, require_count, run_argument, store_argument
 from crucible_datasets.cli.opening import open_store, run_named, told_by_ids
 from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
 from crucible_datasets.cli.scores import interval, number, percent, result_rows
 
 
-def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None) -> Pieces:
+def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None, limit: int | None) -> Pieces:
     """Show which samples were fixed and which broken from one run to another."""
+    require_count(limit or 0, "limit")
     place = open_store(store)
     with told_by_ids(place, [first, second]):
         found = place.diff(run_named(place, first), run_named(place, second), metric)
@@ -31,7 +32,7 @@ def diff(first: str, second: str, store: str | None, metric: str | None, kind: s
     names = (("id", "id"), ("target", "target"), ("first", found.first.info.model), ("second", found.second.info.model))
     columns = (Column("kind", keep=True), *(Column(key, heading) for key, heading in names))
     empty = "no samples moved" if kind is None else f"no samples are {kind}"
-    yield Several({"counts": counts, "samples": Table(columns, rows, empty)})
+    yield Several({"counts": counts, "samples": Table(columns, rows[:limit], empty)})
     return None
 
 
@@ -87,6 +88,7 @@ def _diff_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--metric", metavar="NAME", help="the first of the runs by default")
     kinds = ("fixed", "broken", "both_right", "both_wrong", "uncounted", "only_first", "only_second")
     parser.add_argument("--kind", choices=kinds, help="which samples; fixed and broken by default")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most N samples; all by default")
 
 
 def _rescore_arguments(parser: ArgumentParser) -> None:

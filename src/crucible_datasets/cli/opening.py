@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Any
 from crucible_datasets.cli.piped import STANDARD_INPUT, spooled
 from crucible_datasets.exceptions import (
     ArgumentError,
+    DatasetNotFoundError,
+    DownloadError,
     FileNotFoundDatasetsError,
     IncomparableRunsError,
+    OfflineError,
+    RunNotFoundError,
     SplitNotFoundError,
 )
+from crucible_datasets.exceptions.base import closest, listed
 
 if TYPE_CHECKING:
     from crucible_datasets import Dataset, DatasetDict, IterableDataset
@@ -32,7 +37,8 @@ def splits(
     dataset, options = _source(dataset, on_bad_lines)
     if _is_saved(dataset):
         return _saved_splits(dataset, split)
-    loaded = load_dataset(dataset, config, split=split, revision=revision, **options)
+    with _told_what_is_here(dataset):
+        loaded = load_dataset(dataset, config, split=split, revision=revision, **options)
     return loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
 
 
@@ -56,7 +62,8 @@ def stream(
     if split is not None and "[" in split:
         # Percentages need the number of rows, which a stream does not know.
         return next(iter(splits(dataset, config, split, revision, on_bad_lines).values()))
-    flows = load_dataset(dataset, config, split=split, revision=revision, streaming=True, **options)
+    with _told_what_is_here(dataset):
+        flows = load_dataset(dataset, config, split=split, revision=revision, streaming=True, **options)
     return flows if split is not None else next(iter(flows.values()))
 
 
@@ -70,7 +77,16 @@ def open_store(path: str | None) -> ResultStore:
 def run_named(store: ResultStore, asked: str) -> str:
     """The run of a name, or the newest one of a model of that name; else the one whose name begins or ends so."""
     runs = [] if asked in store or not asked else runs_of(store, asked)
-    return runs[0].info.run_id if runs else asked
+    if runs or asked in store:
+        return runs[0].info.run_id if runs else asked
+    everything = [*store.list(), *store.unfinished()]
+    names = [run.info.run_id for run in everything]
+    if asked and any(name.startswith(asked) or name.endswith(asked) for name in names):
+        return asked
+    error, models = RunNotFoundError(asked, store.path, names), sorted({run.info.model for run in everything})
+    if models:
+        error.add_note(f"Nor is it a model.{closest(asked, models)} Models: {listed(models, 10)}.")
+    raise error
 
 
 def runs_of(store: ResultStore, model: str) -> list[StoredRun]:
@@ -118,7 +134,32 @@ def require_file(name: str) -> None:
     from crucible_datasets.reading.choice import is_missing_file
 
     if is_missing_file(name):
-        raise FileNotFoundDatasetsError(name, "there is no such file.")
+        raise FileNotFoundDatasetsError(name, f"there is no such file.{_near(name)}")
+
+
+@contextmanager
+def _told_what_is_here(name: str) -> Iterator[None]:
+    """Of a name that the Hub does not know or could not be asked for, what else it may have been meant to be."""
+    try:
+        yield
+    except (DatasetNotFoundError, DownloadError, OfflineError) as error:
+        from crucible_datasets.benchmarks.catalog.registry import list_benchmarks
+
+        if name in list_benchmarks():
+            error.add_note(f"{name} is a benchmark: `crucible benchmarks head {name}` shows its samples.")
+        elif "://" not in name:
+            error.add_note(f"There is no file or folder {name!r} either.{_near(name)}")
+        raise
+
+
+def _near(path: str) -> str:
+    """What lies in the folder under nearly the same name, as a sentence."""
+    folder, name = os.path.split(path)
+    try:
+        beside = sorted(os.listdir(folder or "."))
+    except OSError:
+        return ""
+    return closest(name, beside)
 
 
 def _is_saved(folder: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import field
 from typing import Any, Protocol
 
+from crucible_datasets.cli.inert import inert_json
 from crucible_datasets.cli.layout import GAP, aligned, below_each_other, cell, fitted, terminal_width, width_of
 from crucible_datasets.records import dataclass
 
@@ -147,8 +148,8 @@ class JsonLines:
     rows: Iterable[Mapping[str, Any]]
 
     def lines(self) -> Iterator[str]:
-        """A line for each row."""
-        return (json.dumps(plain(row), ensure_ascii=False) for row in self.rows)
+        """A line for each row, which stays JSON whatever is in it."""
+        return (inert_json(json.dumps(plain(row), ensure_ascii=False)) for row in self.rows)
 
     @property
     def value(self) -> list[Any]:

@@ -13,6 +13,7 @@ from crucible_datasets.cli.opening import open_store, run_named, runs_of
 from crucible_datasets.cli.pieces import Column, Facts, Pieces, Said, Several, Table, amount, counted
 from crucible_datasets.cli.scores import data_column, interval, number, scored
 from crucible_datasets.exceptions import ArgumentError, RunNotFoundError
+from crucible_datasets.exceptions.base import listed
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.results.store import ResultStore
@@ -53,10 +54,23 @@ def list_(
     )
     rows = [{**to_builtins(run.info), "summary": to_builtins(run.summary), **_first(run.summary)} for run in found]
     begun_too = len(place.unfinished())
-    yield _runs(rows, _SCORED, f"no {'finished ' if begun_too else ''}runs in {place.path}")
+    empty = f"no {'finished ' if begun_too else ''}runs in {place.path}"
+    yield _runs(rows, _SCORED, empty if rows or not len(place) else _none_fits(place, model, dataset))
     if begun_too:
         yield f"{counted(begun_too, 'unfinished run')}, which --unfinished lists"
     return None
+
+
+def _none_fits(place: ResultStore, model: str | None, dataset: str | None) -> str:
+    """Of a store in which no run is as asked, what there is instead."""
+    told, infos = f"none of the {counted(len(place), 'run')} in {place.path} fits", [run.info for run in place.list()]
+    for asked, what, names in (
+        (model, "models", {info.model for info in infos}),
+        (dataset, "benchmarks", {info.dataset for info in infos}),
+    ):
+        if asked is not None and asked not in names:
+            told += f"; {what}: {listed(sorted(names), 10)}"
+    return told
 
 
 def _runs(rows: list[dict[str, Any]], more: Sequence[Column], empty: str) -> Table:

@@ -7,6 +7,7 @@ from argparse import REMAINDER, ArgumentParser
 
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.pieces import Facts, Pieces
+from crucible_datasets.exceptions import ArgumentError
 
 
 def run(program: list[str], executor: str | None = None) -> Pieces:
@@ -16,6 +17,8 @@ def run(program: list[str], executor: str | None = None) -> Pieces:
 
     if program[:1] == ["--executor"]:  # What takes all that remains takes this too.
         executor, program = next(iter(program[1:]), ""), program[2:]
+    if not program:
+        raise ArgumentError("program", None, "give a script, -m and a module, or a program: crucible run train.py.")
     if executor is not None:
         os.environ["CRUCIBLE_EXECUTOR"] = executor_of(executor).name
     yield from ()

@@ -74,7 +74,7 @@ def evaluate(
         options={**(options or {}), **facts},
         cluster_by=questions.checked_field(cluster_by),
         columns=(prediction_column, id_column),
-        store=ResultStore(store) if isinstance(store, (str, os.PathLike)) else store,
+        store=_store(store),
         run_id=run_id,
         resume=resume,
         executor=_executor(executor),
@@ -91,9 +91,20 @@ def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwarg
     """Judge the predictions of several models on the same samples; the other arguments are those of `evaluate`."""
     _refuse_no_models(predictions, kwargs.get("run_id"))
     questions = questions_of(data, kwargs.pop("fields", None), kwargs.pop("synthetic", False))
-    return {
-        model: evaluate(given, questions, *args, **{"model": model, **kwargs}) for model, given in predictions.items()
-    }
+    found: dict[str, EvaluationResult] = {}
+    for model, given in predictions.items():
+        try:
+            found[model] = evaluate(given, questions, *args, **{"model": model, **kwargs})
+        except Exception as error:
+            if len(predictions) > 1:
+                error.add_note(f"This is about the predictions of {model!r}.{_kept(found, kwargs.get('store'))}")
+            raise
+    return found
+
+
+def _kept(found: Mapping[str, EvaluationResult], store: Any) -> str:
+    """Which runs are in the store already, for whoever repeats the call after an error."""
+    return f" Kept before: {', '.join(run.info.run_id for run in found.values())}." if found and store else ""
 
 
 def _refuse_no_models(predictions: Any, run_id: str | None) -> None:
@@ -102,6 +113,15 @@ def _refuse_no_models(predictions: Any, run_id: str | None) -> None:
         raise ArgumentTypeError("predictions", kind, "expected a dict of models: {name: predictions}.")
     if run_id is not None and len(predictions) > 1:
         raise ArgumentError("run_id", run_id, "each model is a run of its own: call `evaluate` for each.")
+
+
+def _store(given: Any) -> ResultStore | None:
+    if given is None or isinstance(given, ResultStore):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return ResultStore(given)
+    reason = "expected a folder or a ResultStore; ResultStore() is the one of the settings."
+    raise ArgumentTypeError("store", given, reason)
 
 
 def _executor(asked: str | Executor | None) -> Executor | None:

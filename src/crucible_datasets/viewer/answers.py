@@ -72,7 +72,7 @@ def as_json(facts: Any, status: int = 200) -> Response:
 
 
 def failure(error: Exception) -> Response:
-    """An error of the question or of the data; or one of ours, which the log tells of."""
+    """An error of the question or of the data; or a defect of the viewer, which is logged."""
     if isinstance(error, HTTPException):
         return as_json(_shape(_STATUSES.get(error.status_code, "Refused"), str(error.detail), None), error.status_code)
     if not isinstance(error, _OF_QUESTIONS):

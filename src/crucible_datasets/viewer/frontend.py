@@ -28,7 +28,7 @@ ALL_STYLES = "style/all.css"
 
 
 async def asset(request: Request) -> Response:
-    """A file of the pages; who has it already is told that it is still the same."""
+    """A file of the pages, or 304 for a browser that has it already."""
     found = _known(request.path_params["name"])
     if found is None:
         raise HTTPException(404, "There is no such file.")

@@ -31,7 +31,7 @@ OTHER = "application/octet-stream"
 
 
 class Content(NamedTuple):
-    """Bytes, and whether they are those of the data itself, which stay the same, or of a file beside it."""
+    """Bytes, and whether the data itself holds them, so that they never change, or a file beside it."""
 
     content: bytes
     is_held: bool

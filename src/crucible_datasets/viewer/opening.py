@@ -177,7 +177,7 @@ def _data(thing: Any, streaming: bool, revision: str | None, on_bad_lines: str) 
 
 
 def is_store(thing: Any) -> bool:
-    """Whether runs are meant: a store, the folder of one, or a result."""
+    """Whether this is a store of runs, the folder of one, or a result."""
     if isinstance(thing, (str, os.PathLike)):
         return os.path.isdir(os.path.join(thing, "runs"))
     # Who holds one has imported the module that it is of; others need not wait for it.
@@ -185,7 +185,7 @@ def is_store(thing: Any) -> bool:
 
 
 def as_store(thing: Any) -> Any:
-    """The store that holds the runs that are meant; a result alone is its own store."""
+    """The store itself, that of a folder, or one that holds a single result."""
     from crucible_datasets.evaluation import EvaluationResult, ResultStore
 
     if isinstance(thing, EvaluationResult):

@@ -16,10 +16,11 @@ from urllib.parse import quote
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets import LargeList, List, config
+from crucible_datasets import config
 from crucible_datasets.beside import stored_rows
 from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
 from crucible_datasets.features.media import Media
+from crucible_datasets.features.types import with_leaves
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.asked import Asked
 from crucible_datasets.viewer.cells import cell
@@ -50,7 +51,7 @@ class Desk:
         self.data.forget()
 
     def split(self, asked: Asked) -> tuple[str, Any]:
-        """The split that is meant, the first one by default, and its rows, undecoded."""
+        """The split that is asked for, by default the first, and its rows, undecoded."""
         splits = self.data.splits(asked.config)
         name = asked.split or next(iter(splits), None)
         if name is None or name not in splits:
@@ -161,28 +162,17 @@ def _as_cells(row: Mapping[str, Any], names: list[str], features: Any, media: st
 def undecoded(rows: Any) -> Any:
     """The rows with media as references, and no format."""
     for name, feature in (rows.features or {}).items():
-        reference = _referring(feature)
-        if reference is not feature:
+        reference = with_leaves(feature, _reference)
+        if reference != feature:
             rows = rows.cast_column(name, reference)
     return rows.with_format(None)
 
 
-def _referring(feature: Any) -> Any:
-    """A feature whose media are not decoded, however deep they lie; itself where there are none."""
-    if isinstance(feature, Media):
-        return _changed(feature, "decode", False) if feature.decode else feature
-    if isinstance(feature, dict):
-        inside = {name: _referring(each) for name, each in feature.items()}
-        return inside if any(inside[name] is not feature[name] for name in feature) else feature
-    if isinstance(feature, (List, LargeList)):
-        item = _referring(feature.feature)
-        return feature if item is feature.feature else _changed(feature, "feature", item)
-    return feature
-
-
-def _changed(feature: Any, name: str, value: Any) -> Any:
+def _reference(feature: Any) -> Any:
+    if not isinstance(feature, Media):
+        return feature
     made = copy.copy(feature)
-    setattr(made, name, value)
+    made.decode = False
     return made
 
 

@@ -107,5 +107,6 @@ def _listening(host: str, port: int) -> socket.socket:
         made.listen(128)  # who opens the address before the server is up, waits
     except (OSError, OverflowError) as error:  # a port beyond 65535 overflows
         made.close()
-        raise ArgumentError("port", port, f"{host} cannot be listened on there: {error}.") from error
+        reason = f"{host} cannot be listened on there: {str(error).rstrip('.')}. Choose another; 0 takes a free one."
+        raise ArgumentError("port", port, reason) from error
     return made

@@ -86,7 +86,7 @@ class Summary:
     told: dict[str, Any] | None = None
 
     def settle(self) -> None:
-        """Nothing will be added: only what pages are told is kept."""
+        """Keep only what pages show: nothing will be added any more."""
         self.done = True
         self.told, self.values = self.facts(), None
 
@@ -206,7 +206,7 @@ class Summaries:
             self._known.clear()
 
     def _give_way(self) -> None:
-        """Somebody who scrolls waits for rows, and nobody for this."""
+        """Wait while rows are being asked for: they matter more than a summary."""
         while monotonic() - self._desk.last_read < _PAUSE and not self._stop.wait(_PAUSE / 4):
             pass
 

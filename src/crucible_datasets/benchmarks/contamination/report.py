@@ -151,7 +151,13 @@ class OverlapReport:
         """How rows are compared that have too few words for a run."""
         if not self.short_rows or self.how.n is None:
             return ""
-        return f"; {self.short_rows:,} shorter test row{'' if self.short_rows == 1 else 's'} as a whole"
+        rows = f"; {self.short_rows:,} shorter test row{'' if self.short_rows == 1 else 's'} as a whole"
+        return f"{rows}, so in equal texts only: name columns, or a smaller n, to find more" if self._blind else rows
+
+    @property
+    def _blind(self) -> bool:
+        """Whether most test rows are too short to be found inside of a text, and none was found."""
+        return self.how.method == "ngrams" and not self.contaminated and 2 * self.short_rows > self.num_test
 
     def __repr__(self) -> str:
         return f"<OverlapReport: {str(self).partition(chr(10))[0]}>"

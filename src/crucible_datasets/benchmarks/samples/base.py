@@ -7,7 +7,7 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from crucible_datasets.benchmarks.samples.decoding import FIELDS
 from crucible_datasets.benchmarks.samples.judged import comparison_of, conversation_of
@@ -43,6 +43,16 @@ class Viewed(ABC):
         other = kind.__new__(kind)
         other.__dict__.update(self.__dict__, **attributes)
         return other
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say where what datasets can do is found, as `map`."""
+            error = f"{type(self).__name__!r} object has no attribute {name!r}"
+            dataset = vars(self).get("dataset")
+            if not name.startswith("_") and hasattr(type(dataset), name):
+                error += f"; its rows are a {type(dataset).__name__}, which has: .dataset.{name}"
+            raise AttributeError(error, name=name, obj=self)
 
     @abstractmethod
     def __iter__(self) -> Iterator[Sample]: ...

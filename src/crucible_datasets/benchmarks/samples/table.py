@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Self, overload
 
-from crucible_datasets.arrow_dataset import Dataset
+from crucible_datasets.arrow_dataset import Column, Dataset
 from crucible_datasets.benchmarks.samples import shuffling
 from crucible_datasets.benchmarks.samples.base import Predicate, Viewed, key_of
 from crucible_datasets.benchmarks.samples.decoding import samples_in
@@ -50,7 +50,11 @@ class Samples(Viewed, Sequence[Sample]):
     def __getitem__(self, key: int) -> Sample: ...
     @overload
     def __getitem__(self, key: slice) -> Self: ...
-    def __getitem__(self, key: int | slice) -> Sample | Self:
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    def __getitem__(self, key: int | slice | str) -> Sample | Self | Column:
+        if isinstance(key, str):
+            return self.dataset[key]
         if isinstance(key, slice):
             return self.select(range(*key.indices(len(self))))
         return self._typed(self._arrow[key])[0]

@@ -68,7 +68,7 @@ _FIGURES = ("first score", "second score", "difference", "interval", "p", "adjus
 _HEADINGS = (*_NAMES, *_FIGURES, "test")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparisonTable(Sequence[ComparisonRow]):
     """Rows of a comparison; prints as a table, in notebooks too."""
 
@@ -120,6 +120,8 @@ class ComparisonTable(Sequence[ComparisonRow]):
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = ["  ".join(map(_padded, _HEADINGS, line, widths)).rstrip() for line in lines]
         return "\n".join([*shown, self._footnote()])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _HEADINGS)

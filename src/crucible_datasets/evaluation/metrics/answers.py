@@ -154,7 +154,7 @@ def told(error: Exception) -> str:
 
 
 def read_or_error(rule: Rule, prediction: Any) -> Read:
-    """The same, with the status error where the rule fails: a user's function may raise anything.
+    """As `read`, with the status error where the rule fails: a user's function may raise anything.
 
     It counts as what could not be read, since a rule fails on the answers that are not as they should be.
     """

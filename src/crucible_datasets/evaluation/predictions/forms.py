@@ -189,7 +189,10 @@ def column_in(columns: Iterable[str], asked: str | None, required: bool = True) 
     names = list(columns)
     found = [name for name in ([asked] if asked else TEXTS) if name in names]
     if not found and required:
-        raise ColumnNotFoundError(asked or "prediction", names)
+        error = ColumnNotFoundError(asked or "prediction", names)
+        if asked is None:
+            error.add_note("Pass prediction_column= to name the column of the predictions.")
+        raise error
     return found[0] if found else None
 
 

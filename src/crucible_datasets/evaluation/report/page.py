@@ -19,7 +19,7 @@ from msgspec import json
 from crucible_datasets.evaluation.report.payload import payload
 from crucible_datasets.evaluation.report.samples import Limits
 from crucible_datasets.evaluation.runs.record import EvaluationResult
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 
 _SCRIPTS = ("dom.js", "charts.js", "tables.js", "diff.js", "samples.js", "page.js")
 _ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
@@ -33,6 +33,8 @@ def html_report(
 ) -> str:
     """The runs as one HTML page. Scores are over all samples; at most so many are in the page themselves."""
     runs = _runs(results)
+    if title is not None and not isinstance(title, str):
+        raise ArgumentTypeError("title", title, "expected a text; several runs are given as one list.")
     if max_samples < 0 or max_bytes < 0:
         raise ArgumentError("max_samples", max_samples, "expected 0 or more, as for max_bytes.")
     told = payload(runs, title, Limits(max_samples, max_bytes))

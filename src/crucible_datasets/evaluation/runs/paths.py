@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.exceptions import ColumnNotFoundError
+from crucible_datasets.exceptions.base import closest
 
 if TYPE_CHECKING:
     from crucible_datasets.benchmarks.samples.table import Samples
@@ -40,6 +41,8 @@ def refuse_unknown(samples: SampleRows | Samples, path: str, found: Sequence[Any
     if not any(_is_there(getattr(sample, field), rest) for sample in looked_at):
         named = dict.fromkeys(name for sample in looked_at for name in sample.metadata or {})
         error = ColumnNotFoundError(path, [*(f"metadata.{name}" for name in named), *sorted(OWN_FIELDS)])
+        if near := closest(path.removeprefix("metadata."), named):
+            error.add_note(near.strip())
         if not named:
             error.add_note(f"A column of your data is kept if it is named: fields={{'metadata': '{path}'}}.")
         raise error

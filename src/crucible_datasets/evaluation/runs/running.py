@@ -21,9 +21,13 @@ from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.questions import Questions
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.evaluation.runs.shown import reason_of
 from crucible_datasets.exceptions import RunExistsError, RunFinishedError
 from crucible_datasets.executors.base import Executor
+from crucible_datasets.logging import get_logger
 from crucible_datasets.progress import bar
+
+_logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
     predictions = predictions if isinstance(predictions, Generation) else _checked(asked, predictions)
     if asked.store is None:
         result = _in_memory(asked, info, predictions)
-        return EvaluationResult(_lasted(result.info, began), result.samples, result.summary)
+        return _told(EvaluationResult(_lasted(result.info, began), result.samples, result.summary))
     try:
         begun = asked.store.open_run(info, resume=asked.resume)
     except (RunExistsError, RunFinishedError):
@@ -59,13 +63,21 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
         return _finished(asked.store, info)
     with begun as kept:
         try:
-            return _into(kept, asked, predictions, began)
+            return _told(_into(kept, asked, predictions, began))
         except BaseException as error:
             if not asked.resume:
                 drop_if_empty(kept)
             if os.path.isdir(kept.folder):
                 error.add_note(f"What was judged is kept: run_id={kept.run_id!r} with resume=True goes on with it.")
             raise
+
+
+def _told(result: EvaluationResult) -> EvaluationResult:
+    """The result, with a warning where every sample failed: that is a mistake in a function, and no score."""
+    for key, one in result.summary.items():
+        if one.counts.get("error") and set(one.counts) == {"error"}:
+            _logger.warning("%s failed on every sample%s.", key, reason_of(result, key, "error"))
+    return result
 
 
 def _finished(store: ResultStore, info: RunInfo) -> EvaluationResult:

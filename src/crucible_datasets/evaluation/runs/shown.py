@@ -66,12 +66,12 @@ def remarks(result: EvaluationResult) -> list[str]:
         for status in ("missing", "error", "timeout"):
             if one.counts.get(status):
                 counted = "left out" if one.n + one.counts[status] <= sum(one.counts.values()) else "counted as wrong"
-                why = _reason(result, key, status)
+                why = reason_of(result, key, status)
                 notes.append(printable(f"{key}: {one.counts[status]:,} {status}, {counted}{why}"))
     return notes
 
 
-def _reason(result: EvaluationResult, key: str, status: str) -> str:
+def reason_of(result: EvaluationResult, key: str, status: str) -> str:
     """Why the first of them failed."""
     if status == "missing":
         return ""

@@ -65,6 +65,12 @@ def codes_of(labels: Any) -> tuple[Codes, list[Any]]:
     return codes, shown
 
 
+def members_of(codes: Codes, num_groups: int) -> list[Codes]:
+    """The rows of each group, in order; every code is the number of a group."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=num_groups))[:-1])
+
+
 def _key(label: Any) -> Any:
     """Something that tells True from 1, finds NaN equal to NaN, and can be hashed also where the label cannot."""
     if label != label:

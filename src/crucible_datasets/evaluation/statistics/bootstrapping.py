@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, numbers, of_one_length
+from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, members_of, numbers, of_one_length
 from crucible_datasets.evaluation.statistics.clusters import coded, totals
 from crucible_datasets.evaluation.statistics.interval import Interval
 from crucible_datasets.evaluation.statistics.resampling import mean_replicates, replicates_of
@@ -66,7 +66,7 @@ def bootstrap(
         skew = _acceleration_of_mean(data, codes, units) if method == "bca" else 0.0
     else:
         function, together = _function(statistic, vectorized)
-        members = None if codes is None else _members(codes, units)
+        members = None if codes is None else members_of(codes, units)
         value = float(function(data))
         replicates = replicates_of(data, function, together, members, n, draw)
         skew = _acceleration(data, function, members) if method == "bca" else 0.0
@@ -91,11 +91,6 @@ def _function(statistic: str | Statistic, vectorized: bool) -> tuple[Statistic, 
     if isinstance(statistic, str):
         raise ArgumentError("statistic", statistic, "expected 'mean', 'median' or a function of an array.")
     return statistic, vectorized
-
-
-def _members(codes: Codes, units: int) -> list[np.ndarray]:
-    order = np.argsort(codes, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(codes, minlength=units))[:-1])
 
 
 def _bounds(replicates: Floats, level: float, bias: float, skew: float, units: int | None) -> tuple[float, float]:

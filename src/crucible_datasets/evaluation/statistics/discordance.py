@@ -73,7 +73,7 @@ def tango(only_first: float, only_second: float, n: float, level: float = 0.95) 
 
 
 def tango_bounds(only_first: float, only_second: float, n: float, z: float) -> tuple[float, float]:
-    """The same for a critical value; numbers need not be whole."""
+    """The bounds of `tango` for a critical value; numbers need not be whole."""
     # Turning the models around turns the interval around, so one end is enough.
     return _lowest(only_second, only_first, n, z), -_lowest(only_first, only_second, n, z)
 

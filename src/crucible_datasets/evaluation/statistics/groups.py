@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.evaluation.statistics.arrays import Codes, codes_of, numbers, of_one_length
+from crucible_datasets.evaluation.statistics.arrays import Codes, codes_of, members_of, numbers, of_one_length
 from crucible_datasets.evaluation.statistics.interval import Estimate
 from crucible_datasets.evaluation.statistics.means import mean_interval
 
@@ -34,12 +34,11 @@ def subgroups(
 
 
 def rows_by_label(labels: Any) -> Iterator[tuple[Any, Codes]]:
-    """Each label with the numbers of its rows: numbers by size, then texts, then the rest, nothing last."""
+    """Each label with its rows: labels that are numbers come first, then texts, then the rest, and None or NaN last."""
     codes, names = codes_of(labels)
-    order = np.argsort(codes, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]) if names else []
+    members = members_of(codes, len(names))
     for code in sorted(range(len(names)), key=lambda code: _rank(names[code])):
-        yield names[code], parts[code]
+        yield names[code], members[code]
 
 
 def _rank(label: Any) -> tuple[int, str, Any]:

@@ -22,7 +22,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
 
 
 def wilson_bounds(successes: float, n: float, z: float) -> tuple[float, float]:
-    """The same for a critical value; numbers need not be whole, so samples may count for less than one."""
+    """The bounds of `wilson` for a critical value; numbers need not be whole: samples may count for less than one."""
     if n == 0:
         return 0.0, 1.0
     share, spread = successes / n, z * z / n
