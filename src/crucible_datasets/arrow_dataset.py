@@ -182,7 +182,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         preserve_index: bool | None = None,
     ) -> Dataset:
         """Make a dataset of a pandas data frame. An index that is not just numbers becomes a column."""
-        table = pa.Table.from_pandas(df, preserve_index=preserve_index)
+        table = build.arrow_of_pandas(df, preserve_index)
         return cls._of(build.from_frame(table, features, info, split))
 
     @classmethod
@@ -961,7 +961,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         compression: str | None = "infer",
     ) -> int:
         """Write one column to a text file, a value to a line. Returns the number of bytes before compression."""
-        columns.require(self._view, [column])
+        self._view.require([column])
         return export.to_text(self._view, path_or_buf, column, storage_options, compression)
 
     def to_arrow(self, path_or_buf: AnyPath | BinaryIO, storage_options: dict[str, Any] | None = None) -> int:
@@ -1094,7 +1094,7 @@ class Grouped:
 
     def __init__(self, dataset: Dataset, keys: list[str]) -> None:
         self.dataset, self.keys = dataset, keys
-        columns.require(dataset._view, keys)
+        dataset._view.require(keys)
 
     def __iter__(self) -> Iterator[tuple[Any, Dataset]]:
         """Each key (a tuple when there are several) with its rows, which are not copied."""
@@ -1141,5 +1141,5 @@ def _pair(train: Dataset, test: Dataset) -> DatasetDict:
 def _column_reader(source: Dataset | Column, name: str) -> tuple[Reader, str]:
     if isinstance(source, Column):
         return Reader(columns.field(source._reader.view, source._name, name)), name
-    columns.require(source._view, [name])
+    source._view.require([name])
     return source._reader, name

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-import pyarrow as pa
-
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
 from crucible_datasets.inner_names import InnerNamesOfStreams
@@ -147,7 +145,7 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
         num_shards: int | None = 1,
     ) -> IterableDataset:
         """Stream the rows of a pandas data frame."""
-        table = pa.Table.from_pandas(df, preserve_index=preserve_index)
+        table = build.arrow_of_pandas(df, preserve_index)
         return cls._of(starts.of_view(build.from_frame(table, features, info, split), num_shards))
 
     @classmethod

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from crucible_datasets.exceptions import CastError
 from crucible_datasets.features import ClassLabel, Json, LargeList, List, Value
-from crucible_datasets.features.cast import cast_column, unite
+from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.unite import unite
 
 small = st.integers(0, 100)
 NUMBERS = ["null", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]

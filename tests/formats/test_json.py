@@ -372,3 +372,17 @@ def test_no_number_is_lost_for_being_too_big():
     for text in (b'{"a": 1e400}', b'{"a": 1}\n{"a": -1e400}', b'{"a": [1e400]}'):
         with pytest.raises(FileFormatError, match="too big"):
             read(text)
+
+
+def test_a_number_that_is_too_big_is_told_with_its_one_row_and_its_line_may_be_left_out():
+    digits = b"9" * 400
+    for number in (b"1e400", b"-1.5E+0999", digits, digits[:250] + b"e80"):
+        text = b'{"a": 1.5, "t": "1e999"}\n\n{"a": 2, "t": "x"}\n{"a": [' + number + b'], "t": ""}\n{"a": 3}\n'
+        with pytest.raises(FileFormatError, match="too big for a double") as told:
+            read(text)
+        assert (told.value.row, told.value.line, told.value.column) == (2, 4, 8)
+        assert str(told.value).count("row") == 1
+        assert read(text, on_bad_lines="skip")[1] == {"a": [1.5, 2, 3], "t": ["1e999", "x", None]}
+    with pytest.raises(FileFormatError, match=r"row 1.*too big"):
+        read(b'[{"a": 1}, {"a": 1e400}]')
+    assert read(b'{"a": 1e308}\n{"a": 1e-400}', on_bad_lines="skip")[1] == {"a": [1e308, 0.0]}

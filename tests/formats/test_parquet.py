@@ -21,6 +21,7 @@ from crucible_datasets.exceptions import (
     UnavailableError,
 )
 from crucible_datasets.formats import scan_options
+from crucible_datasets.formats.base import fitting
 from crucible_datasets.formats.parquet import FORMAT, byte_count
 
 FEATURES = Features(
@@ -117,7 +118,7 @@ def test_columns_and_filters():
     assert sum(map(len, FORMAT.read(stream, batch_size=3))) == 50
     with pytest.raises(ColumnNotFoundError):
         read(columns=["x"])
-    with pytest.raises(ArgumentError, match="filters"):
+    with pytest.raises(ColumnNotFoundError, match="'x' does not exist.*Available: n, t"):
         read(filters=[("x", "==", 1)])
     with pytest.raises(ArgumentError, match="filters"):
         read(filters=[("n", "==", "text")])
@@ -175,3 +176,15 @@ def test_columns_whose_names_have_dots_in_a_file_whose_name_is_no_text(tmp_path)
         expected = [{name: row[name] for name in names} for row in rows]
         assert load_dataset("parquet", **asked).to_list() == expected
         assert list(load_dataset("parquet", **asked, streaming=True)) == expected
+
+
+@pytest.mark.parametrize("kind", [pa.ArrowMemoryError, pa.ArrowCancelled])
+def test_what_is_no_fault_of_filters_is_not_said_to_be_one(kind):
+    with pytest.raises(kind), fitting(pc.field("a") == 1, ["a"]):
+        raise kind("none is left")
+
+
+@pytest.mark.parametrize("kind", [pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowKeyError])
+def test_filters_that_do_not_fit_are_told(kind):
+    with pytest.raises(ArgumentError, match="do not fit"), fitting(pc.field("a") == 1, ["a"]):
+        raise kind("no such kernel")

@@ -297,3 +297,43 @@ def test_generators_without_features(folder, spec):
 
     place = {"cache_dir": os.path.join(folder, os.urandom(4).hex())}
     build(lambda library: library.Dataset.from_generator(generate, **place))
+
+
+def test_generators_over_datasets_that_are_shown_in_other_ways(tmp_path):
+    """What is stored is the same, but not what the function yields."""
+
+    def seen(library):
+        data = library.Dataset.from_dict({"a": [1, 2]})
+        ways = [
+            data.with_transform(lambda batch: {"b": ["x"] * len(batch["a"])}),
+            data.with_transform(lambda batch: {"b": ["y"] * len(batch["a"])}),
+            data,
+            data.with_format("numpy"),
+            data.with_format("numpy", dtype="int8"),
+        ]
+
+        def generate(way):
+            for row in way:
+                yield {name: str(getattr(value, "dtype", value)) for name, value in row.items()}
+
+        place = str(tmp_path / library.__name__)
+        return [library.Dataset.from_generator(lambda way=way: generate(way), cache_dir=place)[:] for way in ways]
+
+    build(seen)
+
+
+def test_frames_of_arrays_come_back():
+    """Hugging Face has a dtype of its own for them, and refuses arrays of several dimensions otherwise."""
+    grids = ours.Features({"x": ours.Array2D((2, 2), "int32"), "y": ours.Value("string")})
+    rows = ours.Dataset.from_dict({"x": [np.eye(2), np.ones((2, 2))], "y": ["a", "b"]}, features=grids)
+    frame = rows.to_pandas()
+    found = ours.Dataset.from_pandas(frame)
+    assert found[:] == rows[:] and found.features["x"] == ours.List(ours.List(ours.Value("int32")))
+    assert list(ours.IterableDataset.from_pandas(frame)) == rows.to_list()
+    again = ours.Dataset.from_pandas(frame, features=grids)
+    assert again.features == grids and again[:] == rows[:]
+    named = ours.Dataset.from_pandas(frame.set_index("y").rename(columns={"x": 0}))
+    assert named.column_names == ["0", "y"] and named["0"][:] == rows["x"][:]
+    assert frame["x"][0].shape == (2, 2)  # the frame is left as it was
+    with pytest.raises(pa.ArrowInvalid):
+        ours.Dataset.from_pandas(pd.DataFrame({"x": [1, [2]]}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
 from collections.abc import Callable
 from typing import Any
@@ -200,16 +201,51 @@ def test_columns_that_files_do_not_have_are_told_with_those_they_have(tmp_path):
                 ours.load_dataset(kind, data_files=str(tmp_path / f"it.{kind}"), keep_in_memory=True, **asked)
 
 
-def test_no_date_is_made_of_a_missing_one():
-    for kind in (ours.Value("date32"), ours.Value("date64")):
-        features = ours.Features({"a": kind, "l": ours.List(kind)})
-        found = ours.Dataset.from_dict({"a": [pandas.NaT], "l": [[pandas.NaT]]}, features=features)
-        assert found[0] == {"a": None, "l": [None]}
+DAY, MISSING = dt.date(2020, 1, 1), pandas.NaT
+WITH_NOTHING = [  # values, the type they are given, what is shown
+    ([DAY, MISSING], None, [DAY, None]),
+    ([MISSING, DAY], None, [None, DAY]),
+    ([MISSING], None, [None]),
+    ([dt.date(1, 1, 1), MISSING], None, [dt.date(1, 1, 1), None]),
+    ([dt.datetime(2020, 1, 1), MISSING], None, [dt.datetime(2020, 1, 1), None]),
+    ([dt.timedelta(1), MISSING], None, [dt.timedelta(1), None]),
+    ([{"d": DAY, "f": float("inf")}, {"d": MISSING, "f": 1.0}], None, [{"d": DAY, "f": float("inf")}, {"d": None, "f": 1.0}]),
+    ([[{"d": [DAY, MISSING]}]], None, [[{"d": [DAY, None]}]]),
+    ([pandas.Series([DAY, MISSING])], None, [[DAY, None]]),
+    ([MISSING], "date32", [None]),
+    ([DAY, MISSING], "date64", [DAY, None]),
+    ([DAY, MISSING], "timestamp[s]", [dt.datetime(2020, 1, 1), None]),
+    ([DAY, MISSING] * 9000, "timestamp[us]", [dt.datetime(2020, 1, 1), None] * 9000),
+    ([[DAY, MISSING]], ["date32"], [[DAY, None]]),
+    ([pandas.Series([DAY, MISSING])], ["date32"], [[DAY, None]]),
+    ([{"d": DAY}, {"d": MISSING}], {"d": "date32"}, [{"d": DAY}, {"d": None}]),
+    ([[{"d": "2020-01-01"}, {"d": MISSING}]], [{"d": "date32"}], [[{"d": DAY}, {"d": None}]]),
+    ([1, pandas.NA], None, [1, None]),
+    ([["a", pandas.NA]], None, [["a", None]]),
+    ([1, pandas.NA], "int64", [1, None]),
+    ([{"n": 1.5}, {"n": pandas.NA}], {"n": "float64"}, [{"n": 1.5}, {"n": None}]),
+    (["a", pandas.NA, MISSING], "string", ["a", None, None]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("values", "shown"), [([1, pandas.NA], [1, None]), ([["a", pandas.NA]], [["a", None]])])
-def test_missing_values_of_pandas_are_null_in_columns_as_they_are_in_map(values, shown):
-    assert ours.Dataset.from_dict({"a": values})["a"][:] == shown
+def typed(kind):
+    if isinstance(kind, dict):
+        return {name: typed(one) for name, one in kind.items()}
+    return ours.List(typed(kind[0])) if isinstance(kind, list) else ours.Value(kind)
+
+
+@pytest.mark.parametrize(("values", "kind", "shown"), WITH_NOTHING, ids=lambda value: str(value)[:60])
+def test_what_pandas_calls_missing_is_null_and_never_a_date_or_a_text(values, kind, shown):
+    features = None if kind is None else ours.Features({"a": typed(kind)})
+    assert ours.Dataset.from_dict({"a": values}, features=features)["a"][:] == shown
+    rows = [{"a": value} for value in values]
+    assert ours.Dataset.from_generator(lambda: iter(rows), features=features)["a"][:] == shown
+
+
+def test_what_is_missing_in_labels_and_json_is_null():
+    features = ours.Features({"l": ours.ClassLabel(names=["x"]), "j": ours.Json()})
+    found = ours.Dataset.from_dict({"l": ["x", pandas.NA], "j": [{"d": MISSING}, pandas.NA]}, features=features)
+    assert found.to_list() == [{"l": 0, "j": {"d": None}}, {"l": None, "j": None}]
 
 
 def test_two_columns_of_one_name_are_refused():

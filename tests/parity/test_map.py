@@ -127,6 +127,51 @@ def test_columns_that_are_removed_stay_in_a_dict_made_of_a_row_of_arrays(form):
         same(table(2), lambda library, dataset, options=options: dataset.with_format("numpy").map(**options))
 
 
+def set_in_batch(batch):
+    batch["new"], batch["n"] = ["b"] * len(batch["n"]), [5] * len(batch["n"])
+    return len(batch["n"])
+
+
+def set_again(batch):
+    values = batch.pop("n")
+    batch["n"] = values
+    return len(values)
+
+
+def lowered_in_place(batch):
+    for place, text in enumerate(batch["s"]):
+        batch["s"][place] = text.upper()
+    return len(batch["s"])
+
+
+CHANGED_BATCHES = {
+    "beside": lambda batch: {"made": [2] * set_in_batch(batch)},
+    "over": lambda batch: {"made": [2] * set_in_batch(batch), "new": batch["n"]},
+    "over the old": lambda batch: {"made": [2] * set_in_batch(batch), "x": batch["n"]},
+    "set again": lambda batch: {"made": [2] * set_again(batch)},
+    "in place": lambda batch: {"made": [2] * lowered_in_place(batch)},
+    "nothing returned": lambda batch: {} if set_in_batch(batch) else None,
+}
+
+
+@pytest.mark.parametrize("removed", [None, ["n"], ["n", "s", "x"]])
+@pytest.mark.parametrize("function", CHANGED_BATCHES)
+def test_what_is_set_in_a_batch_comes_before_what_is_returned(function, removed):
+    options = {"function": CHANGED_BATCHES[function], "batched": True, "batch_size": 3, "remove_columns": removed}
+    same(table(), lambda library, dataset: dataset.map(**options))
+    same(table(), lambda library, dataset: list(dataset.to_iterable_dataset().map(**options)))
+
+
+def test_what_is_set_in_rows_comes_before_what_is_returned():
+    def function(row):
+        row["new"], row["n"] = 1, 5
+        return {"made": 2, "new": 3}
+
+    for removed in (None, ["n"], ["n", "s", "x"]):
+        same(table(), lambda library, dataset, gone=removed: dataset.map(function, remove_columns=gone).column_names)
+        same(table(), lambda library, dataset, gone=removed: dataset.map(function, remove_columns=gone))
+
+
 @few
 @given(specs(min_rows=1), st.data())
 def test_rows_of_any_table_come_back_as_they_are(spec, data):

@@ -16,8 +16,10 @@ from support.streams import as_worker, assert_resumes, read, values
 
 import crucible_datasets as ours
 from crucible_datasets import config
+from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.prefetched import Prefetched
 from crucible_datasets.streams.source import Shard, Source
 from crucible_datasets.streams.stream import Stream
 
@@ -171,6 +173,43 @@ def test_inputs_of_a_shuffle_have_threads_of_their_own():
     [next(rows) for _ in range(8)]
     assert len(threads()) == 3
     rows.close()
+
+
+class Recut(Shard):
+    """Twenty rows that come in batches of another length whenever they are read."""
+
+    reads_files, name = True, "recut"
+
+    def __init__(self, *sizes: int, has_rows: bool = True) -> None:
+        self.sizes, self.has_rows = list(sizes), has_rows
+
+    def batches(self, at: Any = None) -> Iterator[tuple[Any, Batch]]:
+        size = self.sizes.pop(0) if len(self.sizes) > 1 else self.sizes[0]
+        for row in range(at or 0, 20, size):
+            yield row, Batch.of_table(pa.table({"x": list(range(row, min(row + size, 20)))}), KINDS)
+
+    def inside(self, at: Any, num_rows: int) -> Any:
+        return (at or 0) + num_rows if self.has_rows else None
+
+
+@pytest.mark.parametrize(("first", "again"), [(10, 4), (4, 10), (6, 6), (3, 20), (20, 3)])
+def test_what_is_read_anew_stands_where_its_rows_are(first, again):
+    reader = Prefetched(Source((Recut(first, again),)))
+    position, given = next(items := reader.batches())
+    items.close()
+    rest = list(reader._behind(position, given))
+    assert [row["x"] for _, batch in rest for row in batch.rows()] == list(range(first, 20))
+    for place, batch in rest:
+        (_, same), *_ = reader.source.batches(place)
+        assert same.rows()[0] == batch.rows()[0]
+
+
+def test_rows_that_come_otherwise_and_have_no_position_are_an_error():
+    reader = Prefetched(Source((Recut(10, 4, has_rows=False),)))
+    position, given = next(items := reader.batches())
+    items.close()
+    with pytest.raises(FileFormatError, match="recut.*other batches"):
+        list(reader._behind(position, given))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not copied")

@@ -25,9 +25,10 @@ from crucible_datasets.exceptions import (
     ShardingError,
     UnknownFeaturesError,
 )
-from crucible_datasets.streams.base import Stage, shared_out
+from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.tables.rows import shared_out
 
 
 def rows_of(count):

@@ -77,7 +77,7 @@ class Cache:
         return self.find(key) or self._made(key, make, facts or {}, ".tmp", lambda folder: nullcontext())
 
     def resumable(self, key: str, make: Make, facts: Mapping[str, Any] | None = None) -> str:
-        """The same, when making takes long: `make` marks `Parts` of its folder as finished while it works.
+        """As `made`, for entries that take long: `make` marks `Parts` of its folder as finished while it works.
 
         When it dies or fails, those stay, and the next one finds them in its folder and nothing else.
         """
@@ -174,7 +174,7 @@ class Cache:
             return []
 
     def _place(self, beside: str, folder: str, key: str) -> None:
-        """Rename a finished entry into place, unless somebody else was first."""
+        """Rename a finished entry into place, unless another process was first."""
         while True:
             try:
                 os.rename(beside, folder)

@@ -31,7 +31,7 @@ SECONDS_OF_SILENCE = 10.0
 def found_or_turn(
     work: str, name: str, find: Callable[[], T | None], suffix: str = ".tmp"
 ) -> Iterator[tuple[T | None, str]]:
-    """Yield what `find` gives and no folder; or None and an empty folder of one's own, while all others wait."""
+    """Yield what `find` gives and no folder; or None and a new empty folder, while all others wait."""
     mine, skew = _announced(work, name, suffix)
     pause = 0.001
     try:

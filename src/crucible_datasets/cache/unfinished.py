@@ -63,7 +63,7 @@ def keep_parts_of_the_dead(work: str, name: str | None = None) -> None:
 
 
 def left_in(work: str) -> Iterator[Entry]:
-    """The unfinished entries that nobody is making now."""
+    """The unfinished entries that no process is making now."""
     for path, parts in unfinished_in(work):
         plan = _plan(path) if parts.suffix == LEFT else None
         finished = Parts(path)

@@ -55,23 +55,23 @@ class Keeper:
         self._end = weakref.finalize(self, _end, self._control, self._process)
         _keepers.add(self)
 
-    def is_of_use(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether it is there, and its workers would inherit what a new process would inherit now."""
         awake = time.monotonic() - self._asked < IDLE_SECONDS / 2 and self._process.poll() is None
         return awake and self.inherited == _inherited() and self.start_method == START
 
     def start(self, *files: int, kind: bytes = WORKER) -> None:
-        """Have a worker that gets these files: lease, channel, stdout, stderr, shared data if any."""
-        self.is_used()
+        """Start a worker that gets these files: lease, channel, stdout, stderr, shared data if any."""
+        self.note_use()
         with suppress(BrokenPipeError):  # A keeper that is dead holds no lease, which tells it.
             socket.send_fds(self._control, [kind], files)
 
-    def is_used(self) -> None:
-        """It will not leave soon."""
+    def note_use(self) -> None:
+        """Put off the time at which it counts as idle."""
         self._asked = time.monotonic()
 
     def forget(self) -> None:
-        """In a copy of the program: leave the keeper to the original."""
+        """In a forked copy of the program: leave the keeper to the original."""
         self._end.detach()
         self._control.close()
         self._process.returncode = 0
@@ -81,22 +81,26 @@ def current() -> Keeper:
     """The keeper of this process."""
     global _current
     with _lock:
-        if _current is None or not _current.is_of_use():
+        if _current is None or not _current.is_usable():
             _current = Keeper(_inherited(), START)
         return _current
 
 
 def forget_after_fork(kept: Any) -> None:
-    """Have a copy of the program call its `forget`."""
+    """Make forked copies of the program call its `forget`."""
     _keepers.add(kept)
 
 
 def command(module: str, arguments: str) -> list[str]:
     """The command of an interpreter like this one that runs `main` of a module of this package."""
-    path = [entry for entry in sys.path if isinstance(entry, str)]
-    code = f"import sys; sys.path[:] = {path!r}; from {__package__}.{module} import main; main({arguments})"
+    code = f"import sys; sys.path[:] = {import_path()!r}; from {__package__}.{module} import main; main({arguments})"
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     return [os.fsdecode(get_executable()), *flags, "-c", code]
+
+
+def import_path() -> list[str]:
+    """Where this process looks for modules; `sys.path` may hold things that are no text."""
+    return [entry for entry in sys.path if isinstance(entry, str)]
 
 
 def _inherited() -> dict[str, Any]:

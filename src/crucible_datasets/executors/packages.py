@@ -33,7 +33,7 @@ def modules_behind(value: Any) -> Iterator[str]:
 
 
 def installed_among(names: Iterable[str]) -> set[str]:
-    """Those modules of installed packages that are meant, or used by modules of users that are meant."""
+    """The modules of installed packages among these, and those that users' modules among these use."""
     found, seen, left = set(), set(), list(names)
     while left:
         name = left.pop()
@@ -49,7 +49,7 @@ def installed_among(names: Iterable[str]) -> set[str]:
 
 
 def of_users(names: Iterable[str]) -> list[str]:
-    """Those of some modules that belong to nobody but the user."""
+    """The modules among these that the user wrote."""
     return [name for name in names if _root(name) not in _EVERYWHERE and _file(name) and not _is_installed(name)]
 
 

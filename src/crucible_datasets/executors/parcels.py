@@ -167,7 +167,7 @@ def _buffers(places: list[Place], shared: int | None) -> list[Any]:
 
 
 def unfinished_modules() -> list[ModuleType]:
-    """Modules whose import goes on. A worker that imported one would run the very import that waits for it."""
+    """Modules that are still being imported. A worker that imported one would run the very import that waits for it."""
     return [
         module
         for module in list(sys.modules.values())

@@ -67,7 +67,7 @@ class Worker:
             yield "end", None
 
     def exit_code(self) -> int | None:
-        """How it ended; None if nobody knows."""
+        """How it ended; None if that is unknown."""
         said = self.lease.recv(EXIT_CODE.size) if wait([self.lease], _SECONDS_TO_DIE) else b""
         return EXIT_CODE.unpack(said)[0] if said else None
 
@@ -137,7 +137,7 @@ class Crew:
         self._await_ends(_SECONDS_TO_LEAVE)
 
     def stop(self) -> None:
-        """Have none of them any more."""
+        """Stop those that are still there."""
         for worker in self.workers:
             worker.channel.close()
             with suppress(OSError):  # It may have ended.

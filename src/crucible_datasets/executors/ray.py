@@ -78,7 +78,7 @@ class RayExecutor:
             calls.stop()
 
     def options(self) -> dict[str, Any]:
-        """What Ray is told of every task. Its own retries would not tell that a worker died."""
+        """The options of every task. Ray's own retries are off: they would hide that a worker died."""
         return {
             "num_cpus": self.num_cpus,
             "num_gpus": self.num_gpus,
@@ -124,7 +124,7 @@ class _Calls:
             self.under_way[self.work.remote(parcel, once, self.surroundings, self.ears, (self.run, number))] = number
 
     def _hear(self) -> None:
-        """Take in what is told next: progress, or the end of a task."""
+        """Wait for what comes next, progress or the end of a task, and take it in."""
         if self.news is None and self.ears_lost <= self.executor.retries:
             self.news = self.ears.next.remote(self.run)
         awaited = [*self.under_way] if self.news is None else [self.news, *self.under_way]
@@ -180,7 +180,7 @@ class _Calls:
         return list(self.ray.wait(refs, num_returns=len(refs), timeout=seconds)[1]) if refs else []
 
     def stop(self) -> None:
-        """Have none of the tasks under way any more."""
+        """Cancel the tasks that are under way."""
         if not self.ray.is_initialized():  # They have ended, and a question to Ray would start another cluster.
             return
         # Ray 2.60 ends this whole process when a task ends while it is cancelled. So those that are about to end, may.

@@ -46,13 +46,13 @@ class Seasoned:
         self._end = weakref.finalize(self, _end, self._control, self._lease)
         keeper.forget_after_fork(self)
 
-    def is_of_use(self, base: keeper.Keeper) -> bool:
+    def is_usable(self, base: keeper.Keeper) -> bool:
         """Whether it is there, is a copy of this keeper, and would find the same modules in the same places."""
         awake = time.monotonic() - self._asked < keeper.IDLE_SECONDS / 2
         return awake and self._end.alive and not wait([self._lease], 0) and self.base is base and self.place == _place()
 
     def learn(self, modules: set[str]) -> bool:
-        """Have it import those that it does not have. Whether it may be copied after that."""
+        """Import the modules that it does not have yet; whether it may be copied after that."""
         new = sorted(modules - self._modules)
         if not new:
             return True
@@ -75,22 +75,22 @@ class Seasoned:
         return line.removesuffix("\n") if line else None
 
     def start(self, *files: int) -> None:
-        """Have a worker that gets these files, see `keeper`."""
+        """Start a worker that gets these files, as a `Keeper` does."""
         self._send(keeper.WORKER, *files)
 
     def _send(self, kind: bytes, *files: int) -> None:
         self._asked = time.monotonic()
-        self.base.is_used()
+        self.base.note_use()
         with suppress(BrokenPipeError):
             socket.send_fds(self._control, [kind], files)
 
     def stop(self) -> None:
-        """Have it no more, whatever it is at."""
+        """End it at once."""
         self._lease.close()
         self._end()
 
     def forget(self) -> None:
-        """In a copy of the program: leave it to the original."""
+        """In a forked copy of the program: leave it to the original."""
         self._end.detach()
         self._control.close()
         self._lease.close()
@@ -104,7 +104,7 @@ def keeper_for(referred: Iterable[str]) -> keeper.Keeper | Seasoned:
     if not modules:
         return base
     with _lock:
-        found = _current if _current is not None and _current.is_of_use(base) else Seasoned(base)
+        found = _current if _current is not None and _current.is_usable(base) else Seasoned(base)
         _current = None
         try:
             is_safe = found.learn(modules)
@@ -121,7 +121,7 @@ def _place() -> dict[str, Any]:
         folder = os.getcwd()
     except FileNotFoundError:
         folder = ""
-    return {"folder": folder, "path": [entry for entry in sys.path if isinstance(entry, str)]}
+    return {"folder": folder, "path": keeper.import_path()}
 
 
 def _end(control: socket.socket, lease: socket.socket) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from crucible_datasets import config, progress
+from crucible_datasets.executors.keeper import import_path
 from crucible_datasets.logging import get_logger
 
 _SETTING = (str, int, float, Path, type(None))
@@ -46,7 +47,7 @@ class Surroundings:
         return cls(
             environment=dict(os.environ),
             folder=_folder(),
-            path=[entry for entry in sys.path if isinstance(entry, str)],
+            path=import_path(),
             arguments=list(sys.argv),
             settings={k: v for k, v in vars(config).items() if k.isupper() and isinstance(v, _SETTING)},
             levels={logger.name: logger.level for logger in _loggers() if logger.level},
@@ -57,7 +58,7 @@ class Surroundings:
         )
 
     def take_over(self) -> None:
-        """Have this process be like that."""
+        """Make this process like that."""
         if dict(os.environ) != self.environment:
             os.environ.clear()
             os.environ.update(self.environment)
@@ -72,7 +73,7 @@ class Surroundings:
         self._speak()
 
     def take_over_elsewhere(self) -> None:
-        """Have this process, perhaps of another machine, be like that as far as machines may be alike."""
+        """Make this process like that, except for what may differ from machine to machine."""
         sys.path.extend(entry for entry in self.path if entry not in sys.path)
         importlib.invalidate_caches()
         vars(config).update({name: value for name, value in self.settings.items() if not _is_place(value)})

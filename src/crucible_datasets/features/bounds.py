@@ -14,11 +14,10 @@ from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import OutOfBoundsError
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.features import Features
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.members import member_of
-from crucible_datasets.features.types import LargeList, List, with_item
+from crucible_datasets.features.types import any_leaf, with_leaves
 
 Roots = tuple[str, ...]
 
@@ -27,25 +26,22 @@ def within(features: Features, roots: Roots | None) -> Features:
     """The same features, whose media open nothing outside of these folders; None sets no bounds."""
     if roots is None or not any_leaf(dict(features), (Media,)):
         return features
-    return Features({name: _bounded(kind, roots) for name, kind in features.items()})
+    locate = Bounds(roots).locate
+
+    def bounded(feature: Any) -> Any:
+        if not isinstance(feature, Media):
+            return feature
+        made: Any = copy.copy(feature)
+        made.locate = locate
+        return made
+
+    return Features(with_leaves(dict(features), bounded))
 
 
 def together(bounds: list[Roots | None]) -> Roots | None:
     """The bounds of data that was put together: all folders of those that have bounds."""
     stated = [roots for roots in bounds if roots is not None]
     return tuple(dict.fromkeys(root for roots in stated for root in roots)) if stated else None
-
-
-def _bounded(feature: Any, roots: Roots) -> Any:
-    if isinstance(feature, dict):
-        return {name: _bounded(kind, roots) for name, kind in feature.items()}
-    if isinstance(feature, (List, LargeList)):
-        return with_item(feature, _bounded(feature.feature, roots))
-    if not isinstance(feature, Media):
-        return feature
-    made: Any = copy.copy(feature)
-    made.locate = Bounds(roots).locate
-    return made
 
 
 class Bounds:

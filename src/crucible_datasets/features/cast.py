@@ -21,10 +21,7 @@ from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.extension import check_shape
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.translation import Translation
-from crucible_datasets.features.types import Json, LargeList, List
-from crucible_datasets.features.unite import unite
-
-__all__ = ["cast_column", "unite"]
+from crucible_datasets.features.types import Json, LargeList, List, any_leaf
 
 
 def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) -> pa.ChunkedArray:
@@ -50,14 +47,6 @@ def _one_chunk(column: pa.ChunkedArray) -> list[pa.Array]:
     except pa.ArrowInvalid:
         return list(column.chunks)
     return list(joined.chunks) if isinstance(joined, pa.ChunkedArray) else [joined]
-
-
-def any_leaf(feature: Any, kinds: tuple[type, ...]) -> bool:
-    if isinstance(feature, dict):
-        return any(any_leaf(value, kinds) for value in feature.values())
-    if isinstance(feature, (List, LargeList)):
-        return any_leaf(feature.feature, kinds)
-    return isinstance(feature, kinds)
 
 
 def _cast(array: pa.Array, feature: Any) -> pa.Array:

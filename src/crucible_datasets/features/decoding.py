@@ -18,10 +18,10 @@ import numpy as np
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import BadMediaError
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decode import Decoder, decoder
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.stages import Stages
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.later import Later
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def in_turn(values: Sequence[Any], feature: Any, column: str | None = None) -> I
 
 
 def is_media(feature: Any) -> bool:
-    """Whether there are media in a type, which take time and memory to decode."""
+    """Whether a feature holds media, which take time and memory to decode."""
     return any_leaf(feature, (Media,))
 
 
@@ -115,7 +115,7 @@ def _part(decode: Decoder, values: Sequence[Any]) -> Part:
 
 
 def _then(step: Callable[[Any], Any], part: Part) -> Part:
-    """A part one step further: what is wrong with a value now comes before what was wrong with a later one."""
+    """A part after one more step; an error of this step comes before an earlier step's error in a later value."""
     values, earlier = part
     made, error = _part(step, values)
     return made, error or earlier
@@ -147,9 +147,9 @@ def _located(parts: Iterator[Part], column: str | None) -> Iterator[Any]:
 
 
 class Located:
-    """While it is entered, errors of media tell the column, and the row of the dataset instead of its place in `rows`.
+    """A context in which errors of media name the column, and the row of the dataset instead of its place in `rows`.
 
-    Without rows, nobody knows which one it is.
+    Where `rows` is None, they name no row.
     """
 
     __slots__ = ("column", "rows")

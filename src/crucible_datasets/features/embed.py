@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decoding import Located
 from crucible_datasets.features.features import Features
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, rebuilt
+from crucible_datasets.features.types import any_leaf
 
 
 def embedded(table: pa.Table, features: Features) -> pa.Table:

@@ -14,15 +14,14 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.features.arrays import ArrayXD
-from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.classlabel import ClassLabel
+from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
 from crucible_datasets.features.translation import Translation
-from crucible_datasets.features.types import Json, LargeList, List, Value
-
-__all__ = ["as_arrow", "chunked", "column_of", "encode", "is_pandas", "is_plain", "recast"]
+from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
 # Arrow cuts finer times down to these units without a word; a cast says so.
@@ -69,11 +68,6 @@ def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return pa.chunked_array(values)
     return None
-
-
-def is_pandas(values: Any) -> bool:
-    """Whether values are a pandas series, index or array; without importing pandas."""
-    return type(values).__module__.split(".")[0] == "pandas"
 
 
 def _tensors(values: Any, feature: Any) -> pa.ChunkedArray | None:
@@ -138,7 +132,7 @@ def is_exact(feature: Any) -> bool:
 
 def encode(feature: Any, value: Any) -> Any:
     """One value of a feature, nested as the feature is, in the form that Arrow stores."""
-    if value is None:
+    if value is None or is_missing(value):
         return None
     if isinstance(feature, dict):
         return {name: encode(kind, value.get(name)) for name, kind in feature.items()}

@@ -114,18 +114,19 @@ def check_shape(storage: pa.Array, shape: Shape) -> None:
 
 def stacked(storage: pa.Array, shape: Shape) -> Any:
     """Nested lists of one shape as one numpy array, without copying; otherwise an object array of arrays."""
-    flat = _innermost(storage)
+    flat = innermost(storage)
     if storage.null_count == 0 and shape[0] is not None and flat.null_count == 0:
         return flat.to_numpy(zero_copy_only=False).reshape(len(storage), *shape)
     rows = np.empty(len(storage), dtype=object)
     for index, row in enumerate(storage):
         if row.is_valid:
-            values = _innermost(row.values).to_numpy(zero_copy_only=False)
+            values = innermost(row.values).to_numpy(zero_copy_only=False)
             rows[index] = values.reshape(-1 if shape[0] is None else shape[0], *shape[1:])
     return rows
 
 
-def _innermost(array: pa.Array) -> pa.Array:
+def innermost(array: pa.Array) -> pa.Array:
+    """The values inside nested lists, without what lies under null lists."""
     while dtypes.is_list(array.type):
         array = array.flatten()
     return array

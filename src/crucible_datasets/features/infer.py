@@ -8,7 +8,6 @@ type are an error that names the row, or become `Json` when asked.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,9 +19,10 @@ from crucible_datasets.exceptions import MixedTypesError, ValueTypeError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.dtypes import is_list
-from crucible_datasets.features.encode import as_arrow, column_of, is_pandas
+from crucible_datasets.features.encode import as_arrow, column_of
+from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.recognised import media_of
-from crucible_datasets.features.shred import array_of
+from crucible_datasets.features.shred import array_of, without_missing
 from crucible_datasets.features.storage import chunked, feature_of, plain
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
 from crucible_datasets.features.types import Json, LargeList, List
@@ -49,7 +49,7 @@ def infer_column(
         except (*_FAILURES, OverflowError):
             return _translated(values, name, on_mixed_types)
         if on_mixed_types == "use_json" and _has_gaps(array):
-            return _mixed(values, name)
+            return _mixed(without_missing(values), name)
     array = _compact(array, name)
     return chunked(array), feature_of(array.type)
 
@@ -69,7 +69,7 @@ def _at_once(values: Any) -> pa.Array | pa.ChunkedArray | None:
 
 def _from_pandas(values: Any) -> pa.Array | pa.ChunkedArray:
     # Among floats NaN is a number; elsewhere it marks what is missing.
-    array = pa.array(values, from_pandas=getattr(values.dtype, "kind", "") != "f")
+    array = pa.array(values.copy(), from_pandas=getattr(values.dtype, "kind", "") != "f")
     narrow = plain(array.type) == pa.large_string() and array.nbytes < 2**31
     return array.cast(pa.string()) if narrow else array
 
@@ -114,7 +114,7 @@ def translate(value: Any) -> Any:
     """A value in the terms of plain Python and one-dimensional numpy arrays, which Arrow reads."""
     if value is None or isinstance(value, (str, bytes, int, float)):
         return value
-    if value is getattr(sys.modules.get("pandas"), "NA", None):
+    if is_missing(value):
         return None
     if isinstance(value, dict):
         return {key: translate(item) for key, item in value.items()}

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from crucible_datasets.features.leaves import is_missing
+
 _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def dumps(value: Any) -> str:
-    """The value as JSON text: NaN and infinities become null, times milliseconds since 1970."""
+    """The value as JSON text: NaN, infinities and what is missing become null, times milliseconds since 1970."""
     try:
         return _encode(value)
     except ValueError:
@@ -65,6 +67,8 @@ def _finite(value: Any) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
+    if is_missing(value):
+        return None
     if isinstance(value, (set, frozenset)):
         return list(value)
     if isinstance(value, (bytes, bytearray)):

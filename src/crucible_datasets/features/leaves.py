@@ -16,12 +16,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+_MISSING = ("NAType", "NaTType")
 _MOST_BYTES = 2**31 - 1  # that offsets of 32 bits can tell
 
 
 def pays_off() -> bool:
     """Whether there is an import of pandas to avoid."""
     return "pandas" not in sys.modules
+
+
+def is_pandas(value: Any) -> bool:
+    """Whether pandas made a value; without importing it."""
+    return type(value).__module__.partition(".")[0] == "pandas"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is one of those by which pandas says that nothing is known."""
+    return type(value).__name__ in _MISSING and is_pandas(value)
 
 
 def leaves_of(values: list[Any], arrow: pa.DataType | None = None) -> pa.Array | None:

@@ -95,6 +95,13 @@ def chunked(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
     return to_storage(array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]))
 
 
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array, copied only when it lies in several pieces."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+
+
 def to_storage(array: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same values without extension types and dictionaries."""
     target = plain(array.type)

@@ -41,7 +41,7 @@ def rows_of(array: np.ndarray[Any, Any]) -> pa.ChunkedArray:
 
 
 def _nested(array: np.ndarray[Any, Any]) -> pa.Array:
-    lists = pa.array(np.ascontiguousarray(array).reshape(-1))
+    lists = pa.array(np.array(array, order="C").reshape(-1))  # a copy: whoever made it may write to it again
     for level in range(array.ndim - 1, 0, -1):
         count = int(np.prod(array.shape[:level]))
         lists = pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32) * np.int32(array.shape[level]), lists)

@@ -9,6 +9,7 @@ than the stored value, `decode_example` does that. Lists, structs (plain dicts) 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -95,6 +96,24 @@ def with_item(several: Any, feature: Any) -> Any:
     made = copy.copy(several)
     made.feature = feature
     return made
+
+
+def any_leaf(feature: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether a feature is, or holds at any depth, one of these types."""
+    if isinstance(feature, dict):
+        return any(any_leaf(value, kinds) for value in feature.values())
+    if isinstance(feature, (List, LargeList)):
+        return any_leaf(feature.feature, kinds)
+    return isinstance(feature, kinds)
+
+
+def with_leaves(feature: Any, change: Callable[[Any], Any]) -> Any:
+    """The feature, nested as it is, with `change` applied to the types inside its structs and lists."""
+    if isinstance(feature, dict):
+        return {name: with_leaves(value, change) for name, value in feature.items()}
+    if isinstance(feature, (List, LargeList)):
+        return with_item(feature, with_leaves(feature.feature, change))
+    return change(feature)
 
 
 def _sequence(feature: Any = None, length: int = -1, **kwargs: Any) -> Any:

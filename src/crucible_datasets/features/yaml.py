@@ -24,7 +24,7 @@ def to_yaml(tagged: Mapping[str, Any]) -> list[Node]:
 
 
 def _described(feature: Any) -> Node:
-    """One feature as the keys that stand beside its name."""
+    """One feature as the keys beside its name."""
     kind = feature.get("_type")
     if not isinstance(kind, str):
         return {"struct": to_yaml(feature)}

@@ -26,7 +26,7 @@ def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:
 
 
 def begun(items: Iterator[T], most: int) -> Generator[T]:
-    """The same, with a thread that is at work from now on, also on the first item."""
+    """What `ahead` gives, with a thread that starts now and makes the first item too."""
     queue: Queue[Any] = Queue(most)
     stop = threading.Event()
     thread = threading.Thread(target=_make, args=(items, queue, stop), name="crucible-ahead", daemon=True)

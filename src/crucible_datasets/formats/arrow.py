@@ -48,6 +48,8 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     with broken(path):
         reader = opened(source)
         require_readable_names(reader.schema)
+        if len(set(reader.schema.names)) < len(reader.schema.names):
+            raise ValueError("two of its columns have the same name")
         is_file = isinstance(reader, pa.RecordBatchFileReader)
         following = iter(map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader)
         size = source.size() if hasattr(source, "size") else 0
@@ -70,7 +72,7 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def require_bytes(batch: pa.RecordBatch, path: str) -> None:
-    """Rows that take no bytes cost nothing to claim: four billion of them fit into any file."""
+    """Refuse a batch of very many rows without bytes: a file can claim four billion of them for nothing."""
     limit = config.MAX_DECODED_BYTES // _BYTES_PER_EMPTY_ROW
     if batch.num_rows > limit and not batch.nbytes:
         raise LimitExceededError(path, "the number of rows without bytes", limit, "config.MAX_DECODED_BYTES")
@@ -86,7 +88,7 @@ def opened(source: Any) -> Any:
 
 
 def require_readable_names(fields: Iterable[pa.Field]) -> None:
-    """Names that are no text raise here, and not when somebody first shows a row."""
+    """Raise now, and not when a row is first shown, if the name of a field is not valid text."""
     for field in fields:
         if field.name is not None and pa.types.is_nested(field.type):
             require_readable_names(field.type.field(index) for index in range(field.type.num_fields))
@@ -94,7 +96,7 @@ def require_readable_names(fields: Iterable[pa.Field]) -> None:
 
 @contextmanager
 def broken(path: str, kind: str = "readable Arrow data") -> Iterator[None]:
-    """Whatever goes wrong with the bytes of a file is an error of that file."""
+    """Report whatever goes wrong with the bytes of a file as a `FileFormatError`."""
     try:
         yield
     except (DatasetsError, FileNotFoundError, PermissionError):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, BinaryIO
 
@@ -22,7 +23,10 @@ from crucible_datasets.formats.streams import name_of
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
-__all__ = ["FORMATS", "Filters", "Format", "columns_of", "expression_of", "narrowed"]
+__all__ = ["FORMATS", "Filters", "Format", "columns_of", "expression_of", "fitting", "narrowed"]
+
+# What Arrow says of filters that do not fit. Memory that ran out, or a call that was stopped, is no fault of theirs.
+_MISFITS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowKeyError)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def columns_of(filters: pc.Expression | None, available: list[str]) -> list[str]
 def narrowed(table: pa.Table, columns: list[str] | None, filters: pc.Expression | None) -> pa.Table:
     """The rows that match, with only the columns asked for."""
     if filters is not None:
-        table = _matching(table, filters)
+        with fitting(filters, table.column_names):
+            table = table.filter(filters)
     if columns is None or table.column_names == list(columns):
         return table
     for column in columns:
@@ -96,11 +101,13 @@ def narrowed(table: pa.Table, columns: list[str] | None, filters: pc.Expression 
     return table.select(columns)
 
 
-def _matching(table: pa.Table, filters: pc.Expression) -> pa.Table:
+@contextmanager
+def fitting(filters: pc.Expression, available: Iterable[str] | None = None) -> Iterator[None]:
+    """Where filters are applied: that they do not fit the columns, which may be known, is an error of theirs."""
     try:
-        return table.filter(filters)
-    except pa.ArrowException as error:
-        unknown = unknown_column(error)
-        if unknown is not None and unknown not in table.column_names:
-            raise ColumnNotFoundError(unknown, table.column_names) from error
+        yield
+    except _MISFITS as error:
+        unknown, names = unknown_column(error), None if available is None else list(available)
+        if unknown is not None and names is not None and unknown not in names:
+            raise ColumnNotFoundError(unknown, names) from error
         raise ArgumentError("filters", str(filters), f"they do not fit the columns: {error}") from error

@@ -1,4 +1,4 @@
-"""Whether row names are nothing but numbers of rows, so that nothing is lost without them."""
+"""Whether row names only number the rows, so that nothing is lost without them."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class Counting:
         self.last = int(found[-1])
 
     def is_even(self) -> bool:
-        """Whether they do, of two rows or more."""
+        """Whether there were two values or more, all of them the same step apart."""
         return self.even and self.step is not None

@@ -13,7 +13,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
-from crucible_datasets.formats.texts import LARGE, data_of, joined, one_array, parts, text, texts, with_point
+from crucible_datasets.formats.texts import LARGE, compacted, data_of, joined, parts, text, texts, with_point
 
 _MINIMAL, _ALL, _NONNUMERIC, _NONE = range(4)
 
@@ -165,8 +165,8 @@ class _Cells:
     def _texts(self, column: pa.ChunkedArray) -> pa.Array:
         kind = column.type
         if is_text(kind):
-            return one_array(column.cast(LARGE))
-        array = one_array(column)
+            return compacted(column.cast(LARGE))
+        array = compacted(column)
         if pa.types.is_boolean(kind):
             return pc.if_else(array, text("True"), text("False"))
         if pa.types.is_floating(kind):

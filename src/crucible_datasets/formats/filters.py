@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.formats.texts import texts
 
 Filters = Any  # a pyarrow expression, or tuples (column, operator, value) in disjunctive normal form
 Condition = tuple[str, str, Any]
@@ -128,13 +129,7 @@ def array_of(values: Sequence[Any]) -> pa.Array:
         return _of_buffers(pa.int64(), len(values), np.array(values, dtype=np.int64))
     if kinds == {float}:
         return _of_buffers(pa.float64(), len(values), np.array(values, dtype=np.float64))
-    if kinds == {str}:
-        texts = [value.encode() for value in values]
-        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        return pa.Array.from_buffers(
-            pa.string(), len(values), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))]
-        )
-    return pa.array(values)
+    return texts(values) if kinds == {str} else pa.array(values)
 
 
 def _of_buffers(kind: pa.DataType, length: int, values: Any) -> pa.Array:

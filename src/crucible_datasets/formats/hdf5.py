@@ -91,7 +91,7 @@ def _size(node: Any) -> int:
 
 
 def _refuse_bombs(stated: int, size: int, name: str) -> None:
-    """Values that were never written take no space in a file, however many it tells of."""
+    """Refuse a file that states far more values than it holds: those never written take no space in it."""
     allowed = max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, size * config.MAX_UNPACKED_RATIO)
     if stated > allowed:
         what = f"what its datasets hold is more than {config.MAX_UNPACKED_RATIO} times its size and"

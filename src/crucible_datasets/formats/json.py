@@ -23,11 +23,10 @@ from crucible_datasets.exceptions import (
     LimitExceededError,
     MixedTypesError,
 )
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column, mixed_feature
 from crucible_datasets.features.storage import feature_of, to_extension
-from crucible_datasets.features.types import Json, Value
+from crucible_datasets.features.types import Json, Value, any_leaf
 from crucible_datasets.features.unite import unite
 from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.arrow import require_readable_names
@@ -35,6 +34,7 @@ from crucible_datasets.formats.base import Filters, Format, columns_of
 from crucible_datasets.formats.json_broken import ON_BAD_LINES, good_lines
 from crucible_datasets.formats.json_gaps import deep_columns, uneven_columns
 from crucible_datasets.formats.json_mixed import Problem, Row, dumps, loads, parsed_rows, unmixed
+from crucible_datasets.formats.json_numbers import too_big_line
 from crucible_datasets.formats.json_structure import Lines, array_as_lines, check_depth, lines_of, too_deep
 from crucible_datasets.formats.json_types import has_time, holds_json_texts, readable_type, with_text
 from crucible_datasets.formats.json_width import gaps_in
@@ -235,7 +235,7 @@ class _Reader:
             table.validate(full=True)
         except (*_REFUSALS, UnicodeDecodeError) as error:
             self._require_utf8(text)
-            return self._row_by_row(text, error)
+            return self._up_to_too_big(text, blocks) or self._row_by_row(text, error)
         if self._settle(table, blocks):
             return self._table(text, blocks)
         names = self._uneven(table, text)
@@ -371,9 +371,17 @@ class _Reader:
                 if any_leaf(united, (Json,)):
                     self.mixed[field.name] = united
 
+    def _up_to_too_big(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem] | None:
+        """The rows before a line with a number that is too big for a double, if there is one."""
+        found = too_big_line(text)
+        if found is None:
+            return None
+        at, error = found
+        column = text.find(error.number.encode(), at) - at + 1
+        problem = Problem(str(error), at, at_end=False, line=0, column=column)
+        return (None if _is_blank(text[:at]) else self._table(text[:at], blocks)[0]), problem
+
     def _row_by_row(self, text: bytes, refusal: Exception) -> tuple[pa.Table | None, Problem | None]:
-        if "too big to be stored in double" in str(refusal):
-            raise FileFormatError(self.name, f"{refusal} Write it as text.", self.rows)  # not null in its place
         rows, problem = parsed_rows(text)
         for index, row in enumerate(rows):
             if row is not None and not isinstance(row, dict):

@@ -8,6 +8,7 @@ import msgspec
 
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.formats.json_mixed import is_row
+from crucible_datasets.formats.json_numbers import may_be_too_big, too_big_in
 from crucible_datasets.logging import get_logger
 
 logger = get_logger(__name__)
@@ -31,15 +32,24 @@ def _is_good(block: bytes, rows: msgspec.json.Decoder[object]) -> bool:
         rows.decode_lines(block)
     except _REFUSALS:
         return False
-    return True
+    return not may_be_too_big(block)
 
 
 def _without_bad(block: bytes, name: str, before: int | None) -> bytes:
     lines = block.split(b"\n")
     for place, line in enumerate(lines):
-        if line.strip() and not is_row(line):
+        reason = _refusal(line)
+        if reason is not None:
             lines[place] = b" " * len(line)
             if before is not None:
-                error = FileFormatError(name, "not a JSON object", None, None, before + place + 1)
+                error = FileFormatError(name, reason, None, None, before + place + 1)
                 logger.warning("A line that cannot be read is left out. %s", error)
     return b"\n".join(lines)
+
+
+def _refusal(line: bytes) -> str | None:
+    """Why a line is left out."""
+    if line.strip() and not is_row(line):
+        return "not a JSON object"
+    error = too_big_in(line)
+    return None if error is None else str(error)

@@ -11,13 +11,13 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.types import Json, LargeList, List
-from crucible_datasets.formats.texts import LARGE, characters_of, data_of, joined, one_array, text, with_point
+from crucible_datasets.formats.texts import LARGE, characters_of, compacted, data_of, joined, text, with_point
 
 
 def json_lines(columns: dict[str, pa.ChunkedArray], features: Any) -> memoryview:
     """One line per row. The columns are of types that JSON has."""
     fields = [
-        joined(text(("{" if not place else ",") + _key(name)), json_texts(one_array(column), features[name]))
+        joined(text(("{" if not place else ",") + _key(name)), json_texts(compacted(column), features[name]))
         for place, (name, column) in enumerate(columns.items())
     ]
     return data_of(joined(*fields, text("}\n")))

@@ -17,11 +17,11 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import jsontext
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.infer import mixed_feature
 from crucible_datasets.features.storage import feature_of, storage_type, to_extension
-from crucible_datasets.features.types import Json, LargeList, List
+from crucible_datasets.features.types import Json, LargeList, List, any_leaf
 from crucible_datasets.features.unite import unite
+from crucible_datasets.formats.json_numbers import DECODER, TooBigError
 
 Row = dict[str, Any]
 
@@ -96,13 +96,15 @@ def _parse_documents(text: bytes, rows: list[Any]) -> Problem | None:
         characters = text.decode()
     except UnicodeDecodeError as error:
         return Problem(f"not utf-8 text: {error}", error.start, at_end=False)
-    decode = json.JSONDecoder().raw_decode
+    decode = DECODER.raw_decode
     at = _next(characters, 0)
     while at < len(characters):
         try:
             value, end = decode(characters, at)
         except RecursionError:
             return Problem("nested too deeply.", len(characters[:at].encode()), at_end=False)
+        except TooBigError as error:
+            return Problem(str(error), len(characters[:at].encode()), at_end=False)
         except ValueError as error:
             return _broken(characters, at, error)
         rows.append(value)

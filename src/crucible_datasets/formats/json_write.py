@@ -17,11 +17,10 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.features import jsontext
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.storage import children, chunked, rebuilt
-from crucible_datasets.features.types import Json
+from crucible_datasets.features.types import Json, any_leaf
 from crucible_datasets.formats.json_lines import json_lines
 from crucible_datasets.formats.texts import parts
 

@@ -25,13 +25,13 @@ from crucible_datasets.exceptions import (
     LimitExceededError,
 )
 from crucible_datasets.features import Features
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, plain, to_storage
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.formats.arrow import broken as broken_arrow
 from crucible_datasets.formats.arrow import require_readable_names
-from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.base import Format, columns_of, expression_of, fitting, narrowed
 from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger
 from crucible_datasets.outputs.arrow import ArrowFormatter
@@ -39,6 +39,7 @@ from crucible_datasets.records import dataclass
 
 logger = get_logger(__name__)
 broken = partial(broken_arrow, kind="a readable Parquet file")
+applied = fitting  # to rows that are read in place, which know their columns before
 
 # Fewer, larger batches: a thread that decodes ahead waits for the interpreter between two of them.
 _BATCH_BYTES = 2 << 20
@@ -93,9 +94,7 @@ def _tables(
     for group in groups:
         for batch in decoded(source, path, file.metadata, group, wanted, batch_size):
             table = pa.Table.from_arrays(batch.columns, schema=stored.with_metadata(schema.metadata))
-            with applied(filters):
-                table = narrowed(table, None, filters)
-            yield table
+            yield narrowed(table, None, filters)
 
 
 def _field(schema: pa.Schema, name: str) -> pa.Field:
@@ -304,17 +303,8 @@ def groups_matching(source: Any, filters: pc.Expression, path: str) -> list[int]
     with broken(path):
         fragment = ds.ParquetFileFormat().make_fragment(source, LocalFileSystem() if isinstance(source, str) else None)
         fragment.ensure_complete_metadata()
-    with applied(filters):
+    with fitting(filters, fragment.physical_schema.names):
         return [group.id for group in fragment.subset(filters).row_groups]
-
-
-@contextmanager
-def applied(filters: pc.Expression) -> Iterator[None]:
-    """Whatever goes wrong with filters is an error of the filters."""
-    try:
-        yield
-    except pa.ArrowException as error:
-        raise ArgumentError("filters", str(filters), f"they do not fit the columns: {error}") from error
 
 
 def write(

@@ -20,7 +20,7 @@ _PART_BYTES = 1 << 20
 
 
 def parts(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in tables small enough that what is made of one fits into the memory that the last one left."""
+    """The rows in small tables: what is made of one fits into the memory that the one before has freed."""
     for table in tables:
         rows = max(1, int(_PART_BYTES * len(table) / max(table.nbytes, 1)))
         for start in range(0, len(table), rows):
@@ -36,7 +36,7 @@ def texts(words: Iterable[str]) -> pa.Array:
 
 @lru_cache(64)
 def word_set(words: tuple[str, ...]) -> pa.Array:
-    """The same, made once: a file with 100,000 columns asks for its words in each of them."""
+    """Words as an Arrow array, made once: a file with 100,000 columns asks for the same words in each."""
     return texts(words)
 
 
@@ -61,7 +61,7 @@ def data_of(array: pa.Array) -> memoryview:
 
 
 def characters_of(array: pa.Array) -> np.ndarray:
-    """The same as numbers."""
+    """The bytes of `data_of` as numbers."""
     return np.frombuffer(data_of(array), np.uint8)
 
 
@@ -71,7 +71,7 @@ def with_point(numbers: pa.Array) -> pa.Array:
     return pc.if_else(whole, joined(numbers, text(".0")), numbers) if pc.any(whole).as_py() else numbers
 
 
-def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
+def compacted(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array over buffers that hold its values and no others."""
     array = column.combine_chunks()
     return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array

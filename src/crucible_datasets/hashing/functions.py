@@ -114,7 +114,7 @@ _HAS_CONSTANT = frozenset(dis.hasconst)
 
 
 def _names_seen(code: types.CodeType) -> tuple[str, ...]:
-    """The names of variables that somebody can see: parameters, or all when the code looks at its variables."""
+    """The variables whose names matter: parameters, or all of them when the code inspects its variables."""
     if _SEES_LOCALS & set(code.co_names):
         return code.co_varnames
     stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)

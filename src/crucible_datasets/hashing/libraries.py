@@ -116,6 +116,9 @@ def _walk_fingerprint(walk: Walk, fingerprint: Any) -> None:
 
 def _walk_dataset(walk: Walk, dataset: Any) -> None:
     walk.write("dataset", str(dataset._fingerprint).encode())
+    shown = dataset._view.format
+    if shown != type(shown)():  # a fingerprint tells what is stored, and a function gets what is shown
+        walk.feed_at("format", shown)
 
 
 # By name, so that none of these packages needs to be imported.

@@ -71,7 +71,7 @@ class Walk:
             self._describe(value)
 
     def feed_called(self, value: Any) -> None:
-        """Add a value that is only called, so that nobody sees its name, documentation and annotations."""
+        """Add a value that is only called, so that its name, docstring and annotations do not matter."""
         self._feed(value)
 
     def _feed(self, value: Any) -> bool:

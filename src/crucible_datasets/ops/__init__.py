@@ -1,4 +1,4 @@
-"""Functions from view to view. The facades know them all, and a program that uses two of them imports two."""
+"""Stage 5 of 6: functions from view to view. Modules are imported when they are first used."""
 
 from typing import TYPE_CHECKING
 

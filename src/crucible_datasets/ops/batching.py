@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features, Json, List
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.encode import recast
+from crucible_datasets.features.storage import one_array
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import blocks
@@ -67,7 +68,7 @@ def _sizes(num_rows: int, size: int | None, drop_last: bool, shards: int) -> lis
 
 
 def _runs(view: View, names: list[str]) -> list[np.ndarray]:
-    columns.require(view, names)
+    view.require(names)
     changes = np.zeros(len(view) - 1, dtype=bool)
     for name in names:
         codes, _ = codes_of(view.column(name))
@@ -91,16 +92,10 @@ def _in_lists(view: View, ends: np.ndarray) -> pa.Table:
     offsets = as_arrow(ends - ends[0]).cast(pa.int32())
     return pa.table(
         {
-            name: pa.ListArray.from_arrays(offsets, _one(column))
+            name: pa.ListArray.from_arrays(offsets, one_array(column))
             for name, column in zip(table.column_names, table.columns, strict=True)
         }
     )
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def flatten(
@@ -110,7 +105,7 @@ def flatten(
     features: Mapping[str, Any] | None,
     fingerprint: str | None,
 ) -> View:
-    """The same rows side by side."""
+    """The same rows as a table of their own, without row indices."""
     view = columns.cast(view, features) if features is not None else view
     after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("flatten_indices")
     if cache_file_name is not None:

@@ -151,6 +151,23 @@ def from_frame(
     return view_of(pa.table(columns), wanted, info, split)
 
 
+def arrow_of_pandas(frame: Any, preserve_index: bool | None = None) -> pa.Table:
+    """The rows of a pandas data frame; cells that are arrays of several dimensions, which Arrow refuses, are lists."""
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=preserve_index)
+    except pa.ArrowInvalid:
+        grids = [name for name in frame.columns if any(getattr(cell, "ndim", 0) > 1 for cell in frame[name])]
+        if not grids:
+            raise
+    others = frame.copy(deep=False)
+    others[grids] = None
+    table = pa.Table.from_pandas(others, preserve_index=preserve_index)
+    for name in grids:
+        column, _ = infer_column(list(frame[name]), str(name))
+        table = table.set_column(table.column_names.index(str(name)), str(name), column)
+    return table
+
+
 def arrow_of_spark(frame: Any) -> pa.Table:
     """The rows of a Spark data frame, which older ones give only by way of pandas."""
     return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.tables.rows import inverse
 
 Codes = npt.NDArray[np.int64]
 
@@ -34,10 +35,8 @@ def codes_of(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
 def sorted_codes(column: pa.ChunkedArray) -> Codes:
     """One code per row, in the order of the values; null comes last."""
     codes, values = codes_of(column)
-    order = pc.sort_indices(values).to_numpy()
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[codes]
+    ranks = inverse(pc.sort_indices(values).to_numpy())
+    return ranks[codes]
 
 
 def joint_codes(columns: Sequence[pa.ChunkedArray]) -> Codes:

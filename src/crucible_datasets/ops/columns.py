@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,13 +31,6 @@ from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
 
 
-def require(view: View, names: Iterable[str]) -> None:
-    """Every name is a column, or the first that is not is an error."""
-    for name in names:
-        if not isinstance(name, str) or name not in view.features:
-            raise ColumnNotFoundError(name, view.column_names)
-
-
 def _listed(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
@@ -49,7 +42,7 @@ def _derived(view: View, given: str | None, operation: str, **facts: Any) -> Fin
 def select(view: View, names: str | Sequence[str], fingerprint: str | None = None) -> View:
     """Only these columns, in this order."""
     kept = _listed(names)
-    require(view, kept)
+    view.require(kept)
     if len(set(kept)) < len(kept):
         raise ColumnNamesError(kept, view.column_names, "a column can be selected only once")
     shown = view.format.columns
@@ -66,13 +59,13 @@ def select(view: View, names: str | Sequence[str], fingerprint: str | None = Non
 def remove(view: View, names: str | Sequence[str], fingerprint: str | None = None) -> View:
     """All columns but these."""
     gone = _listed(names)
-    require(view, gone)
+    view.require(gone)
     return select(view, [name for name in view.column_names if name not in gone], fingerprint)
 
 
 def rename(view: View, names: Mapping[str, str], fingerprint: str | None = None) -> View:
     """The same columns under new names."""
-    require(view, names)
+    view.require(names)
     after = [names.get(name, name) for name in view.column_names]
     if not all(after):
         raise ColumnNamesError(names.values(), view.column_names, "a name must not be empty")
@@ -135,7 +128,7 @@ def cast(view: View, features: Mapping[str, Any], fingerprint: str | None = None
 
 def cast_column(view: View, name: str, feature: Any, fingerprint: str | None = None) -> View:
     """One column as another type."""
-    require(view, [name])
+    view.require([name])
     return cast(view, {**view.features, name: feature}, fingerprint)
 
 
@@ -186,7 +179,7 @@ def field(view: View, column: str, name: str) -> View:
 
 def unique(view: View, name: str) -> list[Any]:
     """The different values of a column, in the order of their first appearance."""
-    require(view, [name])
+    view.require([name])
     column = view.column(name)
     with Located(name, None):
         return decoded(_different(column).to_pylist(), view.readable[name], name)
@@ -202,7 +195,7 @@ def _different(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
     """A column of values as labels, whose names are the values in sorted order."""
-    require(view, [name])
+    view.require([name])
     feature = view.features[name]
     if not isinstance(feature, Value):
         raise ArgumentError("column", name, f"only a Value column can become labels; this one is {feature}.")
@@ -225,7 +218,7 @@ def _placed(codes: pa.DictionaryArray, place: Mapping[str, int], null: int | Non
 
 def align_labels(view: View, label2id: Mapping[str, int], name: str) -> View:
     """Labels renumbered as `label2id` says; the names are compared without regard to case."""
-    require(view, [name])
+    view.require([name])
     feature = view.features[name]
     nested = isinstance(feature, (List, LargeList))
     labels = feature.feature if nested else feature

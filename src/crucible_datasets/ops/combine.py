@@ -52,7 +52,8 @@ def concatenate(
     filled = [view for view in views if len(view)]
     if not filled:
         return views[0]
-    features = _beside_features(filled) if axis else aligned([view.features for view in filled])
+    kinds = [view.features for view in filled]
+    features = beside_each_other(kinds) if axis else aligned(kinds)
     table, rows = _columns(filled, features) if axis else _rows(filled, features)
     others = [view.fingerprint for view in filled[1:]]
     return View(
@@ -193,19 +194,20 @@ def _column(table: pa.Table, name: str, feature: Any) -> pa.ChunkedArray:
     return column if column.type == target else cast_column(column, feature, name)
 
 
-def _beside_features(views: Sequence[View]) -> Features:
+def beside_each_other(several: Sequence[Features]) -> Features:
+    """The columns of all, whose names must differ."""
     features: dict[str, Any] = {}
-    for view in views:
-        if len(view) != len(views[0]):
-            raise ColumnLengthError(next(iter(view.features), ""), len(view), len(views[0]))
-        repeated = [name for name in view.features if name in features]
-        if repeated:
+    for more in several:
+        if repeated := [name for name in more if name in features]:
             raise ColumnNamesError(repeated, features, "more than one dataset has them; rename or remove them first")
-        features.update(view.features)
+        features.update(more)
     return Features(features)
 
 
 def _columns(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
     """All columns beside each other, each table seen through rows of its own."""
+    for view in views:
+        if len(view) != len(views[0]):
+            raise ColumnLengthError(next(iter(view.features), ""), len(view), len(views[0]))
     parts = tuple(part for view in views for part in view.parts(view.column_names))
     return beside(parts, tuple(features)), range(len(views[0]))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.config import DEFAULT_MAX_BATCH_SIZE
-from crucible_datasets.features import Features, LargeList, List
+from crucible_datasets.features import Features
 from crucible_datasets.features.media import Media
+from crucible_datasets.features.types import with_leaves
 from crucible_datasets.ops.read import Reader
 from crucible_datasets.outputs.base import OUTPUTS, Format
 from crucible_datasets.tables.view import View
@@ -36,13 +38,15 @@ def to_polars(
     view: View, batch_size: int | None, batched: bool, schema_overrides: Mapping[str, Any] | None, rechunk: bool
 ) -> Any:
     """Rows as a polars data frame, or as an iterator over frames."""
-
-    def finished(frame: Any) -> Any:
-        frame = frame.cast(dict(schema_overrides)) if schema_overrides else frame
-        return frame.rechunk() if rechunk else frame
-
     made = _whole_or_batches(view, Format("polars"), batch_size, batched)
-    return map(finished, made) if batched else finished(made)
+    finish = partial(finished_frame, schema_overrides=schema_overrides, rechunk=rechunk)
+    return map(finish, made) if batched else finish(made)
+
+
+def finished_frame(frame: Any, schema_overrides: Mapping[str, Any] | None, rechunk: bool) -> Any:
+    """A polars data frame with the types and the memory layout that `to_polars` was asked for."""
+    frame = frame.cast(dict(schema_overrides)) if schema_overrides else frame
+    return frame.rechunk() if rechunk else frame
 
 
 def _whole_or_batches(view: View, format: Format, batch_size: int | None, batched: bool) -> Any:
@@ -57,10 +61,10 @@ def _reader(view: View, format: Format) -> Reader:
 
 def reference(feature: Any) -> Any:
     """The feature with its media left as references: what is handed over holds bytes and paths, not open files."""
-    if isinstance(feature, dict):
-        return {name: reference(kind) for name, kind in feature.items()}
-    if isinstance(feature, (List, LargeList)):
-        return replace(feature, feature=reference(feature.feature))
+    return with_leaves(feature, _undecoded)
+
+
+def _undecoded(feature: Any) -> Any:
     return replace(feature, decode=False) if isinstance(feature, Media) else feature  # type: ignore[type-var]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from crucible_datasets.executors.base import Executor
 from crucible_datasets.fingerprint import Fingerprint
-from crucible_datasets.ops import columns, expressions, rows
+from crucible_datasets.ops import expressions, rows
 from crucible_datasets.ops.map import Result, call_facts, called, listed
 from crucible_datasets.ops.mapping import running
 from crucible_datasets.ops.mapping.calls import Call
@@ -48,7 +48,7 @@ def filtered(
     if expressions.is_expression(function):
         return expressions.filtered(**locals()), None
     taken = listed(input_columns)
-    columns.require(view, taken)
+    view.require(taken)
     if function is None:
         return (replace(view, fingerprint=Fingerprint.fixed(new_fingerprint)) if new_fingerprint else view), None
     call = called(function, batched, with_indices, with_rank, input_columns, fn_kwargs, on_error, rows_as_dicts=True)

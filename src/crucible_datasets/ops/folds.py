@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.ops.codes import Codes, by_code, codes_of, sorted_codes
 from crucible_datasets.ops.rows import random_generator
 from crucible_datasets.tables.rows import tightest
@@ -51,8 +51,7 @@ def k_fold(
 
 
 def _column(view: View, name: str) -> pa.ChunkedArray:
-    if name not in view.features:
-        raise ColumnNotFoundError(name, view.column_names)
+    view.require([name])
     return view.column(name)
 
 

@@ -23,6 +23,7 @@ from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.hashing import Arguments
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import values_of, view_of
+from crucible_datasets.ops.mapping.collecting import collect
 from crucible_datasets.outputs.python import collecting_rarely
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
@@ -157,7 +158,7 @@ def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[li
     try:
         stream = iter(generator(**gen_kwargs))
         while True:
-            rows.extend(islice(stream, _ROWS_PER_BATCH))
+            collect(islice(stream, _ROWS_PER_BATCH), rows)
             if not rows:
                 return
             _require_rows(rows, name, done)

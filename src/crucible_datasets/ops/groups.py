@@ -20,12 +20,11 @@ from crucible_datasets.exceptions import (
     AggregationError,
     ArgumentError,
     ColumnNamesError,
-    ColumnNotFoundError,
     DatasetsError,
     UnknownEntryError,
 )
 from crucible_datasets.features import Features, List
-from crucible_datasets.features.storage import feature_of
+from crucible_datasets.features.storage import feature_of, one_array
 from crucible_datasets.ops.codes import Codes, by_code, codes_of, joint_codes
 from crucible_datasets.tables.rows import tightest
 from crucible_datasets.tables.table import ArrowTable
@@ -101,8 +100,7 @@ def parse_aggregations(
 
 
 def _checked(view: View, column: str, function: str) -> None:
-    if column not in view.features:
-        raise ColumnNotFoundError(column, view.column_names)
+    view.require([column])
     if function not in FUNCTIONS:
         raise UnknownEntryError("aggregation", function, FUNCTIONS)
 
@@ -111,9 +109,7 @@ def _key_names(view: View, keys: str | Sequence[str]) -> list[str]:
     names = [keys] if isinstance(keys, str) else list(keys)
     if not names:
         raise ArgumentError("keys", keys, "expected at least one column to group by.")
-    for name in names:
-        if name not in view.features:
-            raise ColumnNotFoundError(name, view.column_names)
+    view.require(names)
     return names
 
 
@@ -183,8 +179,7 @@ def _list(view: View, found: Groups, column: str) -> tuple[pa.ChunkedArray, Any]
         start = int(found.starts[group])
         stop = max(group + 1, int(np.searchsorted(found.starts, start + block, side="right")) - 1)
         ends = found.starts[group : stop + 1] - start
-        values = sorted_values.slice(start, int(ends[-1]))
-        values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+        values = one_array(sorted_values.slice(start, int(ends[-1])))
         chunks.append(pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values))
         group = stop
     return pa.chunked_array(chunks, pa.list_(sorted_values.type)), List(view.features[column])

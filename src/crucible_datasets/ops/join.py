@@ -16,9 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError, ColumnNamesError
 from crucible_datasets.features import ClassLabel, Features, Value
-from crucible_datasets.features.cast import cast_column, unite
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.unite import unite
 from crucible_datasets.ops.codes import Codes, by_code, joint_codes
 from crucible_datasets.tables.rows import Rows, as_array, compose, tightest
 from crucible_datasets.tables.stack import stacked, with_null_row
@@ -67,9 +68,7 @@ def _names(given: str | Sequence[str], view: View) -> list[str]:
     names = [given] if isinstance(given, str) else list(given)
     if not names:
         raise ArgumentError("on", given, "expected at least one column.")
-    for name in names:
-        if name not in view.features:
-            raise ColumnNotFoundError(name, view.column_names)
+    view.require(names)
     return names
 
 

@@ -67,7 +67,7 @@ def mapped(
     if expressions.is_expression(function):
         return expressions.mapped(**locals()), None
     removed, taken = listed(remove_columns), listed(input_columns)
-    columns.require(view, [*removed, *taken])
+    view.require([*removed, *taken])
     if function is None:
         return _unchanged(view, removed, features, new_fingerprint), None
     call = called(function, batched, with_indices, with_rank, input_columns, fn_kwargs, on_error, split=with_split)

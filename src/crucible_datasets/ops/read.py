@@ -38,6 +38,8 @@ _FIRST_BLOCK = 16
 _DECODE_BLOCK = 256
 _GATHER_BLOCK = 2048
 
+Show = Callable[[pa.Table, Features], Any]
+
 
 @dataclass(frozen=True, eq=False)
 class Reader:
@@ -104,18 +106,18 @@ class Reader:
         return row
 
     def _formatted_row(self, table: pa.Table) -> Any:
-        if not self.hidden:
-            return self._with_hidden(self.formatter.row(table, self.shown), dict)
-        row = self.formatter.row(table.select(list(self.shown)), self.shown)
-        return self._with_hidden(row, lambda: PythonFormatter().row(table.select(list(self.hidden)), self.hidden))
+        return self._formatted(table, self.formatter.row, PythonFormatter().row)
 
-    def _with_hidden(self, shown: Any, hidden: Callable[[], dict[str, Any]]) -> Any:
+    def _formatted(self, table: pa.Table, show: Show, show_plain: Show) -> Any:
+        """What `show` makes of the formatted columns of a table, with what `show_plain` makes of the hidden ones."""
         if not self.view.format.output_all_columns or self.view.format.columns is None:
-            return shown
+            return show(table, self.shown)
+        shown = show(table.select(list(self.shown)), self.shown)
         if not isinstance(shown, dict):
             kind = type(shown).__name__
             raise TypeError(f"output_all_columns=True needs rows and batches that are dicts, not {kind}.")
-        return {**shown, **hidden()}
+        hidden = show_plain(table.select(list(self.hidden)), self.hidden) if self.hidden else {}
+        return {**shown, **hidden}
 
     def batch(self, rows: Rows) -> Any:
         """Some rows as a batch of columns."""
@@ -128,10 +130,7 @@ class Reader:
 
     def formatted(self, table: pa.Table) -> Any:
         """A table of the columns that are read, as a batch."""
-        if not self.hidden:
-            return self._with_hidden(self.formatter.batch(table, self.shown), dict)
-        batch = self.formatter.batch(table.select(list(self.shown)), self.shown)
-        return self._with_hidden(batch, lambda: PythonFormatter().batch(table.select(list(self.hidden)), self.hidden))
+        return self._formatted(table, self.formatter.batch, PythonFormatter().batch)
 
     def rows(self, chosen: Rows | None = None, first: int = _FIRST_BLOCK) -> Iterator[Any]:
         """Every row, or the chosen ones, in blocks that grow from `first` rows."""
@@ -209,18 +208,17 @@ class Reader:
             yield from (self._transformed(row, name) for row in self.rows())
         elif name not in self.shown:
             yield from self._plain(name).values(name)
-        elif self.output.name == "python":
-            start = 0
-            for table in self._blocks([name]):
-                with Located(name, range(start, len(self.view))):
-                    yield from PythonFormatter().values(table.column(0), self.shown[name])
-                start += table.num_rows
         else:
             only, start = self._only(name), 0
             for table in self._blocks([name]):
                 with Located(name, range(start, len(self.view))):
-                    yield from (row[name] for row in self.formatter.rows(table, only))
+                    yield from self._values_of(table, name, only)
                 start += table.num_rows
+
+    def _values_of(self, table: pa.Table, name: str, only: Features) -> Iterator[Any]:
+        if self.output.name == "python":
+            return PythonFormatter().values(table.column(0), only[name])
+        return (row[name] for row in self.formatter.rows(table, only))
 
     def _plain(self, name: str) -> Reader:
         """The reader of a column that the format leaves as it is."""

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.atomic import written_whole
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
-from crucible_datasets.tables.rows import as_array, chosen, is_whole, tightest
+from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.tables.rows import as_array, chosen, is_whole, shared_out, tightest
 from crucible_datasets.tables.table import ArrowTable, Table
 from crucible_datasets.tables.view import View
 
@@ -47,11 +47,7 @@ def shard(view: View, num_shards: int, index: int, contiguous: bool = True) -> V
     """One of `num_shards` parts: a run of rows, or every `num_shards`-th row."""
     if not 0 <= index < num_shards:
         raise ArgumentError("index", index, f"expected 0 to {num_shards - 1}, for num_shards={num_shards}.")
-    if not contiguous:
-        return view.moved(tightest(np.arange(index, len(view), num_shards, dtype=np.int64)), "shard")
-    size, extra = divmod(len(view), num_shards)
-    start = size * index + min(index, extra)
-    return view.moved(range(start, start + size + (index < extra)), "shard")
+    return view.moved(chosen(shared_out(len(view), num_shards, index, contiguous), len(view)), "shard")
 
 
 def random_generator(seed: int | None, generator: np.random.Generator | None) -> np.random.Generator:
@@ -91,9 +87,7 @@ def sort(
     directions = [reverse] * len(names) if isinstance(reverse, bool) else list(reverse)
     if len(directions) != len(names):
         raise ArgumentError("reverse", reverse, f"expected one bool, or one for each of {len(names)} columns.")
-    for name in names:
-        if name not in view.features:
-            raise ColumnNotFoundError(name, view.column_names)
+    view.require(names)
     if null_placement not in _NULL_PLACEMENTS:
         raise ArgumentError("null_placement", null_placement, "expected 'at_start' or 'at_end'.")
     orders: dict[str, str] = {}

@@ -1,10 +1,9 @@
 """`save_to_disk`: a view as a folder of Arrow files, in the layout that `ops.saved` describes and reads.
 
 A local folder is replaced whole: a reader, and whoever comes after a crash, finds all of the old
-dataset or all of the new one, also when it is saved over the files it was read from. Files of media
-that lie in folders of the data are saved with it. Elsewhere,
-and in a folder that holds other things only, files are written in place and `state.json` comes
-last: without it there is no dataset.
+dataset or all of the new one, also when it is saved over the files it was read from. Elsewhere, and
+in a folder that holds other things only, files are written in place and `state.json` comes last:
+without it there is no dataset. Files of media that lie in folders of the data are saved with it.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from crucible_datasets.ops.destination import Path, StorageOptions, inside, loca
 from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.outputs.arrow import ArrowFormatter
+from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View
 
 
@@ -135,13 +135,12 @@ def _write(view: View, shards: Shards, storage_options: StorageOptions, folder: 
 def _write_shards(
     view: View, places: list[str], workers: int, storage_options: StorageOptions, appear_whole: bool
 ) -> None:
-    size, extra = divmod(len(view), len(places))
-    starts = [size * index + min(index, extra) for index in range(len(places) + 1)]
+    shards = [shared_out(len(view), len(places), index) for index in range(len(places))]
     with progress.bar(total=len(view), desc="Saving the dataset", unit=" examples") as bar, ExitStack() as stack:
         run: Callable[..., Any] = map if workers == 1 else stack.enter_context(ThreadPoolExecutor(workers)).map
         counted = partial(_counted, bar, threading.Lock())
         write = partial(_write_shard, view, storage_options, appear_whole, counted)
-        list(run(write, places, starts[:-1], starts[1:]))
+        list(run(write, places, shards))
 
 
 def _counted(bar: Any, lock: threading.Lock, rows: int) -> None:
@@ -155,8 +154,7 @@ def _write_shard(
     appear_whole: bool,
     counted: Callable[[int], None],
     place: str,
-    start: int,
-    stop: int,
+    rows: range,
 ) -> None:
     schema, typed = view.features.arrow_schema, ArrowFormatter()
     with ExitStack() as stack:
@@ -169,7 +167,7 @@ def _write_shard(
             # A writer that fails to close leaves a file of its own open, and a full disk full.
             sink = stack.enter_context(pa.OSFile(path, "wb"))
         writer = stack.enter_context(pa.ipc.new_stream(sink, schema))
-        for table in blocks_with_files(view, range(start, stop)):
+        for table in blocks_with_files(view, rows):
             writer.write_table(typed.batch(table, view.features))
             counted(len(table))
 

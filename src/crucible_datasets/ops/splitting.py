@@ -1,4 +1,4 @@
-"""Divide the rows into parts: train and test, folds, a sample. Plain or stratified by any column.
+"""Divide the rows into train and test, or draw a sample; plain, or stratified by any column. Folds are in `folds`.
 
 Same seed, same rows as other libraries of this API: the generator is asked for the
 same numbers in the same order. Everything else is numpy on the codes of a column.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, SplitSizeError, StratificationError
+from crucible_datasets.exceptions import ArgumentError, SplitSizeError, StratificationError
 from crucible_datasets.ops.codes import Codes, by_code, sorted_codes, turns
 from crucible_datasets.ops.rows import random_generator
 from crucible_datasets.tables.rows import Rows, tightest
@@ -38,22 +38,28 @@ def train_test_split(
     test: Rows = range(0)
     if len(view):
         num_train, num_test = _sizes(test_size, train_size, len(view))
-        if not shuffle:
-            if stratify_by_column is not None:
-                raise StratificationError(stratify_by_column, "rows stay in their order with shuffle=False.")
-            train, test = range(num_train), range(num_train, num_train + num_test)
-        else:
+        if shuffle:
             draw = random_generator(None if generator is not None else seed, generator)
-            if stratify_by_column is None:
-                permutation = draw.permutation(len(view))
-                chosen = permutation[num_test : num_test + num_train], permutation[:num_test]
-            else:
-                chosen = _stratified_split(view, stratify_by_column, num_train, num_test, draw)
-            train, test = tightest(chosen[0]), tightest(chosen[1])
+            train, test = _drawn_split(view, stratify_by_column, num_train, num_test, draw)
+        elif stratify_by_column is not None:
+            raise StratificationError(stratify_by_column, "rows stay in their order with shuffle=False.")
+        else:
+            train, test = range(num_train), range(num_train, num_train + num_test)
     return (
         view.moved(train, "train_test_split.train", train_fingerprint),
         view.moved(test, "train_test_split.test", test_fingerprint),
     )
+
+
+def _drawn_split(
+    view: View, stratify_by_column: str | None, num_train: int, num_test: int, draw: np.random.Generator
+) -> tuple[Rows, Rows]:
+    if stratify_by_column is None:
+        permutation = draw.permutation(len(view))
+        train, test = permutation[num_test : num_test + num_train], permutation[:num_test]
+    else:
+        train, test = _stratified_split(view, stratify_by_column, num_train, num_test, draw)
+    return tightest(train), tightest(test)
 
 
 def _sizes(test_size: Size, train_size: Size, num_rows: int) -> tuple[int, int]:
@@ -135,8 +141,7 @@ def _likeliest_shares(counts: Indices, total: int, draw: np.random.Generator) ->
 
 
 def _classes(view: View, column: str) -> Codes:
-    if column not in view.features:
-        raise ColumnNotFoundError(column, view.column_names)
+    view.require([column])
     return sorted_codes(view.column(column))
 
 

@@ -11,6 +11,7 @@ from crucible_datasets.exceptions import ArgumentError, ProbabilitiesError
 from crucible_datasets.ops.codes import turns
 
 Indices = npt.NDArray[np.int64]
+Chances = npt.NDArray[np.float64]
 
 FIRST = "first_exhausted"
 ALL = "all_exhausted"
@@ -58,31 +59,37 @@ def _in_turns(sizes: Indices, strategy: str) -> tuple[Indices, Indices]:
     return whose, turn % sizes[whose]
 
 
-def _chances(sizes: Indices, probabilities: Sequence[float], strategy: str) -> npt.NDArray[np.float64]:
-    """The probabilities, once it is certain that drawing with them comes to an end."""
+def chances_of(count: int, probabilities: Sequence[float]) -> Chances:
+    """The probabilities of so many datasets, once they are known to be some."""
     chances = np.asarray(probabilities, dtype=np.float64)
-
-    def refuse(reason: str) -> ProbabilitiesError:
-        return ProbabilitiesError(chances.tolist(), reason)
-
-    if chances.shape != sizes.shape:
-        raise refuse(f"expected one for each of {len(sizes)} datasets.")
+    if chances.shape != (count,):
+        raise ProbabilitiesError(chances.tolist(), f"expected one for each of {count} datasets.")
     if not (chances >= 0).all():
-        raise refuse("none may be negative.")
+        raise ProbabilitiesError(chances.tolist(), "none may be negative.")
     if abs(chances.sum() - 1) > _ROUNDING:
-        raise refuse(f"they add up to {chances.sum():g} instead of 1.")
-    never = np.flatnonzero((chances == 0) & ((sizes > 0) | (strategy == ALL)))
-    if strategy != FIRST and len(never):
-        raise refuse(f"the datasets at {never.tolist()} are never drawn, so {strategy!r} would never end.")
-    empty = np.flatnonzero((chances > 0) & (sizes == 0))
-    if strategy != ONCE and len(empty):
-        raise refuse(f"the datasets at {empty.tolist()} have no row to draw.")
+        raise ProbabilitiesError(chances.tolist(), f"they add up to {chances.sum():g} instead of 1.")
     return chances
 
 
-def _by_chance(
-    sizes: Indices, chances: npt.NDArray[np.float64], draw: np.random.Generator, strategy: str
-) -> tuple[Indices, Indices]:
+def refuse_never_drawn(chances: Chances, never: npt.NDArray[np.bool_], strategy: str) -> None:
+    """Raise an error if the strategy waits for the end of datasets that are `never` drawn."""
+    if strategy != FIRST and never.any():
+        places = np.flatnonzero(never).tolist()
+        reason = f"the datasets at {places} are never drawn, so {strategy!r} would never end."
+        raise ProbabilitiesError(chances.tolist(), reason)
+
+
+def _chances(sizes: Indices, probabilities: Sequence[float], strategy: str) -> Chances:
+    """The probabilities, once it is certain that drawing with them comes to an end."""
+    chances = chances_of(len(sizes), probabilities)
+    refuse_never_drawn(chances, (chances == 0) & ((sizes > 0) | (strategy == ALL)), strategy)
+    empty = np.flatnonzero((chances > 0) & (sizes == 0))
+    if strategy != ONCE and len(empty):
+        raise ProbabilitiesError(chances.tolist(), f"the datasets at {empty.tolist()} have no row to draw.")
+    return chances
+
+
+def _by_chance(sizes: Indices, chances: Chances, draw: np.random.Generator, strategy: str) -> tuple[Indices, Indices]:
     """Draw views until the strategy is content, then give each draw the next row of its view."""
     watched = np.flatnonzero((chances > 0) & (sizes > 0))
     enough = np.any if strategy == FIRST else np.all

@@ -16,15 +16,9 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from crucible_datasets.features import dtypes
+from crucible_datasets.features.extension import innermost
 
 AnyArray = npt.NDArray[Any]
-
-
-def whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column as one array, copied only when it lies in several pieces."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def holds_no_numbers(arrow: pa.DataType) -> bool:
@@ -110,15 +104,15 @@ def matrices(array: pa.Array, shape: tuple[int | None, ...]) -> AnyArray:
     if shape[0] is None:
         return _sized_by_row(array, shape[1:])
     if not array.null_count:
-        return leaves(_innermost(array)).reshape(len(array), *shape)
-    present = leaves(_innermost(array.drop_null())).reshape(-1, *shape)
+        return leaves(innermost(array)).reshape(len(array), *shape)
+    present = leaves(innermost(array.drop_null())).reshape(-1, *shape)
     rows = np.full((len(array), *present.shape[1:]), np.nan, dtype=np.result_type(present.dtype, np.float64))
     rows[array.is_valid().to_numpy(zero_copy_only=False)] = present
     return rows
 
 
 def _sized_by_row(array: pa.Array, shape: tuple[int | None, ...]) -> AnyArray:
-    flat = leaves(_innermost(array)).reshape(-1, *shape)
+    flat = leaves(innermost(array)).reshape(-1, *shape)
     if not array.null_count and (length := equal_length(array)) is not None:
         return flat.reshape(len(array), length, *shape)
     rows = np.empty(len(array), dtype=object)
@@ -127,9 +121,3 @@ def _sized_by_row(array: pa.Array, shape: tuple[int | None, ...]) -> AnyArray:
         rows[index] = float("nan") if length is None else flat[start : start + length]
         start += length or 0
     return rows
-
-
-def _innermost(array: pa.Array) -> pa.Array:
-    while dtypes.is_list(array.type):
-        array = array.flatten()
-    return array

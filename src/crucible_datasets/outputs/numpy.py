@@ -15,7 +15,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.features import dtypes
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
-from crucible_datasets.outputs.tensors import TensorFormatter, alike
+from crucible_datasets.outputs.tensors import TensorFormatter, alike, default_dtype
 
 WIDEST_IN_BULK = 256  # beyond that the padding costs more than it saves
 
@@ -24,7 +24,7 @@ class NumpyFormatter(TensorFormatter):
     """Keyword arguments are those of `numpy.asarray`."""
 
     def tensor(self, value: Any) -> AnyArray:
-        made = np.asarray(value, **{**_default_dtype(value), **self.kwargs})
+        made = np.asarray(value, **{**default_dtype(value, np.int64, np.float32), **self.kwargs})
         # What is a scalar of numpy already stays one.
         return made[()] if isinstance(value, np.number) else made
 
@@ -63,15 +63,6 @@ class NumpyFormatter(TensorFormatter):
             return list(rows)
         ends = np.cumsum(sizes).tolist()
         return [rows[end - size : end] for size, end in zip(sizes, ends, strict=True)]
-
-
-def _default_dtype(value: Any) -> dict[str, Any]:
-    if not isinstance(value, (np.ndarray, np.generic)):
-        return {}
-    # Durations count as integers here, as they do for numpy's own type tree.
-    if value.dtype.kind in "ium":
-        return {"dtype": np.int64}
-    return {"dtype": np.float32} if value.dtype.kind == "f" else {}
 
 
 def _fixed_width(array: pa.Array) -> AnyArray:

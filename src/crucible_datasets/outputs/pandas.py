@@ -13,6 +13,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import decoded
+from crucible_datasets.features.storage import one_array
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.python import collector_paused
@@ -37,7 +38,7 @@ class PandasFormatter:
         if decoder(feature):
             return self.pandas.Series(decoded(column.to_pylist(), feature, column._name), name=column._name)
         if isinstance(feature, ArrayXD):
-            rows = arrays.matrices(arrays.whole(column), feature.shape)
+            rows = arrays.matrices(one_array(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
         if _are_records(column.type):
             return self.pandas.Series(_lists_of_records(column), name=column._name)

@@ -44,7 +44,7 @@ def paused_for(*kinds: pa.DataType) -> AbstractContextManager[None]:
 
 @contextmanager
 def collecting_rarely() -> Iterator[None]:
-    """Garbage is collected less often: for code of others that makes rows, or gets them, most of which are soon gone.
+    """Garbage is collected less often: for users' code that makes or receives rows, most of which are soon gone.
 
     The collector would walk over them several times before: a third of the time that 100k chat rows take.
     """

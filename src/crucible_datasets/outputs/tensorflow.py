@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
-from crucible_datasets.outputs.tensors import TensorFormatter, alike
+from crucible_datasets.outputs.tensors import TensorFormatter, alike, default_dtype
 from crucible_datasets.registry import need
 
 
@@ -21,14 +21,8 @@ class TensorflowFormatter(TensorFormatter):
         self.tf = need("tensorflow", extra="tensorflow")
 
     def tensor(self, value: Any) -> Any:
-        return self.tf.convert_to_tensor(value, **{**self._default_dtype(value), **self.kwargs})
-
-    def _default_dtype(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, (np.ndarray, np.generic)):
-            return {}
-        if value.dtype.kind in "ium":
-            return {"dtype": self.tf.int64}
-        return {"dtype": self.tf.float32} if value.dtype.kind == "f" else {}
+        dtype = default_dtype(value, self.tf.int64, self.tf.float32)
+        return self.tf.convert_to_tensor(value, **{**dtype, **self.kwargs})
 
     def image(self, pixels: AnyArray) -> Any:
         return self.tf.convert_to_tensor(pixels, **self.kwargs)

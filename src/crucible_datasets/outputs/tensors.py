@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import chain
@@ -22,6 +21,8 @@ from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import Located, in_turn, is_media
+from crucible_datasets.features.image import is_picture
+from crucible_datasets.features.storage import one_array
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.arrays import AnyArray
 
@@ -53,7 +54,7 @@ class TensorFormatter(ABC):
             return ({} for _ in range(table.num_rows))
         if not self._has_media(features):
             pairs = zip(table.columns, features.values(), strict=True)
-            columns = [self.items(arrays.whole(column), feature) for column, feature in pairs]
+            columns = [self.items(one_array(column), feature) for column, feature in pairs]
             return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
         # Decoded media are many times as large as they are stored.
         starts = range(0, table.num_rows, _MEDIA_AT_ONCE)
@@ -67,7 +68,7 @@ class TensorFormatter(ABC):
 
     def _rows(self, table: pa.Table, features: Features, first: int) -> Iterator[dict[str, Any]]:
         columns = [
-            self._in_turn(column, name, kind, first) if is_media(kind) else self.items(arrays.whole(column), kind)
+            self._in_turn(column, name, kind, first) if is_media(kind) else self.items(one_array(column), kind)
             for column, (name, kind) in zip(table.columns, features.items(), strict=True)
         ]
         return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
@@ -89,7 +90,7 @@ class TensorFormatter(ABC):
             return self.tensor(np.empty(0))
         if arrays.holds_no_numbers(column.type):
             return self.text_column(column)
-        array = arrays.whole(column)
+        array = one_array(column)
         stacked = arrays.matrices(array, feature.shape) if isinstance(feature, ArrayXD) else arrays.block(array)
         if stacked is not None and stacked.dtype != object:
             return self.tensor(stacked)
@@ -140,7 +141,7 @@ class TensorFormatter(ABC):
             return self.tensor(value)
         if callable(shown_as := getattr(value, "shown_as", None)):
             return shown_as(self.media)
-        return self.image(np.asarray(value)) if _is_image(value) else value
+        return self.image(np.asarray(value)) if is_picture(value) else value
 
     def text(self, value: Any) -> Any:
         """A string, bytes or None."""
@@ -184,6 +185,10 @@ def alike(values: list[Any], kind: type | tuple[type, ...]) -> bool:
     return tensors and len({(tuple(value.shape), value.dtype) for value in values}) == 1
 
 
-def _is_image(value: Any) -> bool:
-    pillow = sys.modules.get("PIL.Image")
-    return pillow is not None and isinstance(value, pillow.Image)
+def default_dtype(value: Any, integers: Any, floats: Any) -> dict[str, Any]:
+    """The dtype of a numpy value's tensor, as a keyword argument; durations count as integers, as in numpy's tree."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return {}
+    if value.dtype.kind in "ium":
+        return {"dtype": integers}
+    return {"dtype": floats} if value.dtype.kind == "f" else {}

@@ -14,13 +14,13 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, ClassVar, cast
+from typing import Any, BinaryIO, ClassVar
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.ahead import ahead
-from crucible_datasets.formats.streams import BLOCK, NamedBytes
+from crucible_datasets.formats.streams import BLOCK
 from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
@@ -28,7 +28,6 @@ from crucible_datasets.reading.linerows import LineRows
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.source import Shard
-from crucible_datasets.streams.starts import of_arrow
 
 # A byte at which a block begins, the rows of it that came before, and those that come now.
 Given = tuple[int, int, Batch]
@@ -79,6 +78,12 @@ class BlockShard(FileShard):
                         yield [begin, before + used], batch.slice(used)
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
+
+    def inside(self, at: Position, num_rows: int) -> Position | None:
+        if not self._is_in_records:
+            return super().inside(at, num_rows)
+        offset, given = at
+        return [offset, given + num_rows]
 
     @contextmanager
     def _stream(self) -> Iterator[BinaryIO]:
@@ -173,11 +178,10 @@ class BlockShard(FileShard):
     def _rows(self, text: bytes, at: int) -> tuple[Batch | None, FileFormatError | None, int | None]:
         """The rows of a block, what is wrong behind them, and where they end, if that is known."""
         head = self._head() if at else b""
-        stream = cast(BinaryIO, NamedBytes(head + text, self.file.name))
         pieces: list[Batch] = []
         problem, end = None, None
         try:
-            pieces.extend(of_arrow(table) for table in self.request.parsed(stream, self.file))
+            pieces.extend(Batch.of_arrow(table) for table, _ in self.request.tables(self.file, head + text))
         except FileFormatError as error:
             end = None if error.offset is None else max(error.offset - len(head), 0)
             reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"

@@ -7,13 +7,12 @@ format; a column has the type that holds it in all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import field, replace
 from functools import partial
 from glob import escape, glob
-from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar, cast
 
 import pyarrow as pa
 
@@ -21,10 +20,13 @@ from crucible_datasets import progress
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FeaturesMismatchError, FileFormatError
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
+from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.streams import NamedBytes
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
+from crucible_datasets.reading.lacking import known_columns, looked_at
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, told_of, united_all
@@ -32,6 +34,7 @@ from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, 
 logger = get_logger(__name__)
 
 Batch = tuple[pa.Table, Features, str]
+Made = TypeVar("Made")
 _PART = "part-"  # how the files begin that are written before their types are known
 _ON_BAD_FILES = ("error", "warn", "skip")
 
@@ -52,7 +55,7 @@ class Request:
     columns: list[str] | None = None
     filters: Filters = None
     on_bad_files: str = "error"
-    known: Mapping[str, pa.DataType] | None = None  # columns of all files, where some lack one that is needed
+    known: Features | None = None  # columns of other files, where some may lack one that is needed
 
     def __post_init__(self) -> None:
         if self.on_bad_files not in _ON_BAD_FILES:
@@ -83,26 +86,55 @@ class Request:
     def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """What is wanted of the bytes of a file."""
         options = {"features": self.features, **self.all_options(file)}
-        if self.known is None:
-            return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
-        filters = expression_of(self.filters)
-        needed = [*(self.columns or ()), *columns_of(filters, list(self.known))]
-        whole = self.format.rows(stream, **options)
-        return (narrowed(_filled(table, needed, self.known), self.columns, filters) for table in whole)
+        return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
 
-    def tables(self, file: DataFile) -> Generator[tuple[pa.Table, int], None, None]:
-        """What is wanted of one file, and how many of its bytes have been read so far."""
-        with opened(file) as stream:
-            for table in self.parsed(stream, file):
-                yield table, _position(stream, file)
+    def filled(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
+        """The same of a file that lacks columns which others have."""
+        whole = self.format.rows(stream, features=self.features, **self.all_options(file))
+        return map(self.narrowed, whole)
+
+    def narrowed(self, table: pa.Table) -> pa.Table:
+        """The rows and columns of a table that are wanted."""
+        return narrowed(self.filtered(table), self.columns, None)
+
+    def filtered(self, table: pa.Table) -> pa.Table:
+        """The rows that are wanted; columns that are needed, and only others have, are null."""
+        if self.filters is None and self.known is None:
+            return table
+        lacking = self.lacking(table.column_names)
+        for name, kind in lacking.items():  # filters must see a type
+            table = table.append_column(name, pa.nulls(table.num_rows, storage_type(kind)))
+        rows = narrowed(table, None, expression_of(self.filters))
+        for name in lacking:  # but to those who unite types, rows without a column say nothing of it
+            rows = rows.set_column(rows.column_names.index(name), name, pa.nulls(rows.num_rows))
+        return rows
+
+    def lacking(self, available: Collection[str]) -> Features:
+        """The columns that are needed, and only others have."""
+        known = self.known or Features()
+        needed = {*(self.columns or ()), *columns_of(expression_of(self.filters), list(known))}
+        return Features({name: known[name] for name in known if name in needed and name not in available})
+
+    def tables(self, file: DataFile, text: bytes | None = None) -> Generator[tuple[pa.Table, int], None, None]:
+        """What is wanted of one file, or of a text of it, and how many of its bytes have been read so far."""
+        given = 0
+        try:
+            with _bytes_of(file, text) as stream:
+                for table in self.parsed(stream, file):
+                    given += table.num_rows
+                    yield table, _position(stream, file)
+            return
+        except ColumnNotFoundError as error:
+            if error.column not in (self.known or ()):
+                raise
+        with _bytes_of(file, text) as stream:  # rows that came before the error had nulls already
+            for table in self.filled(stream, file):
+                rest, given = table.slice(given), max(given - table.num_rows, 0)
+                yield rest, _position(stream, file)
 
 
-def _filled(table: pa.Table, needed: Iterable[str], known: Mapping[str, pa.DataType]) -> pa.Table:
-    """A table with nulls for the columns that it lacks."""
-    for name in needed:
-        if name not in table.column_names:
-            table = table.append_column(name, pa.nulls(table.num_rows, known[name]))
-    return table
+def _bytes_of(file: DataFile, text: bytes | None) -> AbstractContextManager[BinaryIO]:
+    return opened(file) if text is None else nullcontext(cast(BinaryIO, NamedBytes(text, file.name)))
 
 
 def _position(stream: Any, file: DataFile) -> int:
@@ -114,35 +146,26 @@ def _position(stream: Any, file: DataFile) -> int:
 
 def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
     """All rows as one table in memory."""
-    try:
-        return _in_memory(files, request)
-    except ColumnNotFoundError as error:
-        return _in_memory(files, _knowing_all(files, request, error))
+    return _tried(lambda wanted: _in_memory(files, wanted), files, request)
 
 
 def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
     """All rows as Arrow files of one type in an existing folder."""
+    _tried(lambda wanted: _into_folder(folder, files, wanted, num_proc), files, request)
+
+
+def _tried(read: Callable[[Request], Made], files: Sequence[DataFile], request: Request) -> Made:
+    """What is read by a request; where a file lacks a column, by one that knows of the columns of the others."""
     try:
-        _into_folder(folder, files, request, num_proc)
+        return read(request)
     except ColumnNotFoundError as error:
-        request = _knowing_all(files, request, error)
-        for path in glob(os.path.join(escape(folder), f"{_PART}*")):
-            os.remove(path)
-        _into_folder(folder, files, request, num_proc)
-
-
-def _knowing_all(files: Sequence[DataFile], request: Request, error: ColumnNotFoundError) -> Request:
-    """The request for files of which some lack a column that others have; the error if none has it."""
-    known: dict[str, pa.DataType] = {}
-    everything = replace(request, columns=None, filters=None)
-    for file in files if len(files) > 1 else ():
-        with suppress(FileFormatError), closing(everything.tables(file)) as tables:
-            for table, _ in islice(tables, 1):
-                kinds = {field.name: field.type for field in ArrowTable.of(table).table.schema}
-                known |= {name: kind for name, kind in kinds.items() if known.get(name, pa.null()) == pa.null()}
-    if error.column not in known:
-        raise error
-    return replace(request, known=known)
+        if len(files) < 2:
+            raise
+        looks = [partial(looked_at, file, request) for file in files]
+        known = known_columns(looks, request.columns, request.filters)
+        if error.column not in known:
+            raise
+    return read(replace(request, known=known))
 
 
 def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
@@ -158,6 +181,8 @@ def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, F
 
 
 def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None) -> None:
+    for path in glob(os.path.join(escape(folder), f"{_PART}*")):  # of a try before
+        os.remove(path)
     parts = shared_out(files, num_proc or 1)
     tasks = [
         Task(partial(_write, os.path.join(folder, f"{_PART}{number}"), part, request), range(0), _title(part))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
@@ -11,24 +11,26 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
-from crucible_datasets.features import Features
+from crucible_datasets.features import Features, Value
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.arrow import batches as arrow_batches
 from crucible_datasets.formats.arrow import broken, opened
-from crucible_datasets.formats.base import columns_of, expression_of, narrowed
+from crucible_datasets.formats.base import columns_of, expression_of
 from crucible_datasets.formats.filters import clauses_of, is_written_out
-from crucible_datasets.formats.parquet import applied, parquet_reader
 from crucible_datasets.formats.parquet import broken as broken_parquet
+from crucible_datasets.formats.parquet import parquet_reader
 from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.streams.base import Position, shared_out
+from crucible_datasets.reading.lacking import Seen, looked_at
+from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Shard
-from crucible_datasets.streams.starts import of_arrow
+from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.footers import part_elsewhere, parts_of
 from crucible_datasets.tables.parquet import groups_left_in
 from crucible_datasets.tables.rowgroups import ParquetPart
+from crucible_datasets.tables.rows import shared_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +57,27 @@ class FileShard(Shard):
         """The same shard, which may make use of what the rows of the stream are expected to be."""
         return self
 
+    def looked_at(self, seen: Seen) -> Iterable[Features]:
+        """The columns of the file, as far as they are needed."""
+        return looked_at(self.file, self.request, seen)
+
+    def knowing(self, known: Features) -> FileShard:
+        """The same shard, whose rows have nulls for columns that only other files have."""
+        return replace(self, request=replace(self.request, known=known))
+
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
         try:
             for table, _ in self.request.tables(self.file):
                 wanted = table.slice(max(start - row, 0))
                 if wanted.num_rows:
-                    yield row + table.num_rows - wanted.num_rows, of_arrow(wanted)
+                    yield row + table.num_rows - wanted.num_rows, Batch.of_arrow(wanted)
                 row += table.num_rows
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
+
+    def inside(self, at: Position, num_rows: int) -> Position | None:
+        return (at or 0) + num_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +93,18 @@ class ParquetShard(FileShard):
         return {**super().__getstate__(), **added}
 
     def expecting(self, features: Features | None) -> ParquetShard:
-        return replace(self, expected=tuple(features or ()))
+        return self._with_footer(replace(self, expected=tuple(features or ())))
+
+    def looked_at(self, seen: Seen) -> Iterable[Features]:
+        return [] if self.part is None else [self.part.features]
+
+    def knowing(self, known: Features) -> ParquetShard:
+        return self._with_footer(replace(self, request=replace(self.request, known=known)))
+
+    def _with_footer(self, made: ParquetShard) -> ParquetShard:
+        if "part" in vars(self):  # which may have come from far away
+            vars(made)["part"] = self.part
+        return made
 
     def only(self, names: Sequence[str]) -> ParquetShard:
         return replace(self, unneeded=self.unneeded | (frozenset(self.expected) - set(names)))
@@ -120,8 +144,7 @@ class ParquetShard(FileShard):
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
         if self.part is None:
             return
-        filters = expression_of(self.request.filters)
-        names = self._names(self.part, filters)
+        names = self._names(self.part)
         features = Features({name: self.part.features[name] for name in names})
         possible = self._possible(self.part)
         for group, first in zip(self._sizes, [0, *accumulate(self._sizes.values())], strict=False):
@@ -131,7 +154,7 @@ class ParquetShard(FileShard):
             for record_batch in self.part.batches(group, names, self.request.options.get("batch_size")):
                 wanted = record_batch.slice(max(start - row, 0))
                 row += record_batch.num_rows
-                batch = self._chosen(wanted, features, filters)
+                batch = self._chosen(wanted, features)
                 if len(batch):
                     yield row - wanted.num_rows, batch
 
@@ -141,23 +164,27 @@ class ParquetShard(FileShard):
         if filters is None:
             return None
         wanted = clauses_of(filters) if is_written_out(filters) else filters
-        looked_at = tuple(columns_of(expression_of(filters), list(part.features)))
-        return groups_left_in(part, part.features, wanted, looked_at)
+        if not is_written_out(filters) and self.request.lacking(part.features):
+            return None  # Arrow judges no expression by a file that lacks a column of it
+        names = tuple(columns_of(expression_of(filters), list(part.features)))
+        return groups_left_in(part, part.features, wanted, names)
 
-    def _names(self, part: ParquetPart, filters: Any) -> list[str]:
+    def _names(self, part: ParquetPart) -> list[str]:
+        """The columns that are read."""
         available = list(part.features)
         wanted = available if self.request.columns is None else self.request.columns
+        lacking = self.request.lacking(available)
         for name in wanted:
-            if name not in part.features:
+            if name not in part.features and name not in lacking:
                 raise ColumnNotFoundError(name, available)
-        needed = [name for name in wanted if name not in self.unneeded] or wanted[:1]  # which tells how many rows
-        return list(dict.fromkeys([*needed, *columns_of(filters, available)]))
+        needed = [name for name in wanted if name not in self.unneeded and name not in lacking]
+        names = dict.fromkeys([*needed, *columns_of(expression_of(self.request.filters), available)])
+        return list(names) or available[:1]  # which tells how many rows
 
-    def _chosen(self, found: pa.RecordBatch, features: Features, filters: Any) -> Batch:
-        table = pa.Table.from_batches([found])
-        if filters is not None:
-            with applied(filters):
-                table = narrowed(table, None, filters)
+    def _chosen(self, found: pa.RecordBatch, features: Features) -> Batch:
+        table = self.request.filtered(pa.Table.from_batches([found]))
+        if len(table.column_names) > len(features):
+            features = Features({name: features.get(name, Value("null")) for name in table.column_names})
         batch = Batch.of_table(table, features)
         names = [name for name in self.request.columns or features if name not in self.unneeded]
         if not names:  # all that is needed is null
@@ -184,6 +211,9 @@ class ParquetShard(FileShard):
     def moved(self, at: Position, num_rows: int) -> Position:
         return (at or 0) + num_rows
 
+    def inside(self, at: Position, num_rows: int) -> Position | None:
+        return None if self.request.filters is not None else self.moved(at, num_rows)
+
     def parts(self) -> Sequence[Shard]:
         return [replace(self, groups=(group,)) for group in self._sizes] or [self]
 
@@ -198,20 +228,39 @@ class ParquetShard(FileShard):
 class ArrowShard(FileShard):
     """An Arrow file, memory-mapped. A position is the number of the next row."""
 
+    @cached_property
+    def features(self) -> Features | None:
+        """What the columns that are asked for mean, also where there are no rows; None if it cannot be read."""
+        try:
+            with broken(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
+                found = features_in(self.file.path, opened(source).schema)
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+            return None
+        return Features({name: found[name] for name in self.request.columns or found if name in found})
+
+    def looked_at(self, seen: Seen) -> Iterable[Features]:
+        whole = replace(self, request=replace(self.request, columns=None))
+        return [] if whole.features is None else [whole.features]
+
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
         try:
             for found in arrow_batches(pa.memory_map(os.fsencode(self.file.path)), self.file.path):
                 wanted = found.slice(max(start - row, 0))
-                if wanted.num_rows:
-                    yield row + found.num_rows - wanted.num_rows, self._chosen(wanted)
                 row += found.num_rows
+                batch = self._chosen(wanted)
+                if len(batch):
+                    yield row - wanted.num_rows, batch
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
 
+    def inside(self, at: Position, num_rows: int) -> Position | None:
+        return None if self.request.filters is not None else self.moved(at, num_rows)
+
     def _chosen(self, found: pa.RecordBatch) -> Batch:
         table = pa.Table.from_batches([found])
-        return of_arrow(narrowed(table, self.request.columns, expression_of(self.request.filters)))
+        return Batch.of_arrow(self.request.narrowed(table))
 
     @cached_property
     def _num_rows(self) -> int:

@@ -30,6 +30,19 @@ class LineShard(BlockShard):
     def expecting(self, features: Features | None) -> LineShard:
         return replace(self, expected=features)
 
+    @property
+    def tells_features(self) -> bool:
+        return self._is_in_records or self._is_of_objects
+
+    @cached_property
+    def _is_of_objects(self) -> bool:
+        """Whether it is JSON of objects in some layout; of a list, nobody knows the types before its end."""
+        options = {**self.request.format.options(), **self.request.options}
+        if self.request.format.name != "json" or options.get("field") is not None or not is_utf8(options["encoding"]):
+            return False
+        with self._stream() as stream:
+            return stream.read(_HEAD).removeprefix(MARK).lstrip().startswith(b"{")
+
     def _line_rows(self) -> LineRows | None:
         request, defaults = self.request, self.request.format.options()
         chosen = {name for name, value in request.all_options(self.file).items() if value != defaults.get(name)}

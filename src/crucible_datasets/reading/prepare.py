@@ -17,15 +17,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import FeaturesMismatchError
+from crucible_datasets.exceptions import ColumnNotFoundError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
-from crucible_datasets.formats.base import columns_of
-from crucible_datasets.formats.filters import expression_of, identity_of
+from crucible_datasets.formats.base import columns_of, fitting
+from crucible_datasets.formats.filters import expression_of, identity_of, is_written_out
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.convert import Request, in_memory, into_folder
 from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.lacking import missing_column
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import features_in, open_table
 from crucible_datasets.tables.rowgroups import ParquetPart
@@ -133,8 +134,15 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
     arrivals = next((file.arrival.all for file in files if file.arrival is not None), None)
     with nullcontext() if arrivals is None else arrivals.beginning():
         table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
+    if request.filters is not None and not is_written_out(request.filters):
+        _require_columns(table.source.features, request.filters)
     rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
     return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
+
+
+def _require_columns(features: Features, filters: Any) -> None:
+    if (missing := missing_column(features, None, filters)) is not None:
+        raise ColumnNotFoundError(missing, features)
 
 
 def _part_elsewhere(file: DataFile) -> ParquetPart:
@@ -184,7 +192,8 @@ def _filtered(view: View, filters: Any) -> View:
         return view
     looked_at = columns_of(expression, view.column_names) or view.column_names[:1]
     numbered = view.read(columns=looked_at).append_column("", pa.array(np.arange(len(view))))
-    return view.moved(numbered.filter(expression).column("").to_numpy(), "filter")
+    with fitting(expression, view.column_names):
+        return view.moved(numbered.filter(expression).column("").to_numpy(), "filter")
 
 
 def _loaded(view: View) -> View:

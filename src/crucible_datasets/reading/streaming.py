@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentTypeError, FileFormatError, StreamedSplitError
-from crucible_datasets.features import Features
+from crucible_datasets.features import Features, Value
 from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.info import DatasetInfo
@@ -15,6 +15,7 @@ from crucible_datasets.reading.blockshards import CsvShard
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
+from crucible_datasets.reading.lacking import known_columns
 from crucible_datasets.reading.lineshards import LineShard
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
@@ -53,8 +54,14 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
         # One thread parses in half the time that all take together, and another makes rows of it meanwhile.
         request = replace(request, options={"use_threads": False, **request.options})
     shards = tuple(shard_of(file, request) for file in files)
+    known = None
+    if request.columns is not None or request.filters is not None:
+        known = known_columns([shard.looked_at for shard in shards], request.columns, request.filters)
+        shards = tuple(shard.knowing(known) for shard in shards)
     stated = request.final
     features = stated if stated is not None else _found(shards, request)
+    if stated is None and features is not None and known is not None:
+        features = _with_known(features, request.columns, known)
     roots = folders_of(files)
     shards = tuple(shard.expecting(features) for shard in shards)
     source = Source(shards, features, is_stated=stated is not None, media_roots=roots)
@@ -69,12 +76,22 @@ def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
     for shard in shards:
         if isinstance(shard, ParquetShard) and shard.part is not None:
             return shard.features
+        if isinstance(shard, ArrowShard) and shard.features is not None:
+            return shard.features
         try:
             for _, batch in shard.batches():
                 return batch.features
         except FileFormatError as error:
             pass_over(error, request.on_bad_files)
     return None
+
+
+def _with_known(found: Features, columns: Sequence[str] | None, known: Features) -> Features:
+    """The features of the first rows, in which columns that only other files have are what they are there."""
+    null = Value("null")
+    names = [name for name in columns if name in found or name in known] if columns is not None else list(found)
+    kinds = {name: found.get(name, null) for name in names}
+    return Features({name: known.get(name, null) if kind == null else kind for name, kind in kinds.items()})
 
 
 def split_stream(reader: SplitReader, split: str) -> Stream:

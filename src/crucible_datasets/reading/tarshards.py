@@ -12,11 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
 
-import pyarrow as pa
-
 from crucible_datasets.exceptions import DataFilesNotFoundError, DownloadError, FileFormatError
 from crucible_datasets.features import Features
-from crucible_datasets.formats.base import expression_of, narrowed
 from crucible_datasets.formats.webdataset.members import Wanted, entries
 from crucible_datasets.formats.webdataset.ready import rows_at_once
 from crucible_datasets.formats.webdataset.rows import blocks, looked_ahead, size_of, table_of, wanted_of
@@ -29,7 +26,6 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.ready import ReadyRows
-from crucible_datasets.streams.starts import of_arrow
 
 _COMPARED_EVERY = 64 << 20  # bytes, after which a store is asked whether an archive is still the same
 
@@ -51,7 +47,8 @@ class TarShard(FileShard):
         if self.expected is None or self._is_gathered:
             return None
         expected = Features({name: self.expected[name] for name in names})
-        return replace(self, request=replace(self.request, columns=list(names)), expected=expected)
+        known = Features({**(self.request.known or {}), **expected})  # samples may lack files that others have
+        return replace(self, request=replace(self.request, columns=list(names), known=known), expected=expected)
 
     @property
     def _is_gathered(self) -> bool:
@@ -65,6 +62,9 @@ class TarShard(FileShard):
             yield from _uncollected(self._batches(at or 0))
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
+
+    def inside(self, at: Position, num_rows: int) -> Position | None:
+        return super().inside(at, num_rows) if self._is_gathered else None
 
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
         request, name = self.request, self.file.name
@@ -82,13 +82,13 @@ class TarShard(FileShard):
 
     def _batch(self, block: list[RawSample], wanted: Wanted | None, is_single: bool) -> Batch:
         request, name = self.request, self.file.name
-        mixed, filters = request.options.get("on_mixed_types", "use_json"), expression_of(request.filters)
+        mixed = request.options.get("on_mixed_types", "use_json")
 
         def in_arrow() -> Batch:
             table = table_of(block, name, wanted, is_single, mixed)
-            return of_arrow(narrowed(table, self._columns_of(table), filters))
+            return Batch.of_arrow(request.narrowed(table))
 
-        if self.expected is None or filters is not None:
+        if self.expected is None or request.filters is not None:
             return in_arrow()
         rows = rows_at_once(block, name, self.expected, wanted, request.columns is not None)
         if rows is None:
@@ -96,11 +96,6 @@ class TarShard(FileShard):
         # Where all files are read, their places in the archive tell the size, for a tenth of adding it up.
         nbytes = size_of(block) if wanted else block[-1].begin - block[0].begin + size_of(block[-1:])
         return ReadyRows(rows, self.expected, nbytes, lambda: in_arrow().typed(self.expected).table)
-
-    def _columns_of(self, table: pa.Table) -> list[str] | None:
-        """The columns that are asked for; those that only other samples have are null here."""
-        names, expected = self.request.columns, self.expected or ()
-        return names and [name for name in names if name in table.column_names or name not in expected]
 
 
 @contextmanager

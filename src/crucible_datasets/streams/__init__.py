@@ -1,4 +1,4 @@
-"""Data that only flows: shards of Arrow batches through stages, resumable from every row."""
+"""Stage 5 of 6, for data that only flows: shards of Arrow batches through stages, resumable from every row."""
 
 from typing import TYPE_CHECKING
 

@@ -78,7 +78,7 @@ class Stage(ABC):
     looks_at_columns: ClassVar[bool] = True  # or hands rows on whatever is in them
 
     def only(self, names: Sequence[str]) -> Stage:
-        """The same rows, of which no more than these columns need to be read; others may be there all the same."""
+        """The same rows, of which only these columns must be read; others may still be there."""
         return self if self.looks_at_columns else self.over([stage.only(names) for stage in self.below()])
 
     @property
@@ -87,7 +87,7 @@ class Stage(ABC):
         return None
 
     def place_below(self, place: Position) -> Position:
-        """The place in the stage below that belongs to a place here; asked only where `rows_each` is told."""
+        """The place in the stage below for a place here; asked only where `rows_each` is not None."""
         raise NotImplementedError
 
     @property
@@ -101,7 +101,7 @@ class Stage(ABC):
         return all(stage.hands_tables for stage in self.below())
 
     def by_rows(self) -> Stage:
-        """The stage as it is read where others beside it hand on rows only."""
+        """The stage as it is read beside others that hand on rows only."""
         return self.over([stage.by_rows() for stage in self.below()])
 
 
@@ -152,16 +152,7 @@ class EachBatch(Step):
 
 
 def forwarded(stage: Stage, place: Position, num_rows: int) -> tuple[Position, int]:
-    """As `forward`, for a place that a cursor told."""
+    """As `Stage.forward`, for the place of a cursor: a position and the rows used behind it."""
     position, used = place or (None, 0)
     found, left = stage.forward(position, used + num_rows)
     return [found, max(left - num_rows, 0)], min(left, num_rows)
-
-
-def shared_out(count: int, num_shards: int, index: int, contiguous: bool = True) -> range:
-    """Which of `count` things fall to one of `num_shards`: a run of them (the first runs are longer), or every n-th."""
-    if not contiguous:
-        return range(index, count, num_shards)
-    size, longer = divmod(count, num_shards)
-    start = size * index + min(index, longer)
-    return range(start, start + size + (index < longer))

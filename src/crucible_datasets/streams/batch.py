@@ -17,6 +17,7 @@ import pyarrow as pa
 from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import decoded, in_turn, is_media
+from crucible_datasets.features.storage import chunked
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.build import values_of
 from crucible_datasets.ops.generate import table_of
@@ -43,6 +44,12 @@ class Batch:
     def of_table(cls, table: pa.Table, features: Features) -> Batch:
         """A table of storage types, whose columns are those of `features`."""
         return cls(table, features) if features else cls(None, None, [{} for _ in range(table.num_rows)])
+
+    @classmethod
+    def of_arrow(cls, table: pa.Table) -> Batch:
+        """An Arrow table from outside, of any types."""
+        features = Features.from_arrow_schema(table.schema)
+        return cls.of_table(pa.table({name: chunked(table.column(name)) for name in features}), features)
 
     @classmethod
     def of_rows(cls, rows: Sequence[Row]) -> Batch:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets.features import Features
-from crucible_datasets.streams.base import EachBatch, Position, Stage, shared_out
+from crucible_datasets.streams import randomness
+from crucible_datasets.streams.base import EachBatch, Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.tables.rows import shared_out
 
 _MOST_ROWS = 1024
 
@@ -29,7 +30,8 @@ class Several(Stage):
     def over(self, below: Sequence[Stage]) -> Stage:
         return replace(self, sources=tuple(below))
 
-    def _read_alike(self) -> Sequence[Stage]:
+    def read_alike(self) -> Sequence[Stage]:
+        """The stages as they are read beside each other: by rows, if one of them is."""
         return self.sources if self.hands_tables else [source.by_rows() for source in self.sources]
 
 
@@ -42,7 +44,7 @@ class Concatenated(Several):
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         first, inner = at or (0, None)
-        for index, source in enumerate(self._read_alike()):
+        for index, source in enumerate(self.read_alike()):
             if index >= first:
                 for position, batch in source.batches(inner if index == first else None):
                     yield [index, position], batch
@@ -73,9 +75,7 @@ class Concatenated(Several):
 
     def reordered(self, generator: Any) -> Stage:
         shards = self._shards()
-        order = list(range(len(shards)))
-        deepcopy(generator).shuffle(order)
-        return self.over([shards[place] for place in order])
+        return self.over([shards[place] for place in randomness.drawn_order(generator, len(shards))])
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Beside(Several):
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         places = at or [None] * len(self.sources)
-        cursors = [Cursor(source, place) for source, place in zip(self._read_alike(), places, strict=True)]
+        cursors = [Cursor(source, place) for source, place in zip(self.read_alike(), places, strict=True)]
         rows = 1
         while True:
             places = [cursor.place for cursor in cursors]

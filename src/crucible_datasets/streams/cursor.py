@@ -9,7 +9,7 @@ from crucible_datasets.streams.batch import Batch, joined
 
 
 class Cursor:
-    """A place in a stage. `place` is a JSON value from which another cursor goes on with the very next row."""
+    """A place in a stage. `place` is a JSON value from which another cursor continues with the next row."""
 
     def __init__(self, stage: Stage, place: Position = None) -> None:
         self._stage = stage
@@ -26,7 +26,7 @@ class Cursor:
         return [self._position, self._used]
 
     def ready(self) -> bool:
-        """Whether there is a row left. It then is in the batch at hand, and `place` is as near to it as can be told."""
+        """Whether there is a row left. If so, it is in the current batch, and `place` is as close to it as possible."""
         while self._batch is None or self._used >= len(self._batch):
             before = len(self._batch) if self._batch is not None else 0
             found = next(self._batches, None)
@@ -37,7 +37,7 @@ class Cursor:
         return True
 
     def next(self) -> Batch | None:
-        """The rows that are left of the batch at hand, or else the next batch; None at the end."""
+        """The rows left of the current batch, or else the next batch; None at the end."""
         return self.take(len(self._batch) - self._used if self.ready() and self._batch else 0)
 
     def take(self, num_rows: int) -> Batch | None:

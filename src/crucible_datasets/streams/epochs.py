@@ -1,4 +1,4 @@
-"""`Epoch`: a number that processes see change which were started before."""
+"""`Epoch`: a number that can still change for processes that were started before."""
 
 from __future__ import annotations
 

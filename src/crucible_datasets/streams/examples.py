@@ -30,7 +30,7 @@ class Examples(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OfExamples(Stage):
-    """The rows of an object of somebody else's class. A position counts the rows; going on drops so many."""
+    """The rows of an object of a foreign class. A position counts rows; resuming drops that many."""
 
     examples: Examples
     features: Features | None = None

@@ -117,13 +117,9 @@ def to_polars(
     rechunk: bool,
 ) -> Any:
     """All rows as a polars data frame, or an iterator over frames."""
-
-    def finished(frame: Any) -> Any:
-        frame = frame.cast(dict(schema_overrides)) if schema_overrides else frame
-        return frame.rechunk() if rechunk else frame
-
     if batched:
-        return map(finished, _batches(stage, features, Format("polars"), batch_size))
+        finish = partial(convert.finished_frame, schema_overrides=schema_overrides, rechunk=rechunk)
+        return map(finish, _batches(stage, features, Format("polars"), batch_size))
     return convert.to_polars(collected.in_memory(stage, features), None, False, schema_overrides, rechunk)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crucible_datasets.ops.mapping.collecting import collect
+
 
 def until_error(items: Iterator[Any], count: int | None = None) -> tuple[list[Any], BaseException | None]:
     """The items, and the error that came instead of the rest.
@@ -13,7 +15,7 @@ def until_error(items: Iterator[Any], count: int | None = None) -> tuple[list[An
     """
     found: list[Any] = []
     try:
-        found.extend(items)  # keeps what it got when an error comes
+        collect(items, found)
     except Exception as error:  # noqa: BLE001  it is raised behind the items
         return found, error
     if count is not None and len(found) < count:

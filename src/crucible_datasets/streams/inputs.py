@@ -19,6 +19,7 @@ from crucible_datasets.ops.mapping import lazy
 from crucible_datasets.ops.mapping.blocks import Columns
 from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
 from crucible_datasets.ops.mapping.ondemand import OnDemand
+from crucible_datasets.ops.mapping.traces import Trace, is_unchanged, trace
 from crucible_datasets.outputs import pylists
 from crucible_datasets.outputs.base import Format, Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
@@ -69,6 +70,7 @@ class BatchBlock(Columns):
     def __init__(self, batch: Batch, shown: Shown) -> None:
         super().__init__(batch.names if batch.table is None else list(batch.features or ()))
         self.given, self.shown = batch, shown
+        self._traces: dict[str, Trace] = {}  # what columns were made of when they were handed out
 
     def __len__(self) -> int:
         return len(self.given)
@@ -96,7 +98,7 @@ class BatchBlock(Columns):
         return [decode(value) for value in values] if decode else values
 
     def show(self, names: Iterable[str], as_columns: bool = False) -> None:
-        """Have columns as the format shows them, where it shows tensors, also those that nobody touched.
+        """Decode columns as the format shows them, where it shows tensors, also those that nobody touched.
 
         Hugging Face `datasets` hands on rows as its functions got them: a null among numbers stays NaN from there on.
         """
@@ -112,11 +114,21 @@ class BatchBlock(Columns):
         if not shown.is_python and plain:
             only = Features({name: batch.features[name]})  # type: ignore[index]
             return shown.formatter.batch(batch.table.select([name]), only)[name]  # type: ignore[union-attr]
-        return shown.column(batch.column(name))
+        if not shown.is_python:
+            return shown.column(batch.column(name))
+        values = batch.column(name)
+        if not is_media((batch.features or Features()).get(name)):
+            self._traces[name] = trace(values)
+        return values
+
+    def changed(self, names: Iterable[str]) -> dict[str, Any]:
+        """Those columns of the batch that the function changed in place."""
+        read = [name for name in names if name in self._traces]
+        return {name: self.columns[name] for name in read if not is_unchanged(self._traces[name], self.columns[name])}
 
 
 def rows_of(block: BatchBlock) -> Iterable[Any]:
-    """The rows of a block, each a dict of its own while somebody holds it."""
+    """The rows of a block, each a dict of its own while it is held."""
     batch, shown = block.given, block.shown
     if shown.is_frame:
         typed = batch.typed()

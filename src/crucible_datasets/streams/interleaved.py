@@ -89,7 +89,7 @@ class _Running:
     def __init__(self, stage: Interleaved, at: Position) -> None:
         count = len(stage.sources)
         places, ended, state, turn = at or ([None] * count, [False] * count, None, 0)
-        self._strategy, self._stages = stage.strategy, stage._read_alike()
+        self._strategy, self._stages = stage.strategy, stage.read_alike()
         self._cursors = [Cursor(source, place) for source, place in zip(self._stages, places, strict=True)]
         self._ended: list[bool] = list(ended)
         self._turns = _Turns(stage, state, turn)

@@ -86,9 +86,9 @@ class MappedBatches(Calling):
         block.let_go()
         if self.shown.is_frame:
             return _of_frame(result, self.call, self.removed)
-        columns = _returned(result, self.call, self.removed)
-        num_rows = _equal_length(columns)
         before = [name for name in batch.names if name not in self.removed]
+        columns = {**block.changed(before), **_returned(result, self.call, self.removed)}
+        num_rows = _equal_length(columns)
         kept = [name for name in before if name not in columns]
         if num_rows is None:
             num_rows = len(batch) if kept else 0
@@ -172,6 +172,4 @@ def _of_frame(result: Any, call: Call, removed: Sequence[str]) -> Batch:
     if not isinstance(result, pa.Table):
         reason = f"it returned {type(result).__name__}, but it got a table and must return a table or data frame."
         raise ArgumentTypeError("function", call.name, reason)
-    features = Features.from_arrow_schema(result.schema)
-    stored = pa.table({name: chunked(result.column(name)) for name in features})
-    return Batch.of_table(stored, features).without(removed)
+    return Batch.of_arrow(result).without(removed)

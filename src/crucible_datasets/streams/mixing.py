@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ProbabilitiesError
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import together
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.combine import aligned
-from crucible_datasets.ops.turns import FIRST, STRATEGIES
+from crucible_datasets.ops.combine import aligned, beside_each_other
+from crucible_datasets.ops.turns import STRATEGIES, chances_of, refuse_never_drawn
 from crucible_datasets.outputs.base import PYTHON
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.base import Stage
@@ -25,7 +25,6 @@ from crucible_datasets.streams.shuffled import Shuffled
 from crucible_datasets.streams.stream import Stream
 
 _ROWS_THAT_TELL = 5  # as many as Hugging Face looks at where nobody told the types
-_ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
 
 
 def shuffle(
@@ -61,7 +60,7 @@ def concatenate(
     if axis:
         found = [features_found(stream) or Features() for stream in streams]
         names = tuple(tuple(features) for features in found)
-        made = _described(Beside(tuple(stages), names), _beside(found), streams, info, split, node)
+        made = _described(Beside(tuple(stages), names), beside_each_other(found), streams, info, split, node)
     else:
         stages, features = _alike(streams, stages)
         made = _described(Concatenated(tuple(stages)), features, streams, info, split, node)
@@ -88,19 +87,9 @@ def interleave(
 
 
 def _chances(count: int, probabilities: Sequence[float], strategy: str) -> tuple[float, ...]:
-    chances = tuple(map(float, probabilities))
-    if len(chances) != count:
-        raise ProbabilitiesError(list(chances), f"expected one for each of {count} datasets.")
-    if min(chances) < 0:
-        raise ProbabilitiesError(list(chances), "none may be negative.")
-    if abs(sum(chances) - 1) > _ROUNDING:
-        raise ProbabilitiesError(list(chances), f"they add up to {sum(chances):g} instead of 1.")
-    never = [place for place, chance in enumerate(chances) if chance == 0]
-    if strategy != FIRST and never:
-        raise ProbabilitiesError(
-            list(chances), f"the datasets at {never} are never drawn, so {strategy!r} would never end."
-        )
-    return chances
+    chances = chances_of(count, probabilities)
+    refuse_never_drawn(chances, chances == 0, strategy)
+    return tuple(chances.tolist())
 
 
 def _parts(streams: Sequence[Stream]) -> tuple[Node | None, list[Stage]]:
@@ -124,7 +113,7 @@ def features_found(stream: Stream) -> Features | None:
 
 
 def _alike(streams: Sequence[Stream], stages: Sequence[Stage]) -> tuple[list[Stage], Features | None]:
-    """The stages with the columns of all. Rows whose types nobody told keep their values as they are."""
+    """The stages with the columns of all. Rows of unknown types keep their values as they are."""
     found = [features_found(stream) for stream in streams]
     known = [kinds for kinds in found if kinds is not None]
     if not known:
@@ -137,15 +126,6 @@ def _alike(streams: Sequence[Stream], stages: Sequence[Stage]) -> tuple[list[Sta
         for stream, stage, kinds in zip(streams, stages, found, strict=True)
     ]
     return fitted, features
-
-
-def _beside(several: Sequence[Features]) -> Features:
-    features: dict[str, object] = {}
-    for more in several:
-        if repeated := [name for name in more if name in features]:
-            raise ColumnNamesError(repeated, features, "more than one dataset has them; rename or remove them first")
-        features.update(more)
-    return Features(features)
 
 
 def _described(

@@ -11,6 +11,7 @@ from crucible_datasets.executors.base import Executor
 from crucible_datasets.features import Features, List
 from crucible_datasets.features.bounds import within
 from crucible_datasets.features.features import normal
+from crucible_datasets.features.types import with_leaves
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.calls import Call
@@ -189,17 +190,12 @@ def cast_column(stream: Stream, column: str, feature: Any) -> Stream:
 def decode(stream: Stream, enable: bool = True, num_threads: int | None = None) -> Stream:
     """Media decoded, by so many threads, or left as they are stored."""
     known = stream.known("decode")
-    kinds = Features({name: _decoding(kind, enable) for name, kind in known.items()})
-    made = cast(stream, kinds)
+
+    def decoding(feature: Any) -> Any:
+        return replace(feature, decode=enable) if hasattr(feature, "decode") else feature
+
+    made = cast(stream, with_leaves(dict(known), decoding))
     return replace(made, stage=Decoded(made.stage, num_threads)) if enable and num_threads else made
-
-
-def _decoding(feature: Any, enable: bool) -> Any:
-    if isinstance(feature, dict):
-        return {name: _decoding(kind, enable) for name, kind in feature.items()}
-    if hasattr(feature, "feature"):
-        return replace(feature, feature=_decoding(feature.feature, enable))
-    return replace(feature, decode=enable) if hasattr(feature, "decode") else feature
 
 
 def with_format(stream: Stream, type: str | None) -> Stream:

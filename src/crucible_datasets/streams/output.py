@@ -36,7 +36,7 @@ class Progress:
 
 
 def rows(stage: Stage, format: Format, features: Features | None, progress: Progress) -> Iterator[Any]:
-    """Every row from where the progress stands, which is told before each row is given."""
+    """Every row from where `progress` stands; it is moved before each row is given."""
     show = _row_shower(Shown(format), features)
     to_drop, size = progress.used, _FIRST_ROWS
     for position, batch in stage.batches(progress.position):
@@ -93,7 +93,7 @@ def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], An
 
 
 def _frames(features: Features | None, formatter: Formatter, batch: Batch) -> Iterator[Any]:
-    """Each row as a table. Where nobody told the types it has its own, not those of the rows beside it."""
+    """Each row as a table. Where types are unknown it has its own, not those of the rows beside it."""
     if features is not None or batch.made is None:
         yield from _typed(batch, features, formatter.rows)
         return

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import cast
 
 from crucible_datasets import config
 from crucible_datasets.streams.base import Position, Stage, Step
@@ -46,8 +47,10 @@ class Prefetched(Step):
         """What comes after a batch, read anew: the thread, and open files of one's own, are not in a forked process."""
         left = len(given)
         for place, batch in self.batches(position):
-            if left < len(batch):
-                yield place, batch.slice(left) if left else batch
+            if left and left < len(batch):  # rows may be cut into batches in another way
+                yield cast(Source, self.source).inside(place, left), batch.slice(left)
+            elif not left:
+                yield place, batch
             left = max(left - len(batch), 0)
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:

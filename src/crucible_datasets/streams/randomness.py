@@ -26,6 +26,13 @@ def shifted(generator: np.random.Generator, by: int) -> np.random.Generator:
     return np.random.default_rng(int(deepcopy(generator).integers(0, 1 << 63)) - by)
 
 
+def drawn_order(generator: np.random.Generator, count: int) -> list[int]:
+    """The numbers below `count` in an order that a copy of a generator draws."""
+    order = list(range(count))
+    deepcopy(generator).shuffle(order)
+    return order
+
+
 def plain(state: Any) -> Any:
     """The state of a bit generator as a JSON value."""
     if isinstance(state, dict):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features, List
+from crucible_datasets.features.storage import one_array
 from crucible_datasets.streams.base import Position, Step, Unpacked, forwarded
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.cursor import Cursor
@@ -109,12 +109,7 @@ def listed(batch: Batch, lengths: Sequence[int]) -> Batch:
     if batch.made is None and batch.table is not None and batch.features is not None:
         offsets = pa.array(marks, pa.int32())
         table = batch.table.slice(0, marks[-1])
-        columns = {name: _lists(offsets, table.column(name)) for name in batch.features}
+        columns = {name: pa.ListArray.from_arrays(offsets, one_array(table.column(name))) for name in batch.features}
         return Batch(pa.table(columns), Features({name: List(kind) for name, kind in batch.features.items()}))
     runs = [batch.slice(start, length) for start, length in zip(marks, lengths, strict=False)]
     return Batch.of_rows([{name: run.column(name) for name in run.names} for run in runs])
-
-
-def _lists(offsets: Any, column: pa.ChunkedArray) -> pa.Array:
-    values = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
-    return pa.ListArray.from_arrays(offsets, values)

@@ -75,7 +75,7 @@ def _origin(state: State) -> Origin | None:
 
 
 def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Origin:
-    """Where readers begin who are not those that saved the states."""
+    """Where readers begin that are other than those that saved the states."""
     parts = [Part(**state.get("part", {})) for state in states]
     if node.block_size is None or any(state.get("block_size") is None for state in states):
         raise StreamStateError(asdict(part), [asdict(saved) for saved in parts], "rows are not dealt out in one order")

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crucible_datasets.exceptions import CastError, FeaturesMismatchError
+from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots, within
-from crucible_datasets.streams.base import Position, Stage, shared_out
+from crucible_datasets.streams import randomness
+from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch, same_features
+from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.writing import Segment, as_features, united
 
 
@@ -27,12 +29,16 @@ class Shard(ABC):
         """The batches from a position on, as those of a stage."""
 
     def rows_left(self, at: Position) -> int | None:
-        """How many rows follow a position, if that can be told without reading them."""
+        """How many rows follow a position, if that is known without reading them."""
         return None
 
     def moved(self, at: Position, num_rows: int) -> Position:
-        """The position `num_rows` further on; asked only where `rows_left` tells of more."""
+        """The position `num_rows` further on; asked only where `rows_left` is larger."""
         raise NotImplementedError
+
+    def inside(self, at: Position, num_rows: int) -> Position | None:
+        """The position `num_rows` into the batch that begins at a position; None where only batches have one."""
+        return None
 
     def only(self, names: Sequence[str]) -> Shard | None:
         """The same rows with these columns, for which nothing else is read; None where all is read anyway."""
@@ -91,6 +97,15 @@ class Source(Stage):
             index, inner, num_rows = index + 1, None, num_rows - left
         return [index, inner], num_rows
 
+    def inside(self, at: Position, num_rows: int) -> Position:
+        """The position `num_rows` into the batch that begins at a position."""
+        index, inner = at
+        found = self.shards[index].inside(inner, num_rows)
+        if found is None:
+            reason = "its rows come in other batches than a moment ago, so it has changed meanwhile."
+            raise FileFormatError(str(self.shards[index].name), reason)
+        return [index, found]
+
     @property
     def num_shards(self) -> int:
         return len(self.shards)
@@ -100,10 +115,7 @@ class Source(Stage):
         return replace(self, shards=tuple(self.shards[place] for place in chosen))
 
     def reordered(self, generator: Any) -> Stage:
-        from copy import deepcopy
-
-        order = list(range(len(self.shards)))
-        deepcopy(generator).shuffle(order)
+        order = randomness.drawn_order(generator, len(self.shards))
         return replace(self, shards=tuple(self.shards[place] for place in order))
 
     def only(self, names: Sequence[str]) -> Stage:

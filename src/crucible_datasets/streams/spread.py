@@ -129,7 +129,7 @@ def _nothing(rows: int) -> None:
 
 
 def chosen(asked: str | Executor | None, stage: Stage, call: Call, batched: bool) -> str | Executor | None:
-    """Who runs a step: who was asked for; else whom the settings name, for files where the result is the same."""
+    """The executor of a step: the one asked for, else that of the settings, for files where the result is the same."""
     named = config.CRUCIBLE_EXECUTOR
     if asked or not named or batched or call.with_indices:
         return asked
@@ -154,7 +154,7 @@ def spread(stage: Stage, executor: str | Executor | None) -> Stage:
 
 
 def _refusal(stage: Stage, executor: str | Executor) -> ArgumentError | None:
-    """Why shards, each worked on for itself, would not make up the whole, if they would not."""
+    """The error if shards cannot be worked on separately; None if they can."""
     if isinstance(stage, Calling) and stage.call.with_indices:
         reason = "workers have shards, and do not know how many rows come before."
         return ArgumentError("with_indices", True, reason)

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import Features
-from crucible_datasets.features.storage import chunked
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import build
 from crucible_datasets.outputs.base import Format
@@ -90,16 +89,10 @@ class LazyFrameShard(Shard):
         given = at or 0
         frame = self.frame.slice(given) if given else self.frame
         for piece in frame.collect_batches(maintain_order=True):
-            batch = of_arrow(piece.to_arrow())
+            batch = Batch.of_arrow(piece.to_arrow())
             if len(batch):
                 yield given, batch
             given += len(batch)
-
-
-def of_arrow(table: pa.Table) -> Batch:
-    """An Arrow table from outside as a batch."""
-    features = Features.from_arrow_schema(table.schema)
-    return Batch.of_table(pa.table({name: chunked(table.column(name)) for name in features}), features)
 
 
 def of_polars(
@@ -108,6 +101,6 @@ def of_polars(
     """The rows of a polars frame; a lazy one stays lazy."""
     if not hasattr(frame, "collect_schema") or not hasattr(frame, "collect"):
         return of_view(build.from_frame(frame.to_arrow(), features, info, split))
-    found = of_arrow(frame.limit(0).collect().to_arrow()).features
+    found = Batch.of_arrow(frame.limit(0).collect().to_arrow()).features
     wanted = build.agreed_features(features, info)
     return Stream.of(Source((LazyFrameShard(frame),), wanted or found, is_stated=True), wanted or found, info, split)

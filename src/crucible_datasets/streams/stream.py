@@ -47,7 +47,7 @@ class Stream:
 
     @property
     def reads_rows(self) -> bool:
-        """Whether Hugging Face `datasets` would read it row by row: it shows Python, and nobody told the types."""
+        """Whether Hugging Face `datasets` would read it row by row: it shows Python, and its types are unknown."""
         return self.features is None and self.format.type is None
 
     def known(self, operation: str) -> Features:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crucible_datasets.streams.base import Position, Stage, Step, forwarded, shared_out
+from crucible_datasets.streams.base import Position, Stage, Step, forwarded
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.tables.rows import shared_out
 
 
 @dataclass(frozen=True)

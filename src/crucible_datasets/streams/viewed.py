@@ -1,4 +1,4 @@
-"""Shards of rows that are there already: a view cut into runs, and a data frame."""
+"""Streams of the rows of a view, which is cut into shards of about equal length."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.streams.base import Position, shared_out
+from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Shard, Source
+from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View
 
 # The first rows come early, and later ones are gathered fast.

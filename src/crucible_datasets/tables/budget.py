@@ -1,7 +1,7 @@
 """The memory that decoded data may take in this process, whichever tables it belongs to.
 
-Holders that were used longest ago let go of their data first. A holder that nobody refers
-to any more is forgotten by itself.
+Holders that were used longest ago are released first. A holder that nothing refers to any
+more is forgotten by itself.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Holder(Protocol):
     used: int
 
     def release(self) -> None:
-        """Let go of the data."""
+        """Release the data."""
 
 
 class Budget:
-    """Who holds how many bytes, and who has to let go."""
+    """Which holders keep how many bytes, and which must release theirs."""
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[ReferenceType[Holder], int]] = {}
@@ -53,11 +53,11 @@ class Budget:
             return sum(size for _, size in self._held.values())
 
     def has_room(self, size: int) -> bool:
-        """Whether so many bytes can be held without anybody letting go."""
+        """Whether so many bytes can be held without releasing others."""
         return self.held + size <= self.limit
 
     def admit(self, holder: Holder, size: int, keep: Callable[[], None]) -> None:
-        """Let the holder `keep` so many bytes more; others let go until all fit, the new one last."""
+        """Let the holder `keep` so many bytes more; others, least recently used first, are released until all fit."""
         with self._lock:
             self._forget_the_gone()
             key = id(holder)
@@ -74,7 +74,7 @@ class Budget:
                 over -= freed
 
     def settle(self, change: Callable[[], None]) -> None:
-        """Change what a holder keeps while nobody lets go."""
+        """Change what a holder keeps while no holder is being released."""
         with self._lock:
             change()
 

@@ -41,7 +41,7 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
 
 
 def features_in(path: str, schema: pa.Schema) -> Features:
-    """The features that the schema of a file tells of."""
+    """The features that the schema of a file describes."""
     try:
         return Features.from_arrow_schema(schema)
     except UnknownTypeError as error:
@@ -64,7 +64,7 @@ def reference(table: ArrowTable) -> tuple[Any, ...]:
 def mapped(
     paths: tuple[str, ...], physical: tuple[str, ...], names: tuple[str, ...], mapped_from: Identities
 ) -> ArrowTable:
-    """Some columns of memory-mapped files, under other names; the same table as long as somebody here uses it."""
+    """Some columns of memory-mapped files, perhaps renamed; the same table while it is in use here."""
     facts = paths, physical, names, mapped_from
     found = _travelled.get(facts)
     if found is None:

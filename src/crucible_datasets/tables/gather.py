@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.addresses import Addresses
-from crucible_datasets.tables.rows import as_arrow
+from crucible_datasets.tables.rows import as_arrow, inverse
 
 Indices = npt.NDArray[np.int64]
 
@@ -111,6 +111,4 @@ def _by_takes(source: Source, homes: Indices, places: Indices) -> pa.RecordBatch
     used, begins = np.unique(homes[order], return_index=True)
     several = zip(used.tolist(), np.split(places[order], begins[1:]), strict=True)
     pieces = [source.batch(home).take(as_arrow(chosen)) for home, chosen in several]
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.arange(len(order))
-    return pa.concat_batches(pieces).take(as_arrow(inverse))
+    return pa.concat_batches(pieces).take(as_arrow(inverse(order)))

@@ -19,6 +19,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.storage import one_array
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.parquet import Layout, decoded
 from crucible_datasets.formats.parquet_footer import is_sound
@@ -48,7 +49,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def identity_of(path: str) -> Identity:
-    """What changes when somebody writes to a file or puts another in its place."""
+    """What changes when a file is written to or replaced."""
     facts = os.stat(path)
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
@@ -154,7 +155,7 @@ class RowGroup:
         self._decoded: set[str] = set()
 
     def release(self) -> None:
-        """Let go of what is in memory; whoever reads it now keeps it until done."""
+        """Release what is in memory; those who are reading it keep it until they are done."""
         self._columns, self._tables, self._head = {}, {}, None
 
     def is_ready(self, names: Names) -> bool:
@@ -287,11 +288,11 @@ class RowGroup:
         array = batch.column(name)
         if self.part.features[name] == feature or not len(array):
             return array
-        return _single(cast_column(pa.chunked_array([array]), feature, name))
+        return one_array(cast_column(pa.chunked_array([array]), feature, name))
 
 
 def _drained(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, each let go of when it was used."""
+    """The batches, each released after its use."""
     batches.reverse()
     while batches:
         yield batches.pop()
@@ -300,7 +301,3 @@ def _drained(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _one_chunk(column: pa.ChunkedArray) -> pa.ChunkedArray:
     joined = column.combine_chunks()
     return joined if isinstance(joined, pa.ChunkedArray) else pa.chunked_array([joined])
-
-
-def _single(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)

@@ -50,6 +50,17 @@ def as_arrow(indices: npt.NDArray[np.int64]) -> pa.Int64Array:
     return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
 
 
+def inverse(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The permutation that undoes another.
+
+    >>> inverse(np.array([2, 0, 1])).tolist()
+    [1, 2, 0]
+    """
+    undone = np.empty(len(order), dtype=np.int64)
+    undone[order] = np.arange(len(order))
+    return undone
+
+
 def true_rows(mask: pa.ChunkedArray | pa.BooleanArray) -> npt.NDArray[np.int64]:
     """The places where a mask is true, neither false nor null."""
     chunks = mask.chunks if isinstance(mask, pa.ChunkedArray) else [mask]
@@ -81,6 +92,15 @@ def tightest(indices: npt.NDArray[np.int64]) -> Rows:
 def _lie_side_by_side(indices: npt.NDArray[np.int64]) -> bool:
     parts = (indices[at : at + _COMPARED_AT_ONCE + 1] for at in range(0, len(indices), _COMPARED_AT_ONCE))
     return all(bool((np.diff(part) == 1).all()) for part in parts)
+
+
+def shared_out(count: int, num_shards: int, index: int, contiguous: bool = True) -> range:
+    """Which of `count` things fall to one of `num_shards`: a run of them (the first runs are longer), or every n-th."""
+    if not contiguous:
+        return range(index, count, num_shards)
+    size, longer = divmod(count, num_shards)
+    start = size * index + min(index, longer)
+    return range(start, start + size + (index < longer))
 
 
 def chosen(indices: Iterable[Any], num_rows: int) -> Rows:

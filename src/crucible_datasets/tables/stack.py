@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
-from crucible_datasets.tables.rows import Rows
+from crucible_datasets.tables.rows import Rows, inverse
 from crucible_datasets.tables.table import ArrowTable, AsArrow, SideBySide, Table
 
 
@@ -109,9 +109,7 @@ def scattered(
         read(home, rows[order[begin:end]] - starts[home])
         for home, begin, end in zip(used.tolist(), begins.tolist(), ends, strict=True)
     ]
-    inverse = np.empty(len(order), dtype=np.int64)
-    inverse[order] = np.arange(len(order))
-    return pieces[0] if len(pieces) == 1 else ArrowTable(_concatenated(pieces)).read(inverse)
+    return pieces[0] if len(pieces) == 1 else ArrowTable(_concatenated(pieces)).read(inverse(order))
 
 
 def _parts(table: Table) -> Sequence[Table]:

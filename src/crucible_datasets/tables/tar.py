@@ -14,10 +14,11 @@ from crucible_datasets import compute as pc
 from crucible_datasets import config
 from crucible_datasets.exceptions import LimitExceededError
 from crucible_datasets.features import Features, Json, Value
-from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.webdataset.columns import column, fixed_feature, is_stored_as_it_is, values
 from crucible_datasets.formats.webdataset.index import Files, Index

@@ -35,7 +35,7 @@ class Archive(Protocol):
     def name(self) -> str: ...
     @property
     def path(self) -> str | None:
-        """Where it is on this disk."""
+        """Where it is on this disk; None if it is elsewhere."""
 
     def piece(self, offset: int, size: int) -> bytes:
         """The bytes of one member."""
@@ -44,7 +44,7 @@ class Archive(Protocol):
         """The bytes of several members, one behind the other."""
 
     def let_go(self, start: int, stop: int) -> None:
-        """Bytes that were read need not count as memory of this process; the system may keep them all the same."""
+        """Free the memory of bytes that were read; the system may still cache them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +80,8 @@ class LocalArchive:
     def _mapped(self) -> mmap.mmap:
         found = _MAPPED.get(self)
         if found.size() < self.end:  # Reading what a file has lost would end the process.
-            raise self.changed()
+            raise _changed(self.name)
         return found
-
-    def changed(self) -> FileFormatError:
-        return _changed(self.name)
 
 
 class _Mapped:
@@ -113,10 +110,10 @@ def _map(archive: LocalArchive) -> mmap.mmap:
     try:
         with open(archive.path, "rb") as file:
             if identity_of(archive.path) != archive.identity:
-                raise archive.changed()
+                raise _changed(archive.name)
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
-        raise archive.changed() from error
+        raise _changed(archive.name) from error
 
 
 _MAPPED = _Mapped()

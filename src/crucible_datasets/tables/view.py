@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.fingerprint import Fingerprint
@@ -67,6 +68,12 @@ class View:
     @property
     def column_names(self) -> list[str]:
         return list(self.features)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise an error for the first of the names that is no column."""
+        for name in names:
+            if not isinstance(name, str) or name not in self.features:
+                raise ColumnNotFoundError(name, self.column_names)
 
     def read(self, rows: Rows | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """The given rows of this view (all by default), as stored."""

@@ -23,11 +23,11 @@ from crucible_datasets.exceptions import (
     ValueTypeError,
 )
 from crucible_datasets.features import Features, Json, Value
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import is_plain, recast
 from crucible_datasets.features.infer import encoded_exactly
 from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.features.unite import unite
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.records import dataclass
@@ -101,7 +101,7 @@ def settle(
 
 @contextmanager
 def told_of(origin: object) -> Iterator[None]:
-    """Tells of values and types that cannot be stored together with the file or the function they come from."""
+    """A context in which errors of values and types name the file or the function they come from."""
     try:
         yield
     except (CastError, ValueTypeError, UnknownTypeError) as error:

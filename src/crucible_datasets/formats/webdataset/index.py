@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.storage import one_array
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.webdataset.member import Entry, Runs
 from crucible_datasets.formats.webdataset.samples import KEY, URL, in_the_place_of
@@ -57,7 +58,7 @@ class Index:
 
     @cached_property
     def keys(self) -> pa.Array:
-        return _one(self.table["key"])
+        return one_array(self.table["key"])
 
     @cached_property
     def extensions(self) -> tuple[str, ...]:
@@ -73,7 +74,7 @@ class Index:
     def _files(self, extension: str) -> Files:
         offsets, sizes = (_numbers(self.table[f"{what}:{extension}"]) for what in ("offset", "size"))
         has_gaps = f"gaps:{extension}" in self.table.column_names
-        return Files(offsets, sizes, _one(self.table[f"gaps:{extension}"]) if has_gaps else None)
+        return Files(offsets, sizes, one_array(self.table[f"gaps:{extension}"]) if has_gaps else None)
 
     @cached_property
     def end(self) -> int:
@@ -99,12 +100,8 @@ class Index:
         return cls(table.replace_schema_metadata(None), features)
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
-
-
 def _numbers(column: pa.ChunkedArray) -> Longs:
-    values = _one(column)
+    values = one_array(column)
     if not len(values):
         return np.zeros(0, dtype=np.int64)
     return np.frombuffer(values.buffers()[1], np.int64, len(values), 8 * values.offset)

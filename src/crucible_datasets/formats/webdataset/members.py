@@ -54,7 +54,7 @@ def walk(
 def entries(
     stream: BinaryIO, path: str, start: int = 0, wanted: Wanted | None = None, skipped: Counter[str] | None = None
 ) -> Iterator[Entry]:
-    """The same, quicker, as tuples."""
+    """What `walk` gives, as plain tuples, which are quicker to make."""
     window, endings, looked_through = Window(stream, path, start), Endings(), -1
     skipped = Counter() if skipped is None else skipped
     while True:

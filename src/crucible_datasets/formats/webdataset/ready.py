@@ -13,9 +13,8 @@ from operator import itemgetter
 from typing import Any
 
 from crucible_datasets.features import Features
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.media import Media
-from crucible_datasets.features.types import List, Value
+from crucible_datasets.features.types import List, Value, any_leaf
 from crucible_datasets.formats.webdataset import decoders
 from crucible_datasets.formats.webdataset.columns import Contents, ending_of, fixed_feature
 from crucible_datasets.formats.webdataset.kinds import INTEGERS, TEXTS

@@ -31,7 +31,7 @@ def runs_of_gnu(block: bytes, window: Window) -> tuple[int, Runs]:
 
 
 def runs_of_pax(records: Sequence[tuple[bytes, bytes]], stored: int, window: Window) -> tuple[int, Runs, int]:
-    """The same from PAX records, and the bytes of the member that are no content but the list of its runs."""
+    """The size of a file with gaps, its runs, and how many bytes of the member list them, from PAX records."""
     told = dict(records)
     size = decimal(told.get(b"GNU.sparse.realsize") or told.get(b"GNU.sparse.size", b"x"), window)
     if told.get(b"GNU.sparse.major") == b"1":

@@ -96,7 +96,7 @@ def mapped(
     """The view with computed columns set or added; the others are shared, unless they are removed."""
     _refuse_what_functions_take(given)
     removed = [remove_columns] if isinstance(remove_columns, str) else list(remove_columns or [])
-    columns.require(view, removed)
+    view.require(removed)
     engines = _engines(expression)
     where = (view.table.files, keep_in_memory, load_from_cache_file is False)
     computed = [_computed(view, engine, *where) for engine in engines]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crucible_datasets.exceptions import ColumnLengthError, FunctionResultError
@@ -28,9 +28,15 @@ class Batch(Merged):
         for name, length in lengths.items():
             if length != num_rows:
                 raise ColumnLengthError(name, length, num_rows)
-        for name, column in {**returned, **changes}.items():
-            self.set(name, column)
+        made = {**returned, **changes}
+        for name in {**dict.fromkeys(self._held()), **made}:  # what was set in the batch comes before what was returned
+            if name in made:
+                self.set(name, made[name])
         return self.finished(num_rows)
+
+    def _held(self) -> Iterable[str]:
+        """The columns of the batch that was handed out, with those that were set in it."""
+        return self.block.batch or () if self.block.source.is_python else ()
 
     def _changes(self, batch: LazyBatch | None, returned: Mapping[str, Any]) -> dict[str, Any]:
         """Columns that were set, or changed in place, in the batch itself."""

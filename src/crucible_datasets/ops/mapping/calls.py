@@ -13,6 +13,7 @@ from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.collecting import collect
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
 from crucible_datasets.ops.mapping.ondemand import OnDemand
 from crucible_datasets.ops.mapping.whereabouts import tell_where
@@ -110,7 +111,7 @@ class Call:
         while True:
             try:
                 # What was appended before an exception stays in the list, so its length tells the row.
-                returned.values.extend(map(function, *arguments))
+                collect(map(function, *arguments), returned.values)
                 return returned
             except Exception as error:  # noqa: BLE001  (whatever the function raises)
                 at = block.rows.start + len(returned.values) + len(returned.failed)

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.exceptions import RowCountError
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.encode import recast
 from crucible_datasets.features.media import Media
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.sameness import is_same
 from crucible_datasets.ops.mapping.traces import is_unchanged

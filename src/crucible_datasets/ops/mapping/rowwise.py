@@ -26,10 +26,12 @@ class Rows(Merged):
             overlays, bases = self._told_apart(values)
         named = _names(overlays)
         changes = self._changes(bases, overlays, named)
-        for name, column in changes.items():
-            self.set(name, column)
-        for name in named:
-            self.set(name, self._overlaid(name, overlays, bases))
+        held = _names([base for base in bases if base is not None]) if self.block.source.is_python else {}
+        for name in {**held, **changes, **named}:  # what was set in rows comes before what was returned
+            if name in named:
+                self.set(name, self._overlaid(name, overlays, bases))
+            elif name in changes:
+                self.set(name, changes[name])
         return self.finished(len(values))
 
     def _rows_after(self) -> list[LazyRow]:

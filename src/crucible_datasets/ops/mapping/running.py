@@ -17,6 +17,7 @@ from crucible_datasets.ops.mapping.away import Facts, away_task
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
 from crucible_datasets.tables.portable import seams
+from crucible_datasets.tables.rows import shared_out
 
 logger = get_logger(__name__)
 
@@ -42,9 +43,8 @@ def workers_for(
 
 def bounds(num_rows: int, shards: int, unit: int = 1) -> list[range]:
     """Runs of rows that differ by one unit at most."""
-    size, more = divmod(-(-num_rows // unit), shards)
-    starts = [unit * (size * index + min(index, more)) for index in range(shards + 1)]
-    return [range(start, min(stop, num_rows)) for start, stop in pairwise(starts)]
+    runs = (shared_out(-(-num_rows // unit), shards, index) for index in range(shards))
+    return [range(unit * run.start, min(unit * run.stop, num_rows)) for run in runs]
 
 
 def tapered(num_rows: int, workers: int, unit: int = 1) -> list[range]:
@@ -78,7 +78,7 @@ def run(
 def _away(
     shard: Callable[[range], Shard], num_rows: int, workers: int | None, call: Call, executor: Executor, bar: Any
 ) -> Iterator[dict[str, Any]]:
-    """The same where this disk is not: shards that are there already are not sent."""
+    """The facts of all parts, worked out where this disk is not; shards that are done already are not sent."""
     size = shard(range(num_rows)).block_rows if call.batched else 1
     once = Once(call)
     if workers is not None:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.features.dtypes import is_list
+from crucible_datasets.features.storage import one_array
 
 
 def is_same(left: pa.ChunkedArray, right: pa.ChunkedArray) -> bool:
@@ -14,12 +15,7 @@ def is_same(left: pa.ChunkedArray, right: pa.ChunkedArray) -> bool:
         return False
     if not _has_floats(left.type):
         return True
-    return _same_floats(_one(left), _one(right))
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    joined = column.combine_chunks()
-    return joined if isinstance(joined, pa.Array) else pa.concat_arrays(joined.chunks)
+    return _same_floats(one_array(left), one_array(right))
 
 
 def _has_floats(arrow: pa.DataType) -> bool:

@@ -16,11 +16,12 @@ import pyarrow as pa
 from crucible_datasets.exceptions import CastError, DatasetsError
 from crucible_datasets.features import ClassLabel, Features, Json, LargeList, List, Value
 from crucible_datasets.features.arrays import ArrayXD
-from crucible_datasets.features.cast import any_leaf, cast_column
+from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import chunked
+from crucible_datasets.features.types import any_leaf
 
 TypedColumn = tuple[pa.ChunkedArray, Any]
 _OWN_FORM = (ClassLabel, Json, Media, ArrayXD)
@@ -48,7 +49,8 @@ class Typing:
         original = self.originals.get(name) if self.keeps_types else None
         if original is not None and any_leaf(original, _OWN_FORM):
             return self._of_own_form(values, original, name)
-        column, feature = infer_column(values, name, self.on_mixed_types)
+        # Structs that lack fields of a column that was there are no other kind of value: the fields are null.
+        column, feature = infer_column(values, name, self.on_mixed_types if original is None else None)
         if original is None or feature == original or not is_related(feature, original):
             return column, feature
         return _cast_or_left(column, feature, original)

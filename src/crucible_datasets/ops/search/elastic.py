@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.ops.search.base import BaseIndex, BatchedSearchResults, SearchResults
 from crucible_datasets.ops.search.vectors import spans
 from crucible_datasets.registry import need
@@ -69,8 +69,7 @@ def _address(host: str | None, port: int | None) -> str:
 
 
 def _texts(view: View, column: str) -> Iterator[Any]:
-    if column not in view.features:
-        raise ColumnNotFoundError(column, view.column_names)
+    view.require([column])
     return (text for span in spans(len(view), _ROWS_AT_ONCE) for text in _read(view, column, span))
 
 

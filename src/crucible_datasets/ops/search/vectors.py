@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, RowIndexError
+from crucible_datasets.exceptions import ArgumentError, RowIndexError
 from crucible_datasets.ops.search.errors import VectorError
 from crucible_datasets.tables.view import View
 
@@ -110,8 +110,7 @@ def check_finite(batch: Matrix, column: str | None, first_row: int = 0) -> None:
 
 def _check_column(view: View, column: str) -> None:
     """Refuse a column that is missing, holds no lists of numbers, or has no rows."""
-    if column not in view.features:
-        raise ColumnNotFoundError(column, view.column_names)
+    view.require([column])
     stored = view.read(range(0), [column]).schema.field(0).type
     if not _is_list(stored) or not _is_number(stored.value_type):
         raise VectorError(column, None, str(stored), "lists of numbers")

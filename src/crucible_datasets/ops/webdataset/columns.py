@@ -12,10 +12,10 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.features import ClassLabel, Features, Json, Value
 from crucible_datasets.features.arrays import ArrayXD
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.dtypes import is_bytes, is_text
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import storage_type
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.ops.webdataset.contents import Contents, contents_of
 from crucible_datasets.ops.webdataset.extensions import (
     ARRAY,

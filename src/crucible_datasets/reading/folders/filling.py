@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.features import Features
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, rebuilt
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of
 from crucible_datasets.sources.base import Elsewhere

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.cache import default_cache
-from crucible_datasets.features.cast import any_leaf
 from crucible_datasets.features.media import Media
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.fingerprint import Fingerprint, Hasher, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import columns
@@ -26,12 +26,13 @@ from crucible_datasets.reading.folders.rows import FolderRows
 from crucible_datasets.reading.resolved import Resolved
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.streams.base import Position, shared_out
+from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Shard, Source
 from crucible_datasets.streams.stream import Stream
 from crucible_datasets.streams.viewed import ViewShard
 from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import TypedWriter, settle
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crucible_datasets.streams.base import shared_out
 from crucible_datasets.streams.generated import shared_arguments
+from crucible_datasets.tables.rows import shared_out
 
 
 def _number_of_shards_in_gen_kwargs(gen_kwargs: dict[str, Any]) -> int:
