@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from crucible_datasets import ClassLabel, Features, List, Value
+from crucible_datasets import ClassLabel, Features, List, Value, load_dataset
 from crucible_datasets.exceptions import ArrowFileError, FileFormatError, LimitExceededError
 from crucible_datasets.formats.arrow import FORMAT
 from crucible_datasets.tables import files
@@ -150,3 +150,26 @@ def test_rows_that_take_no_bytes_are_not_believed():
         writer.write_batch(batch)
     with pytest.raises(LimitExceededError, match="rows without bytes"):
         list(FORMAT.rows(io.BytesIO(sink.getvalue())))
+
+
+def test_two_columns_of_one_name_are_refused_and_none_is_lost(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    path = str(tmp_path / "it.arrow")
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(FileFormatError, match="same name"):
+        load_dataset("arrow", data_files=path)
+    with pytest.raises(FileFormatError, match="same name"):
+        list(load_dataset("arrow", data_files=path, split="train", streaming=True))
+
+
+def test_a_stream_has_no_batch_whose_rows_are_all_left_out(tmp_path):
+    path = str(tmp_path / "it.arrow")
+    with pa.ipc.new_stream(path, pa.schema({"a": pa.int64()})) as writer:
+        for number in range(4):
+            writer.write_batch(pa.record_batch({"a": [number] * 3}))
+    stream = load_dataset("arrow", data_files=path, split="train", streaming=True, filters=[("a", "=", 2)])
+    assert [row["a"] for row in stream] == [2, 2, 2]
+    assert [table.num_rows for table in stream.with_format("arrow").iter(10)] == [3]
+    (shard,) = stream._stream.stage.shards
+    assert [len(batch) for _, batch in shard.batches()] == [3]

@@ -511,3 +511,31 @@ def test_a_loaded_state_holds_for_every_iteration_of_its_epoch():
         seen.append([row["a"] for row in again])
         results.append([*seen, [row["a"] for row in again.map(lambda row: row)]])
     assert results[0] == results[1]
+
+
+JSON_LAYOUTS = {
+    "lines": '{"a": 1}\n{"a": 2}\n',
+    "spread": '{\n "a": 1\n}\n{\n "a": 2\n}\n',
+    "side by side": '{"a": 1}{"a": 2}',
+    "a list": '[{"a": 1}, {"a": 2}]',
+}
+
+
+@pytest.mark.parametrize("layout", JSON_LAYOUTS)
+def test_the_features_of_json_are_known_beforehand_in_the_same_layouts(layout, tmp_path):
+    (tmp_path / "it.json").write_text(JSON_LAYOUTS[layout])
+    asked = {"path": "json", "data_files": str(tmp_path / "it.json"), "split": "train", "streaming": True}
+    theirs, mine = hf.load_dataset(**asked), ours.load_dataset(**asked)
+    assert repr(theirs.features) == repr(mine.features)
+    assert list(theirs) == list(mine)
+
+
+@pytest.mark.parametrize("new", [pa.ipc.new_stream, pa.ipc.new_file])
+def test_an_arrow_file_without_rows_tells_its_features(new, tmp_path):
+    table = pa.table({"a": pa.array([], pa.int64()), "b": pa.array([], pa.string())})
+    with new(str(tmp_path / "it.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    asked = {"path": "arrow", "data_files": str(tmp_path / "it.arrow"), "split": "train", "streaming": True}
+    theirs, mine = hf.load_dataset(**asked), ours.load_dataset(**asked)
+    assert repr(theirs.features) == repr(mine.features)
+    assert list(theirs) == list(mine) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.packed import tar_of
 
 from crucible_datasets import Dataset, Value, load_dataset
-from crucible_datasets.exceptions import ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.formats.base import Format
 from crucible_datasets.reading.convert import shared_out
 from crucible_datasets.reading.files import DataFile
@@ -88,6 +88,12 @@ def test_a_column_that_no_file_has_is_told_with_those_that_there_are(uneven, how
         with pytest.raises(ColumnNotFoundError, match="'zz' does not exist") as told:
             uneven((1, 0), **one, **HOW[how])
         assert {f"a{uneven.end}", b} <= {*told.value.available}
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_no_columns_at_all_are_refused(uneven, how):
+    with pytest.raises(ArgumentError, match="one at least"):
+        uneven((0, 1), columns=[], **HOW[how])
 
 
 def test_a_stream_has_nulls_for_keys_that_come_late_in_a_file(tmp_path):

@@ -60,6 +60,8 @@ class Request:
     def __post_init__(self) -> None:
         if self.on_bad_files not in _ON_BAD_FILES:
             raise ArgumentError("on_bad_files", self.on_bad_files, f"expected one of {', '.join(_ON_BAD_FILES)}.")
+        if self.columns is not None and not len(self.columns):
+            raise ArgumentError("columns", self.columns, "name one at least: without columns there are no rows.")
 
     @property
     def is_brought(self) -> bool:
@@ -70,9 +72,12 @@ class Request:
     def final(self) -> Features | None:
         """The features that the result must have, if they are known beforehand."""
         stated = self.features or self.described
-        if stated is None or self.columns is None:
-            return stated
-        return Features({name: stated[name] for name in self.columns if name in stated})
+        return None if stated is None else self.only(stated)
+
+    def only(self, features: Features) -> Features:
+        """Those of some columns that are asked for."""
+        names = features if self.columns is None else [name for name in self.columns if name in features]
+        return Features({name: features[name] for name in names})
 
     def _implied(self, file: DataFile) -> Mapping[str, Any]:
         """What the extension says, also where another one follows, as in `data.tsv.gz`."""

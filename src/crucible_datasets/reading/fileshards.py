@@ -124,7 +124,7 @@ class ParquetShard(FileShard):
     def features(self) -> Features:
         """What the columns that are asked for mean."""
         found = Features() if self.part is None else self.part.features
-        return Features({name: found[name] for name in self.request.columns or found if name in found})
+        return self.request.only(found)
 
     @cached_property
     def _sizes(self) -> dict[int, int]:
@@ -186,7 +186,8 @@ class ParquetShard(FileShard):
         if len(table.column_names) > len(features):
             features = Features({name: features.get(name, Value("null")) for name in table.column_names})
         batch = Batch.of_table(table, features)
-        names = [name for name in self.request.columns or features if name not in self.unneeded]
+        asked = features if self.request.columns is None else self.request.columns
+        names = [name for name in asked if name not in self.unneeded]
         if not names:  # all that is needed is null
             return Batch.of_rows([{name: None for name in self.expected if name not in self.unneeded}] * len(batch))
         return batch if list(features) == names else batch.select(names)
@@ -237,7 +238,7 @@ class ArrowShard(FileShard):
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
             return None
-        return Features({name: found[name] for name in self.request.columns or found if name in found})
+        return self.request.only(found)
 
     def looked_at(self, seen: Seen) -> Iterable[Features]:
         whole = replace(self, request=replace(self.request, columns=None))
