@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
 from crucible_datasets.inner_names import InnerNamesOfStreams
-from crucible_datasets.ops import build
-from crucible_datasets.ops.push import Where
+from crucible_datasets.ops import build, push
 from crucible_datasets.reading import streaming
 from crucible_datasets.splits import NamedSplit, Split
-from crucible_datasets.streams import export, mixing, operations, output, running, starts
+from crucible_datasets.streams import export, mixing, operations, output, pushed, running, starts
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.epochs import Epoch
-from crucible_datasets.streams.examples import Examples
-from crucible_datasets.streams.pushed import push_streams
 from crucible_datasets.streams.running import Run
 from crucible_datasets.streams.states import State
 from crucible_datasets.streams.stream import Stream
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from huggingface_hub import CommitInfo
 
     from crucible_datasets.executors.base import Executor
+    from crucible_datasets.streams.examples import Examples
 
     AnyPath = str | bytes | os.PathLike[Any]
     Paths = AnyPath | list[AnyPath]
@@ -501,12 +499,17 @@ class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
     ) -> CommitInfo:
         """Put the rows on the Hub as a split, in one commit, sending files while the rows flow."""
         told = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
-        where, name = Where(repo_id, config_name, set_default, data_dir, *told), str(split or self.split or "train")
+        where, name = (
+            push.Where(repo_id, config_name, set_default, data_dir, *told),
+            str(split or self.split or "train"),
+        )
         return self._pushed({name: self}, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
     @staticmethod
-    def _pushed(streams: dict[str, IterableDataset], where: Where, *files: Any) -> CommitInfo:
-        return push_streams({name: (each._stage, each.features) for name, each in streams.items()}, where, *files)
+    def _pushed(streams: dict[str, IterableDataset], where: push.Where, *files: Any) -> CommitInfo:
+        return pushed.push_streams(
+            {name: (each._stage, each.features) for name, each in streams.items()}, where, *files
+        )
 
 
 class IterableColumn:

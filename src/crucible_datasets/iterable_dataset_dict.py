@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from crucible_datasets.exceptions import ArgumentTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.iterable_dataset import IterableDataset
-from crucible_datasets.ops.push import Where
+from crucible_datasets.ops import push
 from crucible_datasets.viewable import Viewable
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
     ) -> CommitInfo:
         """Put all splits on the Hub in one commit: in the place of all that are there, or behind their rows."""
         told = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
-        where = Where(repo_id, config_name, set_default, data_dir, *told)
+        where = push.Where(repo_id, config_name, set_default, data_dir, *told)
         return IterableDataset._pushed(self, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
 

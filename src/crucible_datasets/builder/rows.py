@@ -12,7 +12,7 @@ from crucible_datasets import progress as progress_bars
 from crucible_datasets.builder.base import DatasetBuilder
 from crucible_datasets.exceptions import DatasetGenerationError, FeaturesMismatchError
 from crucible_datasets.features import Features
-from crucible_datasets.ops.generate import table_of
+from crucible_datasets.ops.build import table_of
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.writing import as_features
 

@@ -135,6 +135,28 @@ def values_of(items: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
         return [item.get(name) for item in items]
 
 
+def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> tuple[pa.Table, Features]:
+    """Rows as a table of the given features, or of those that hold all their values."""
+    names = features or _names(rows)
+    columns: dict[str, pa.ChunkedArray] = {}
+    kinds: dict[str, Any] = {}
+    for name in names:
+        values = values_of(rows, name)
+        if features is None:
+            columns[name], kinds[name] = infer_column(values, name, "use_json")
+        else:
+            columns[name], kinds[name] = column_of(values, features[name], name), features[name]
+    return pa.table(columns), Features(kinds)
+
+
+def _names(rows: list[Mapping[str, Any]]) -> Iterable[str]:
+    """Every key, in the order of its first appearance."""
+    size = len(rows[0])
+    # As many distinct keys as the first row has: all rows share them. A set is quicker than comparing row by row.
+    names = set().union(*rows)
+    return rows[0] if len(names) == size else dict.fromkeys(name for row in rows for name in row)
+
+
 def from_frame(
     table: pa.Table,
     features: Mapping[str, Any] | None = None,

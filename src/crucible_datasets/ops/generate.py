@@ -17,12 +17,10 @@ from crucible_datasets.cache import default_cache
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
-from crucible_datasets.features.encode import column_of
-from crucible_datasets.features.infer import infer_column
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.hashing import Arguments
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.build import values_of, view_of
+from crucible_datasets.ops.build import table_of, view_of
 from crucible_datasets.ops.mapping.collecting import collect
 from crucible_datasets.outputs.python import collecting_rarely
 from crucible_datasets.splits import NamedSplit
@@ -177,28 +175,6 @@ def _require_rows(rows: list[Mapping[str, Any]], name: str, done: int) -> None:
     for index, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise DatasetGenerationError(name, done + index, f"it yielded {type(row).__name__} instead of a dict.")
-
-
-def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> Batch:
-    """Rows as a table of the given features, or of those that hold all their values."""
-    names = features or _names(rows)
-    columns: dict[str, pa.ChunkedArray] = {}
-    kinds: dict[str, Any] = {}
-    for name in names:
-        values = values_of(rows, name)
-        if features is None:
-            columns[name], kinds[name] = infer_column(values, name, "use_json")
-        else:
-            columns[name], kinds[name] = column_of(values, features[name], name), features[name]
-    return pa.table(columns), Features(kinds)
-
-
-def _names(rows: list[Mapping[str, Any]]) -> Iterable[str]:
-    """Every key, in the order of its first appearance."""
-    size = len(rows[0])
-    # As many distinct keys as the first row has: all rows share them. A set is quicker than comparing row by row.
-    names = set().union(*rows)
-    return rows[0] if len(names) == size else dict.fromkeys(name for row in rows for name in row)
 
 
 def _write(

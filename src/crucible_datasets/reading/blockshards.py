@@ -13,7 +13,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, BinaryIO, ClassVar
 
 from crucible_datasets import config
@@ -25,6 +25,7 @@ from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
 from crucible_datasets.reading.linerows import LineRows
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.source import Shard

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -23,6 +23,7 @@ from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile
 from crucible_datasets.reading.lacking import Seen, looked_at
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Shard

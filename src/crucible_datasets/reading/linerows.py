@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from crucible_datasets.features import List, Value
 from crucible_datasets.formats.json_rows import TypedLines
-from crucible_datasets.ops.generate import table_of
+from crucible_datasets.ops.build import table_of
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.ready import ReadyRows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from crucible_datasets.features import Features
@@ -12,6 +12,7 @@ from crucible_datasets.formats.json_rows import TypedLines
 from crucible_datasets.formats.streams import is_utf8
 from crucible_datasets.reading.blockshards import MARK, BlockShard
 from crucible_datasets.reading.linerows import LineRows
+from crucible_datasets.records import dataclass
 
 _HEAD = 1 << 16
 # Options that say how Arrow works, and what becomes of values that are not what is expected.

@@ -11,41 +11,43 @@ from crucible_datasets.features import Features, Value
 from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.reading.blockshards import CsvShard
+from crucible_datasets.reading import blockshards, lineshards, tarshards
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
 from crucible_datasets.reading.lacking import known_columns
-from crucible_datasets.reading.lineshards import LineShard
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
-from crucible_datasets.reading.tarshards import TarShard
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.streams.mixing import concatenate
+from crucible_datasets.streams import mixing
 from crucible_datasets.streams.source import Source
 from crucible_datasets.streams.stream import Stream
 
 # Formats whose first rows tell the types of all: Hugging Face `datasets` knows the features of no others beforehand.
 _TYPED = ("parquet", "arrow", "json", "hdf5", "lance", "webdataset")
-_SHARDS: Mapping[str, type[FileShard]] = {
-    "parquet": ParquetShard,
-    "arrow": ArrowShard,
-    "json": LineShard,
-    "text": LineShard,
-    "csv": CsvShard,
-    "webdataset": TarShard,
-}
 _IN_PLACE = ("parquet", "arrow")  # read by name, so a file in an archive or compressed is read from its start
 
 
 def shard_of(file: DataFile, request: Request) -> FileShard:
     """A file as a shard, read in the best way its format has."""
-    kind = _SHARDS.get(request.format.name, FileShard)
-    if request.format.name in _IN_PLACE and (file.inner is not None or is_compressed(file)):
-        kind = FileShard
-    if kind is ArrowShard and file.elsewhere is not None:
-        kind = FileShard
-    return kind(file, request)
+    return _kind_of_shard(file, request.format.name)(file, request)
+
+
+def _kind_of_shard(file: DataFile, format: str) -> type[FileShard]:
+    if format in _IN_PLACE and (file.inner is not None or is_compressed(file)):
+        return FileShard
+    match format:
+        case "parquet":
+            return ParquetShard
+        case "arrow":
+            return ArrowShard if file.elsewhere is None else FileShard
+        case "json" | "text":
+            return lineshards.LineShard
+        case "csv":
+            return blockshards.CsvShard
+        case "webdataset":
+            return tarshards.TarShard
+    return FileShard
 
 
 def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, split: str | None) -> Stream:
@@ -108,7 +110,7 @@ def named_splits(reader: SplitReader, spec: str) -> Stream:
     """The split that a spec names, or several after each other: `train+test`, `all`."""
     parts = [part.strip() for part in spec.split("+")]
     streams = [split_stream(reader, name) for name in (reader.names if spec == "all" else parts)]
-    return streams[0] if len(streams) == 1 else concatenate(streams, 0, None, NamedSplit("+".join(parts)))
+    return streams[0] if len(streams) == 1 else mixing.concatenate(streams, 0, None, NamedSplit("+".join(parts)))
 
 
 def one_split(

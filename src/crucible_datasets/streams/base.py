@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.batch import Batch
 
 Position = Any

@@ -7,7 +7,7 @@ gave, with their own keys, until somebody needs Arrow; the columns that it did n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, chain
 from typing import Any
 
@@ -19,10 +19,10 @@ from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import decoded, in_turn, is_media
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.forking import cached_property
-from crucible_datasets.ops.build import values_of
-from crucible_datasets.ops.generate import table_of
+from crucible_datasets.ops.build import table_of, values_of
 from crucible_datasets.outputs import pylists
 from crucible_datasets.outputs.python import PythonFormatter
+from crucible_datasets.records import dataclass
 from crucible_datasets.tables.gather import gather
 from crucible_datasets.tables.writing import as_features
 

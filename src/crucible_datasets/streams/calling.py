@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 
 from crucible_datasets.ops.mapping.asynchronous import Loop
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Step, Unpacked
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.calls import Call

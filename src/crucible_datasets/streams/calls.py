@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import Any
 
@@ -13,6 +13,7 @@ from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.whereabouts import tell_where
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.pace import Pace
 
 

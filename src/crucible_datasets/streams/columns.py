@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError
 from crucible_datasets.features import Features
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import EachBatch, Unpacked
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import fitted

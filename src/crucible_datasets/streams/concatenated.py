@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams import randomness
 from crucible_datasets.streams.base import EachBatch, Position, Stage
 from crucible_datasets.streams.batch import Batch

@@ -8,12 +8,12 @@ says where in the one order the rest begins, and which rows behind that have bee
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor

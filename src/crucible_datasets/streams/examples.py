@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from crucible_datasets.features import Features
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.generated import GeneratedShard

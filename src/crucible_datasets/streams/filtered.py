@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.ops.mapping.asynchronous import Loop
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.calling import Calling, Made

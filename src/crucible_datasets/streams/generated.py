@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentTypeError, ShardingError
 from crucible_datasets.features import Features
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.failures import until_error

@@ -6,7 +6,6 @@ The rows are those of `ops.mapping.lazy`, over a batch of a stream instead of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from crucible_datasets.ops.mapping.traces import Trace, is_unchanged, trace
 from crucible_datasets.outputs import pylists
 from crucible_datasets.outputs.base import Format, Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.batch import Batch
 
 

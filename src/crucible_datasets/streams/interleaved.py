@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from crucible_datasets.ops.turns import ALL, FIRST, ONCE
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams import randomness
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch, joined

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
@@ -14,6 +13,7 @@ from crucible_datasets.features import Features, Value
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.lazy import UNREAD, BatchTwin, Lazy, RowTwin
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, forwarded
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.calling import Calling, Made

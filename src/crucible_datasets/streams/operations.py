@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError, ColumnNotFoundError, ShardIndexError
@@ -13,6 +13,7 @@ from crucible_datasets.features.bounds import within
 from crucible_datasets.features.features import normal
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.columns import Cast, Removed, Renamed, Selected

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
 from typing import Any
@@ -13,6 +12,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.decoding import Located
 from crucible_datasets.outputs.base import Format, Formatter
 from crucible_datasets.outputs.tensors import TensorFormatter
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor

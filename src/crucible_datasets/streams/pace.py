@@ -6,8 +6,10 @@ for yet. A fast one is called for hundreds of rows in a row, so that what is don
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
+
+from crucible_datasets.records import dataclass
 
 _MOST_ROWS = 512
 _SECONDS = 0.02

@@ -11,11 +11,11 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
 from crucible_datasets import config
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Source

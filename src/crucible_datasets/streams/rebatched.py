@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features, List
 from crucible_datasets.features.storage import one_array
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Step, Unpacked, forwarded
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.cursor import Cursor

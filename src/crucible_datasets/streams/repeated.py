@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Step
 from crucible_datasets.streams.batch import Batch
 

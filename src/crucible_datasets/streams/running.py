@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 
 from crucible_datasets.exceptions import StreamStateError
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.dealt import Origin, dealer_and_place, rest_of
 from crucible_datasets.streams.output import Progress

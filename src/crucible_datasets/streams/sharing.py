@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.concatenated import Beside
 from crucible_datasets.streams.dealt import Dealt, DealtAlike, Origin, dealt_low

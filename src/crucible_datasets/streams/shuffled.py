@@ -11,11 +11,12 @@ going on reads and draws the same again. On average half of the rows leave each 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams import randomness
 from crucible_datasets.streams.base import Position, Stage, Step
 from crucible_datasets.streams.batch import Batch, joined

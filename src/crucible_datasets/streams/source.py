@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots, within
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams import randomness
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch, same_features

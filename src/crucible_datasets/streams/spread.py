@@ -7,7 +7,7 @@ back are batches with their positions, so a reader resumes from every row, and a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from crucible_datasets import config
@@ -15,6 +15,7 @@ from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.executors.base import Advance, Executor, Once, Task, executor_of
 from crucible_datasets.executors.failures import opened_error, packed_error
 from crucible_datasets.ops.carrying import with_files
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import EachBatch, Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.calling import Calling

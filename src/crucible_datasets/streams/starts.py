@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import build
 from crucible_datasets.outputs.base import Format
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams import generated, viewed
 from crucible_datasets.streams.base import Position, Stage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from crucible_datasets.exceptions import UnknownFeaturesError
@@ -10,6 +10,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.outputs.base import PYTHON, Format
+from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.base import Stage
 

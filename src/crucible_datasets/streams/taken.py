@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage, Step, forwarded
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Shard, Source
