@@ -6,6 +6,7 @@ The rows are those of `ops.mapping.lazy`, over a batch of a stream instead of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, cast
 
 import pyarrow as pa
@@ -70,6 +71,7 @@ class BatchBlock(Columns):
     def __init__(self, batch: Batch, shown: Shown) -> None:
         super().__init__(batch.names if batch.table is None else list(batch.features or ()))
         self.given, self.shown = batch, shown
+        self.brought: set[str] = set()  # columns that the rows of the batch brought with them
         self._traces: dict[str, Trace] = {}  # what columns were made of when they were handed out
 
     def __len__(self) -> int:
@@ -84,6 +86,22 @@ class BatchBlock(Columns):
         block = BatchBlock(self.given.slice(0, num_rows), self.shown)
         block.decoded = {name: values[:num_rows] for name, values in self.decoded.items()}
         return block
+
+    def brings(self, made: Sequence[Any]) -> bool:
+        """Whether what was made for the rows has the same keys in all of them; if so, they become columns of the block.
+
+        A row that nobody keeps can then be used again, which takes a third of the time that filling a new one does.
+        """
+        names = list(made[0]) if made else []
+        if set(map(len, made)) != {len(names)}:
+            return False
+        try:
+            columns = {name: list(map(itemgetter(name), made)) for name in names}
+        except KeyError:
+            return False
+        self.names = list(dict.fromkeys([*self.names, *names]))
+        self.brought, self.decoded = set(names), self.decoded | columns
+        return True
 
     def _values(self, name: str) -> list[Any]:
         table, features = cast(pa.Table, self.given.table), cast(Features, self.given.features)
@@ -135,7 +153,9 @@ def rows_of(block: BatchBlock) -> Iterable[Any]:
         return shown.formatter.rows(typed.table, typed.features)  # type: ignore[arg-type]
     if batch.table is None:
         return [_own(row, shown) for row in batch.made or ()]
-    return lazy.rows_of(block) if batch.made is None else _rows_with(block, batch.made)
+    if batch.made is None or (shown.is_python and block.brings(batch.made)):
+        return lazy.rows_of(block)
+    return _rows_with(block, batch.made)
 
 
 def _rows_with(block: BatchBlock, made: Sequence[Any]) -> Iterator[LazyRow]:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError, RowCountError
-from crucible_datasets.features import Features, Value
+from crucible_datasets.features import ClassLabel, Features, Value
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.lazy import UNREAD, BatchTwin, Lazy, RowTwin
@@ -22,6 +22,8 @@ from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.failures import until_error
 from crucible_datasets.streams.inputs import BatchBlock, columns_of, rows_of
 from crucible_datasets.streams.pace import Pace
+
+_UNCHANGING = (Value, ClassLabel)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +59,11 @@ class Mapped(Calling):
         block.show(name for name in block.names if name not in self.removed)
         if self.shown.is_frame:
             return joined([_of_frame(result, self.call, self.removed) for result in results]), error
-        given = inputs if isinstance(inputs, list) else repeat(None)
-        rows = [_returned(result, self.call, self.removed, own) for result, own in zip(results, given, strict=False)]
-        return with_results(block, rows, self.removed), error
+        if isinstance(inputs, list) or set(map(type, results)) != {dict}:
+            given = inputs if isinstance(inputs, list) else repeat(None)
+            pairs = zip(results, given, strict=False)
+            results = [_returned(result, self.call, self.removed, own) for result, own in pairs]
+        return with_results(block, results, self.removed), error
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +107,14 @@ class MappedBatches(Calling):
 def with_results(block: BatchBlock, results: Sequence[dict[str, Any]], removed: Sequence[str]) -> Batch:
     """The rows of a block without the removed columns and with what was made for each.
 
-    Columns that were decoded on the way stay decoded, so the function's changes inside of them stay as well.
+    Columns of lists and dicts that were decoded on the way stay decoded, so the function's changes inside of them stay
+    as well. Texts and numbers cannot be changed, so they stay Arrow.
     """
     before = block.given.without(removed) if removed else block.given
     if before.table is None or before.features is None:
         return Batch.of_rows([{**old, **new} for old, new in zip(before.made or (), results, strict=True)])
-    read = [name for name in block.decoded if name in before.features]
+    kept = {name for name, feature in before.features.items() if block.shown.is_python and type(feature) in _UNCHANGING}
+    read = [name for name in block.decoded if name in before.features and name not in kept | block.brought]
     made: Sequence[Mapping[str, Any]] = results
     if before.made is not None:
         made = [{**old, **new} for old, new in zip(before.made, made, strict=True)]
