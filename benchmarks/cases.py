@@ -321,7 +321,7 @@ def closure_over_rows(module: Any, path: Path) -> State:
 
 
 # Here `datasets` does hash the rows. Its bar is separate: it must not lend its ratio to the other.
-@case("from_generator, closure over rows", setup=closure_over_rows, flat=1)
+@case("from_generator, closure over rows", setup=closure_over_rows, chat=1, flat=1)
 def from_closure(state: State) -> int:
     return len(state.module.Dataset.from_generator(state.given))
 
