@@ -14,7 +14,6 @@ from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
-from crucible_datasets.inner_names import InnerNamesOfRows
 from crucible_datasets.ops import (
     batching,
     build,
@@ -42,6 +41,7 @@ from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops.read import Reader, preview, rows_of
 from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
+from crucible_datasets.private_names import PrivateDatasetNames
 from crucible_datasets.reading import direct, queries
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator | None
 
 
-class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
+class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
     """A table of rows with typed columns.
 
     >>> Dataset.from_dict({"text": ["a", "b"]})[1]
