@@ -18,7 +18,7 @@ from support.servers import store
 from crucible_datasets import Dataset, concatenate_datasets, config, load_dataset
 from crucible_datasets.executors.base import Once
 from crucible_datasets.executors.ray import RayExecutor
-from crucible_datasets.executors.rayfitness import fit_worker
+from crucible_datasets.executors.rayversion import version_checked_worker
 from crucible_datasets.localhub import server as hub_server
 from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
@@ -167,7 +167,7 @@ def shadow(folder, version):
     ("version", "said"), [("0.0.1", "has crucible_datasets 0.0.1"), (None, "does not have crucible_")]
 )
 def test_a_worker_without_this_library_says_so(version, said, tmp_path):
-    (tmp_path / "work").write_bytes(cloudpickle.dumps(fit_worker("1.2.3")))
+    (tmp_path / "work").write_bytes(cloudpickle.dumps(version_checked_worker("1.2.3")))
     program = "import json, pickle, sys; print(json.dumps(pickle.loads(open(sys.argv[1], 'rb').read())('task')))"
     run = [sys.executable, "-c", program, str(tmp_path / "work")]
     found = subprocess.run(run, env=shadow(tmp_path, version), check=True, capture_output=True, text=True).stdout
