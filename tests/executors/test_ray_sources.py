@@ -23,7 +23,7 @@ from crucible_datasets.localhub import server as hub_server
 from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import FilterShard
-from crucible_datasets.reading import arrivals
+from crucible_datasets.reading import background_downloads
 from crucible_datasets.sources import cloud, web
 from crucible_datasets.tables.portable import Journey
 
@@ -117,7 +117,9 @@ CHOICES = {
 @pytest.mark.parametrize("data", ["hub"], indirect=True)
 def test_files_on_their_way_here_are_read_where_they_come_from(data, monkeypatch):
     monkeypatch.setattr(config, "CRUCIBLE_BACKGROUND_DOWNLOADS", 1)
-    monkeypatch.setattr(arrivals, "_start", lambda work: None)  # they do not come before somebody waits for them
+    monkeypatch.setattr(
+        background_downloads, "_start", lambda work: None
+    )  # they do not come before somebody waits for them
     table = data()._view.table
     journey = Journey(False, lambda table: table)
     there, rows = journey.of(table, range(350, 650))

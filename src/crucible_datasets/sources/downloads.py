@@ -54,7 +54,7 @@ def on_this_disk(
             ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
         ):
             for _ in pool.map(lambda pair: _fetch(pair[0], pair[1], body, expected(pair[0]), shown.update), missing):
-                shown.file_came()
+                shown.file_done()
     return paths
 
 

@@ -128,7 +128,7 @@ class HubRepo(Asked):
                 ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
             ):
                 for _ in pool.map(lambda file: self._fetch(file, shown.update), missing):
-                    shown.file_came()
+                    shown.file_done()
         linked(self.folder, paths, [self._blob(file) for file in wanted])
         return [os.path.join(self.folder, *path.split("/")) for path in paths]
 
