@@ -107,7 +107,7 @@ def test_a_facade_stays_small(file):
 
 
 def test_what_stands_beside_the_api_looks_into_no_dataset():
-    """`beside` does it for them."""
+    """`internal_api` does it for them."""
     inner = {"_view", "_stream", "_set_view"}
     packages = [PACKAGE / name for name in ("viewer", "benchmarks", "evaluation")]
     for path in [*(path for package in packages for path in package.rglob("*.py")), PACKAGE / "demo.py"]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crucible_datasets.atomic import files, folders, owners, replaced_whole, seen_whole, storage_errors, written_whole
+from crucible_datasets.atomic import atomic_file, atomic_folder, files, folders, owners, seen_whole, storage_errors
 from crucible_datasets.exceptions import DatasetsError, StorageError
 
 
@@ -54,7 +54,7 @@ def test_an_error_of_the_disk_meanwhile_is_raised_at_the_end(tmp_path, monkeypat
 
 
 def test_a_file_is_not_there_before_it_is_whole(tmp_path):
-    with written_whole(tmp_path / "file") as beside:
+    with atomic_file(tmp_path / "file") as beside:
         Path(beside).write_text("new")
         assert not (tmp_path / "file").exists()
     assert contents(tmp_path) == {"file": "new"}
@@ -62,7 +62,7 @@ def test_a_file_is_not_there_before_it_is_whole(tmp_path):
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     (tmp_path / "file").write_text("old")
-    with pytest.raises(KeyError), written_whole(tmp_path / "file") as beside:
+    with pytest.raises(KeyError), atomic_file(tmp_path / "file") as beside:
         Path(beside).write_text("ne")
         raise KeyError
     assert contents(tmp_path) == {"file": "old"}
@@ -71,27 +71,27 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")
-    with written_whole(tmp_path / "link") as beside:
+    with atomic_file(tmp_path / "link") as beside:
         Path(beside).write_text("new")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "new"
 
 
 def test_devices_and_pipes_are_written_to_as_they_are():
-    with written_whole(os.devnull) as beside:
+    with atomic_file(os.devnull) as beside:
         Path(beside).write_text("nothing")
     assert not os.path.isfile(os.devnull)
-    with pytest.raises(StorageError, match="/dev/full"), written_whole("/dev/full") as beside:
+    with pytest.raises(StorageError, match="/dev/full"), atomic_file("/dev/full") as beside:
         Path(beside).write_text("too much")
 
 
 def test_a_folder_in_the_way_is_said_at_once(tmp_path):
-    with pytest.raises(IsADirectoryError), written_whole(tmp_path):
+    with pytest.raises(IsADirectoryError), atomic_file(tmp_path):
         raise AssertionError
 
 
 def test_the_longest_file_name_can_be_written(tmp_path):
     path = tmp_path / ("é" * 127)
-    with written_whole(path) as beside:
+    with atomic_file(path) as beside:
         Path(beside).write_text("new")
     assert path.read_text() == "new"
 
@@ -101,7 +101,7 @@ def test_what_the_dead_left_goes_and_what_the_living_do_stays(tmp_path):
     living = owners.unfinished_name(".file")
     for name in (dead, other, foreign, living):
         (tmp_path / name).write_text("half")
-    with written_whole(tmp_path / "file") as beside:
+    with atomic_file(tmp_path / "file") as beside:
         Path(beside).write_text("new")
     assert set(os.listdir(tmp_path)) == {"file", other, foreign, living}
 
@@ -110,7 +110,7 @@ def test_work_of_another_machine_goes_after_a_day_of_silence(tmp_path):
     left = tmp_path / of_another_machine(".file")
     left.write_text("half")
     os.utime(left, (time.time() - 90_000,) * 2)
-    with written_whole(tmp_path / "file") as beside:
+    with atomic_file(tmp_path / "file") as beside:
         Path(beside).write_text("new")
     assert os.listdir(tmp_path) == ["file"]
 
@@ -183,7 +183,7 @@ def old(request, tmp_path, monkeypatch):
 
 
 def test_a_folder_is_replaced_whole(old):
-    with replaced_whole(old, {"stale"}.__contains__) as beside:
+    with atomic_folder(old, {"stale"}.__contains__) as beside:
         Path(beside, "data").write_text("new")
         assert contents(old) == dict.fromkeys(("data", "stale", "notes"), "old")
     assert contents(old) == {"data": "new", "notes": "old"}
@@ -192,14 +192,14 @@ def test_a_folder_is_replaced_whole(old):
 
 def test_folders_inside_are_replaced_too(old):
     for content in ("one", "two"):
-        with replaced_whole(old) as beside:
+        with atomic_folder(old) as beside:
             Path(beside, "train").mkdir()
             Path(beside, "train", content).write_text(content)
     assert contents(old / "train") == {"two": "two"}
 
 
 def test_an_error_leaves_the_old_folder(old):
-    with pytest.raises(KeyError), replaced_whole(old) as beside:
+    with pytest.raises(KeyError), atomic_folder(old) as beside:
         Path(beside, "data").write_text("ne")
         raise KeyError
     assert contents(old) == dict.fromkeys(("data", "stale", "notes"), "old")
@@ -208,13 +208,13 @@ def test_an_error_leaves_the_old_folder(old):
 
 def test_what_is_open_can_be_read_on(old):
     with open(old / "data") as file:
-        with replaced_whole(old) as beside:
+        with atomic_folder(old) as beside:
             Path(beside, "data").write_text("new")
         assert file.read() == "old"
 
 
 def test_a_new_folder_appears_with_its_parents(tmp_path):
-    with replaced_whole(tmp_path / "a" / "b") as beside:
+    with atomic_folder(tmp_path / "a" / "b") as beside:
         Path(beside, "data").write_text("new")
         assert not (tmp_path / "a" / "b").exists()
     assert contents(tmp_path / "a" / "b") == {"data": "new"}
@@ -242,7 +242,7 @@ def test_readers_never_see_a_mixture(tmp_path):
     folder = tmp_path / "folder"
 
     def write(number):
-        with replaced_whole(folder) as beside:
+        with atomic_folder(folder) as beside:
             for name in "ab":
                 Path(beside, name).write_text(str(number))
 

@@ -13,7 +13,7 @@ import pytest
 import crucible_datasets
 from crucible_datasets import Dataset, config
 from crucible_datasets.atomic import owners
-from crucible_datasets.cache import Cache, amounts, default_cache, manifest, turns
+from crucible_datasets.cache import Cache, claims, default_cache, manifest, units
 from crucible_datasets.exceptions import ArgumentError, StorageError
 
 CRUCIBLE = Path(sys.executable).with_name("crucible")
@@ -151,7 +151,7 @@ def test_a_dead_rival_is_not_waited_for(cache):
 def test_a_silent_rival_is_waited_for_only_a_while_whatever_the_clock_says(cache, monkeypatch, skew):
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() + skew)
-    monkeypatch.setattr(turns, "SECONDS_OF_SILENCE", 0.3)
+    monkeypatch.setattr(claims, "STALE_SECONDS", 0.3)
     for owner in (owners.me(), "00000000-1-1"):
         folder = rival(cache, owner)
         began = time.monotonic()
@@ -163,7 +163,7 @@ def test_a_silent_rival_is_waited_for_only_a_while_whatever_the_clock_says(cache
 
 
 def test_a_stopped_rival_that_wakes_up_loses(cache, monkeypatch):
-    monkeypatch.setattr(turns, "SECONDS_OF_SILENCE", 0.3)
+    monkeypatch.setattr(claims, "STALE_SECONDS", 0.3)
     code = """
 def make(folder):
     Path(folder, "data").write_text("late")
@@ -181,8 +181,8 @@ print(Path(cache.made("key", make), "data").read_text())
 
 
 def test_signs_of_life_keep_others_waiting(cache, monkeypatch):
-    monkeypatch.setattr(turns, "SECONDS_OF_SILENCE", 0.3)
-    monkeypatch.setattr(turns, "SECONDS_BETWEEN_SIGNS", 0.05)
+    monkeypatch.setattr(claims, "STALE_SECONDS", 0.3)
+    monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     made = []
 
     def make(folder):
@@ -370,17 +370,17 @@ def test_a_cache_that_only_others_may_write_to_can_be_read(old_entries, monkeypa
     [("10", 10), (7, 7), ("10GB", 10**10), ("1.5 kb", 1500), ("2MiB", 2 << 20), ("1T", 10**12), ("0", 0)],
 )
 def test_sizes(text, size):
-    assert amounts.byte_count(text, "/") == size
+    assert units.byte_count(text, "/") == size
 
 
 def test_a_share_of_the_disk():
-    assert 0 < amounts.byte_count("20%", "/") == pytest.approx(2 * amounts.byte_count("10%", "/"), abs=2)
+    assert 0 < units.byte_count("20%", "/") == pytest.approx(2 * units.byte_count("10%", "/"), abs=2)
 
 
 @pytest.mark.parametrize("text", ["", "GB", "10 XB", "-1", "1e9", "ten", "5%B"])
 def test_sizes_that_make_no_sense(text):
     with pytest.raises(ArgumentError, match="10GB"):
-        amounts.byte_count(text, "/")
+        units.byte_count(text, "/")
 
 
 # Callers

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crucible_datasets import config
-from crucible_datasets.cache import Cache, Parts, manifest, turns
+from crucible_datasets.cache import Cache, Parts, claims, manifest
 from crucible_datasets.cli.cache import clean, du, ls, verify
 from crucible_datasets.exceptions import StorageError
 
@@ -260,7 +260,7 @@ def test_one_of_many_takes_over(cache):
         made.append(maker.made)
 
     texts_found = []
-    original, turns._rivals = turns._rivals, lambda work, name, skew: []
+    original, claims._rivals = claims._rivals, lambda work, name, skew: []
     try:
         threads = [threading.Thread(target=work) for _ in range(4)]
         for thread in threads:
@@ -268,7 +268,7 @@ def test_one_of_many_takes_over(cache):
         for thread in threads:
             thread.join()
     finally:
-        turns._rivals = original
+        claims._rivals = original
     assert texts_found == [right()] * 4
     assert made.count([3]) <= 1 and all(each in ([3], [], [0, 1, 2, 3]) for each in made)
     assert in_work(cache) == []

@@ -217,27 +217,27 @@ def test_a_program_that_fails_gives_up_a_file_in_the_middle_of_it(served, tmp_pa
 
 def test_a_process_that_was_forked_while_all_were_busy_loads_on_its_own(hub, gate):
     rows = cd.load_dataset("acme/large", split="train")
-    from crucible_datasets.reading import arrivals
+    from crucible_datasets.reading import background_downloads
 
-    held = [arrivals._at_once.acquire(timeout=0.1) for _ in range(arrivals._WORKERS)]
+    held = [background_downloads._at_once.acquire(timeout=0.1) for _ in range(background_downloads._WORKERS)]
     child = os.fork()
     if child == 0:
-        os._exit(0 if arrivals._at_once.acquire(timeout=5) else 1)
+        os._exit(0 if background_downloads._at_once.acquire(timeout=5) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     for was_held in held:
         if was_held:
-            arrivals._at_once.release()
+            background_downloads._at_once.release()
     gate.set()
     assert len(rows) == FILES * ROWS
 
 
 def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
-    from crucible_datasets.reading.arrivals import Arrivals
+    from crucible_datasets.reading.background_downloads import BackgroundDownloads
 
     paths = [str(tmp_path / f"{number}") for number in range(20)]
     failed = []
 
-    def bring(path, advance):
+    def download(path, advance):
         if path not in failed and paths.index(path) % 3 == 0:
             failed.append(path)
             raise [RuntimeError, KeyError, OSError][paths.index(path) % 9 // 3](path)
@@ -245,18 +245,18 @@ def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
             file.write("x")
         advance(1)
 
-    arrivals = Arrivals(bring, paths, 20, "test")
-    with arrivals.beginning(), ThreadPoolExecutor(10) as pool:
-        list(pool.map(lambda path: _patiently(arrivals, path), paths[::-1]))
+    downloads = BackgroundDownloads(download, paths, 20, "test")
+    with downloads.started(), ThreadPoolExecutor(10) as pool:
+        list(pool.map(lambda path: _wait_twice(downloads, path), paths[::-1]))
     assert all(os.path.exists(path) for path in paths)
 
 
 def test_when_the_files_cannot_be_opened_only_the_first_comes(tmp_path):
-    from crucible_datasets.reading.arrivals import Arrivals
+    from crucible_datasets.reading.background_downloads import BackgroundDownloads
 
     brought, paths = [], [str(tmp_path / f"{number}") for number in range(20)]
-    arrivals = Arrivals(lambda path, advance: brought.append(path), paths, 20, "test")
-    with pytest.raises(ValueError, match="footers"), arrivals.beginning():
+    downloads = BackgroundDownloads(lambda path, advance: brought.append(path), paths, 20, "test")
+    with pytest.raises(ValueError, match="footers"), downloads.started():
         raise ValueError("footers")
     for thread in threading.enumerate():
         if thread.name == "crucible-download":
@@ -265,25 +265,25 @@ def test_when_the_files_cannot_be_opened_only_the_first_comes(tmp_path):
 
 
 def test_a_full_disk_is_told_once_and_to_whoever_needs_the_rest(tmp_path, caplog):
-    from crucible_datasets.reading.arrivals import Arrivals
+    from crucible_datasets.reading.background_downloads import BackgroundDownloads
 
-    def bring(path, advance):
+    def download(path, advance):
         raise StorageError(path, errno.ENOSPC)
 
     paths = [str(tmp_path / f"{number}") for number in range(20)]
-    arrivals = Arrivals(bring, paths, 20, "test")
-    with arrivals.beginning():
+    downloads = BackgroundDownloads(download, paths, 20, "test")
+    with downloads.started():
         pass
     for path in paths:
         with pytest.raises(StorageError, match="space"):
-            arrivals.wait(path)
+            downloads.wait(path)
     # Those that were on their way at that moment are told too.
     assert len(caplog.records) <= 8
 
 
-def _patiently(arrivals, path):
+def _wait_twice(downloads, path):
     """Who fetches a file itself gets its error, and may ask again."""
     try:
-        arrivals.wait(path)
+        downloads.wait(path)
     except (RuntimeError, KeyError, OSError):
-        arrivals.wait(path)
+        downloads.wait(path)

@@ -95,7 +95,7 @@ def __getattr__(name: str) -> object:
 
     if name not in _HOME_OF and (name.startswith("_") or not find_spec(f"{__name__}.{name}")):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with _import_module(f"{__name__}.later").collected_later():
+    with _import_module(f"{__name__}.lazy_imports").gc_paused():
         module = _import_module(f"{__name__}.{_HOME_OF.get(name, name)}")
     value = getattr(module, name) if name in _HOME_OF else module
     globals()[name] = value

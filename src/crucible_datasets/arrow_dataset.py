@@ -14,7 +14,6 @@ from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
-from crucible_datasets.inner_names import InnerNamesOfRows
 from crucible_datasets.ops import (
     batching,
     build,
@@ -42,7 +41,8 @@ from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops.read import Reader, preview, rows_of
 from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
-from crucible_datasets.reading import direct, queries
+from crucible_datasets.private_names import PrivateDatasetNames
+from crucible_datasets.reading import from_files, sql_queries
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
 from crucible_datasets.streams import starts
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     Generator = np.random.Generator | None
 
 
-class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
+class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
     """A table of rows with typed columns.
 
     >>> Dataset.from_dict({"text": ["a", "b"]})[1]
@@ -324,7 +324,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, InnerNamesOfRows, Viewable):
         The rows are read once more in every run: a database does not tell whether they have changed. They lie in
         a file in `cache_dir` that goes with the dataset, or in memory.
         """
-        return Dataset._of(queries.answered(sql, con, features, cache_dir, keep_in_memory, **kwargs))
+        return Dataset._of(sql_queries.answered(sql, con, features, cache_dir, keep_in_memory, **kwargs))
 
     @staticmethod
     def load_from_disk(
@@ -1129,7 +1129,7 @@ def _of_files(format: str, paths: Any, split: Any, *where: Any, **options: Any) 
 
     if isinstance(paths, Mapping) and split is None:
         return read(format, paths, *where, **options)
-    return Dataset._of(direct.one_split(format, paths, split, *where, **options))
+    return Dataset._of(from_files.one_split(format, paths, split, *where, **options))
 
 
 def _pair(train: Dataset, test: Dataset) -> DatasetDict:

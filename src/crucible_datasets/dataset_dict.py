@@ -14,7 +14,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops import push, save, saved
 from crucible_datasets.ops.webdataset import export as webdataset
-from crucible_datasets.reading import direct
+from crucible_datasets.reading import from_files
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.table import Table
 from crucible_datasets.viewable import Viewable
@@ -511,7 +511,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
 
 
 def read(format: str, *args: Any, **kwargs: Any) -> DatasetDict:
-    return DatasetDict({name: Dataset._of(view) for name, view in direct.splits(format, *args, **kwargs).items()})
+    return DatasetDict({name: Dataset._of(view) for name, view in from_files.splits(format, *args, **kwargs).items()})
 
 
 def require_splits(splits: Mapping[Any, Dataset], given: Mapping[Any, Any], argument: str) -> None:

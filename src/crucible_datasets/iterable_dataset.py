@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
-from crucible_datasets.inner_names import InnerNamesOfStreams
 from crucible_datasets.ops import build, push
+from crucible_datasets.private_names import PrivateStreamNames
 from crucible_datasets.reading import streaming
 from crucible_datasets.splits import NamedSplit, Split
 from crucible_datasets.streams import export, mixing, operations, output, pushed, running, starts
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Names = str | list[str]
 
 
-class IterableDataset(DatasetInfoMixin, InnerNamesOfStreams, Viewable):
+class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
     """Rows that are read while they are iterated, from files of any size; they can be resumed from every row.
 
     >>> list(IterableDataset.from_list([{"n": 1}, {"n": 2}]).filter(lambda row: row["n"] > 1))

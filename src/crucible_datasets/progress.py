@@ -107,7 +107,7 @@ class Transfer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def file_came(self) -> None:
+    def file_done(self) -> None:
         """Count a file."""
         with self._lock:
             self._came += 1

@@ -96,9 +96,9 @@ def switch_file() -> str:
 
 def switch_on() -> None:
     """Make `import datasets` give this library in every program of this environment."""
-    from crucible_datasets.atomic import written_whole
+    from crucible_datasets.atomic import atomic_file
 
-    with written_whole(switch_file()) as path, open(path, "w", encoding="utf-8") as file:
+    with atomic_file(switch_file()) as path, open(path, "w", encoding="utf-8") as file:
         # A line that begins with `import` is run at start. Paths in such a file would come behind other packages.
         # The file outlives the library, whose folder may too: nothing is switched where it is not installed any more.
         is_there = "any(finder.find_spec('crucible_datasets', None) for finder in sys.meta_path)"

@@ -13,13 +13,13 @@ import pytest
 
 from crucible_datasets import Dataset
 from crucible_datasets.exceptions import DatasetGenerationError, NotPicklableError, WorkerError
-from crucible_datasets.executors import keeper
+from crucible_datasets.executors import forkserver
 from crucible_datasets.executors.base import EXECUTORS, Task, run_all
 
 # Where processes can be copied, the other way to start them is tested too.
 WAYS = [
     *EXECUTORS.names(),
-    *([pytest.param("processes by spawn", marks=pytest.mark.slow)] if keeper.START == "fork" else []),
+    *([pytest.param("processes by spawn", marks=pytest.mark.slow)] if forkserver.START == "fork" else []),
 ]
 
 
@@ -28,7 +28,7 @@ def executor(request, monkeypatch):
     name, _, start = request.param.partition(" by ")
     if name == "ray":
         request.getfixturevalue("ray_cluster")
-    monkeypatch.setattr(keeper, "START", start or keeper.START)
+    monkeypatch.setattr(forkserver, "START", start or forkserver.START)
     return EXECUTORS[name]
 
 

@@ -11,7 +11,7 @@ from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation import evaluate
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.columns import columns_of, rows_of
-from crucible_datasets.executors.rayparcels import opened, packed
+from crucible_datasets.executors.rayobjects import opened, packed
 
 SAMPLES = [
     {"id": f"question-{n}", "input": f"asked {n}", "target": f"right {n}", "metadata": {"level": f"grade {n}"}}

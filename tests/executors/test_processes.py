@@ -19,17 +19,17 @@ import pytest
 from crucible_datasets import config
 from crucible_datasets import logging as own_logging
 from crucible_datasets.exceptions import WorkerDiedError
-from crucible_datasets.executors import keeper, processes
+from crucible_datasets.executors import forkserver, processes
 from crucible_datasets.executors.base import Task
-from crucible_datasets.executors.parcels import Parcels
+from crucible_datasets.executors.pickling import TaskPickler
 
-STARTS = ["fork", "spawn"] if keeper.START == "fork" else ["spawn"]
+STARTS = ["fork", "spawn"] if forkserver.START == "fork" else ["spawn"]
 
 
-@pytest.fixture(params=STARTS, scope="module")  # one after the other: a keeper is of use for one way only
+@pytest.fixture(params=STARTS, scope="module")  # one after the other: a forkserver is of use for one way only
 def start(request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeper, "START", request.param)
+        patch.setattr(forkserver, "START", request.param)
         yield request.param
 
 
@@ -244,9 +244,9 @@ def test_large_data_is_written_once(start):
     import pyarrow as pa
 
     table, array = pa.table({"n": np.arange(100_000)}), np.arange(100_000)
-    with Parcels() as parcels:
-        packed = [parcels.packed(rank, Task(lambda rank, advance: (table, array), range(1), "f")) for rank in range(5)]
-        assert os.fstat(parcels.shared).st_size < 2 * 8 * 100_000 + 1000
+    with TaskPickler() as pickler:
+        packed = [pickler.packed(rank, Task(lambda rank, advance: (table, array), range(1), "f")) for rank in range(5)]
+        assert os.fstat(pickler.shared).st_size < 2 * 8 * 100_000 + 1000
         assert max(map(len, packed)) < 10_000
 
 
@@ -362,9 +362,9 @@ def test_no_file_and_no_process_is_left(start):
 
 LONG = """
 import os, sys, time
-from crucible_datasets.executors import keeper, processes
+from crucible_datasets.executors import forkserver, processes
 from crucible_datasets.executors.base import Task
-keeper.START = sys.argv[1]
+forkserver.START = sys.argv[1]
 def work(rank, advance):
     os.write(1, f"{os.getpid()}\\n".encode())
     while True:
@@ -403,7 +403,7 @@ def test_they_do_not_outlive_the_keeper(start):
 
 def test_the_keeper_leaves_when_it_is_idle(start, monkeypatch):
     run(lambda number: number)
-    first = keeper.current()
-    assert keeper.current() is first
-    monkeypatch.setattr(keeper, "IDLE_SECONDS", 0)
-    assert keeper.current() is not first
+    first = forkserver.current()
+    assert forkserver.current() is first
+    monkeypatch.setattr(forkserver, "IDLE_SECONDS", 0)
+    assert forkserver.current() is not first

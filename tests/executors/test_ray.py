@@ -28,7 +28,7 @@ from crucible_datasets.evaluation.results.store import ResultStore
 from crucible_datasets.exceptions import ClusterError, FileFormatError, WorkerDiedError, WorkerError
 from crucible_datasets.executors.base import Once, Task
 from crucible_datasets.executors.ray import RayExecutor
-from crucible_datasets.executors.rayparcels import RayParcels
+from crucible_datasets.executors.rayobjects import RayTaskPickler
 from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import FilterShard
@@ -167,12 +167,12 @@ def test_errors_name_the_row(numbers):
 def test_what_a_function_holds_travels_once(ray_cluster, numbers):
     much = np.zeros(1 << 22, dtype=np.uint8)
     call = Call(lambda row: much[row["n"]])
-    once, parcels = Once(call), RayParcels(ray_cluster)
+    once, pickler = Once(call), RayTaskPickler(ray_cluster)
     runs = [range(start, start + 100) for start in range(0, 1000, 100)]
     tasks = [AwayShard(FilterShard(numbers._view, rows, call, ""), once) for rows in runs]
-    sent = [parcels.packed(rank, Task(task, range(0))) for rank, task in enumerate(tasks)]
+    sent = [pickler.packed(rank, Task(task, range(0))) for rank, task in enumerate(tasks)]
     assert len({str(shared) for _, shared in sent}) == 1
-    assert max(len(pickle.dumps(ray_cluster.get(parcel))) for parcel, _ in sent) < 20_000
+    assert max(len(pickle.dumps(ray_cluster.get(message))) for message, _ in sent) < 20_000
 
 
 # Media

@@ -18,12 +18,12 @@ from support.servers import store
 from crucible_datasets import Dataset, concatenate_datasets, config, load_dataset
 from crucible_datasets.executors.base import Once
 from crucible_datasets.executors.ray import RayExecutor
-from crucible_datasets.executors.rayfitness import fit_worker
+from crucible_datasets.executors.rayversion import version_checked_worker
 from crucible_datasets.localhub import server as hub_server
 from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import FilterShard
-from crucible_datasets.reading import arrivals
+from crucible_datasets.reading import background_downloads
 from crucible_datasets.sources import cloud, web
 from crucible_datasets.tables.portable import Journey
 
@@ -117,7 +117,9 @@ CHOICES = {
 @pytest.mark.parametrize("data", ["hub"], indirect=True)
 def test_files_on_their_way_here_are_read_where_they_come_from(data, monkeypatch):
     monkeypatch.setattr(config, "CRUCIBLE_BACKGROUND_DOWNLOADS", 1)
-    monkeypatch.setattr(arrivals, "_start", lambda work: None)  # they do not come before somebody waits for them
+    monkeypatch.setattr(
+        background_downloads, "_start", lambda work: None
+    )  # they do not come before somebody waits for them
     table = data()._view.table
     journey = Journey(False, lambda table: table)
     there, rows = journey.of(table, range(350, 650))
@@ -167,7 +169,7 @@ def shadow(folder, version):
     ("version", "said"), [("0.0.1", "has crucible_datasets 0.0.1"), (None, "does not have crucible_")]
 )
 def test_a_worker_without_this_library_says_so(version, said, tmp_path):
-    (tmp_path / "work").write_bytes(cloudpickle.dumps(fit_worker("1.2.3")))
+    (tmp_path / "work").write_bytes(cloudpickle.dumps(version_checked_worker("1.2.3")))
     program = "import json, pickle, sys; print(json.dumps(pickle.loads(open(sys.argv[1], 'rb').read())('task')))"
     run = [sys.executable, "-c", program, str(tmp_path / "work")]
     found = subprocess.run(run, env=shadow(tmp_path, version), check=True, capture_output=True, text=True).stdout

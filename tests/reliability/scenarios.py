@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from crucible_datasets.atomic import folders, replaced_whole, seen_whole, written_whole
+from crucible_datasets.atomic import atomic_file, atomic_folder, folders, seen_whole
 from crucible_datasets.cache import Cache, Parts
 from crucible_datasets.evaluation import EvaluationResult, ResultStore, RunInfo, SampleResult
 from crucible_datasets.evaluation.outcome import Outcome
@@ -97,7 +97,7 @@ class NewFile:
         pass
 
     def act(self, root):
-        with written_whole(os.path.join(root, "file")) as beside, open(beside, "wb") as file:
+        with atomic_file(os.path.join(root, "file")) as beside, open(beside, "wb") as file:
             file.writelines(PARTS["a.bin"] for _ in range(4))
 
     def state(self, root):
@@ -124,7 +124,7 @@ class NewFolder:
         pass
 
     def act(self, root):
-        with replaced_whole(os.path.join(root, "folder"), OLD.__contains__) as beside:
+        with atomic_folder(os.path.join(root, "folder"), OLD.__contains__) as beside:
             write(beside, NEW)
 
     def state(self, root):
@@ -143,7 +143,7 @@ class ReplacedFolder(NewFolder):
         write(os.path.join(root, "folder"), OLD)
 
     def act(self, root):
-        with replaced_whole(os.path.join(root, "folder"), {"gone.bin"}.__contains__) as beside:
+        with atomic_folder(os.path.join(root, "folder"), {"gone.bin"}.__contains__) as beside:
             write(beside, PARTS)
 
 

@@ -93,7 +93,7 @@ def main_of_indices(folder: str, seed: int, count: int) -> Counter[str]:
 
     for module in (
         "load",
-        "reading.tars",
+        "reading.tar_views",
         "reading.prepare",
         "formats.webdataset",
         "cache",

@@ -1,10 +1,10 @@
-"""The one way files and folders come into being: written beside their place, made durable, renamed into it.
+"""The one way files and folders are written: under a temporary name next to the target, synced, renamed into place.
 
-A reader sees the old one or the whole new one, never half of it, also after a crash. What a
-dead process left unfinished goes away with the next write to the same place.
+A reader sees the old version or the complete new one, even after a crash. What a dead process left unfinished is
+removed by the next write to the same place.
 """
 
-from crucible_datasets.atomic.files import storage_errors, written_whole
-from crucible_datasets.atomic.folders import finish_interrupted, replaced_whole, seen_whole
+from crucible_datasets.atomic.files import atomic_file, storage_errors
+from crucible_datasets.atomic.folders import atomic_folder, finish_interrupted, seen_whole
 
-__all__ = ["finish_interrupted", "replaced_whole", "seen_whole", "storage_errors", "written_whole"]
+__all__ = ["atomic_file", "atomic_folder", "finish_interrupted", "seen_whole", "storage_errors"]

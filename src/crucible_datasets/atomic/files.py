@@ -26,11 +26,11 @@ def _raise(error: OSError) -> None:
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterator[str]:
-    """Yield a path beside `path` to write to; on leaving, the file there takes the place of `path`.
+def atomic_file(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterator[str]:
+    """Yield a temporary path next to `path` to write to; on exit, the file there replaces `path`.
 
-    When the block raises, the new file is removed and what was at `path` stays. A pipe or a
-    device is written to as it is. What is not `is_lasting` may be gone or in shreds after a power failure.
+    If the block raises, the new file is removed and `path` is unchanged. A pipe or a device is written to directly.
+    Unless `is_lasting`, the file is not synced, and may be missing or corrupt after a power failure.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -41,25 +41,25 @@ def written_whole(path: str | os.PathLike[str], is_lasting: bool = True) -> Iter
             yield target
         return
     remove_abandoned(folder, f".{name}")
-    beside = os.path.join(folder, unfinished_name(f".{name}"))
+    temporary = os.path.join(folder, unfinished_name(f".{name}"))
     try:
         with storage_errors(target):
-            yield beside
+            yield temporary
             if not is_lasting:
-                os.replace(beside, target)
+                os.replace(temporary, target)
                 return
-            make_durable(beside)
+            make_durable(temporary)
             is_new = not os.path.lexists(target)
-            os.replace(beside, target)
+            os.replace(temporary, target)
             try:
                 make_durable(folder)
             except OSError:
-                # Nothing may be visible after an error; where the old file is gone, the new one stays, and is whole.
+                # After an error no new file may be visible; one that has replaced an old file stays.
                 if is_new:
                     os.unlink(target)
                 raise
     except BaseException:
-        remove_tree(beside)
+        remove_tree(temporary)
         raise
 
 

@@ -35,7 +35,7 @@ _SECONDS_TO_FINISH = 5.0
 
 
 @contextmanager
-def replaced_whole(
+def atomic_folder(
     folder: str | os.PathLike[str], replaces: Callable[[str], bool] = lambda name: False
 ) -> Iterator[str]:
     """Yield a new folder to write into; on leaving, it takes the place of `folder`.
@@ -47,21 +47,21 @@ def replaced_whole(
     finish_interrupted(target)
     stays = _cannot_be_renamed(target)
     name = unfinished_name(f".{os.path.basename(target)}")
-    beside = os.path.join(target if stays else os.path.dirname(target), name)
+    temporary = os.path.join(target if stays else os.path.dirname(target), name)
     try:
         with storage_errors(target):
-            os.makedirs(beside)
-            yield beside
+            os.makedirs(temporary)
+            yield temporary
             if stays:
-                make_tree_durable(beside)
-                _move_in(beside, target, replaces)
+                make_tree_durable(temporary)
+                _move_in(temporary, target, replaces)
             else:
                 if os.path.isdir(target):
-                    carry_over(target, beside, replaces)
-                make_tree_durable(beside)
-                _take_place(beside, target)
+                    carry_over(target, temporary, replaces)
+                make_tree_durable(temporary)
+                _take_place(temporary, target)
     finally:
-        remove_tree(beside)
+        remove_tree(temporary)
 
 
 def seen_whole(folder: str | os.PathLike[str], read: Callable[[], T]) -> T:
@@ -146,12 +146,12 @@ def _cannot_be_renamed(folder: str) -> bool:
 # Renamed into place
 
 
-def _take_place(beside: str, target: str) -> None:
+def _take_place(temporary: str, target: str) -> None:
     is_new = not os.path.lexists(target)
     if is_new:
-        os.rename(beside, target)
-    elif not _exchange(beside, target):
-        _swap_in_two_steps(beside, target)
+        os.rename(temporary, target)
+    elif not _exchange(temporary, target):
+        _swap_in_two_steps(temporary, target)
         return
     try:
         make_durable(os.path.dirname(target))
@@ -159,20 +159,20 @@ def _take_place(beside: str, target: str) -> None:
         if is_new:
             remove_tree(target)
         else:
-            _exchange(beside, target)
+            _exchange(temporary, target)
         raise
 
 
-def _swap_in_two_steps(beside: str, target: str) -> None:
+def _swap_in_two_steps(temporary: str, target: str) -> None:
     parent, name = os.path.split(target)
     aside = os.path.join(parent, unfinished_name(f".{name}", _ASIDE))
     os.rename(target, aside)
     try:
-        os.rename(beside, target)
+        os.rename(temporary, target)
         make_durable(parent)
     except OSError:
         if os.path.lexists(target):
-            os.rename(target, beside)
+            os.rename(target, temporary)
         os.rename(aside, target)
         raise
     remove_tree(aside)
@@ -225,15 +225,15 @@ def _linked(source: str, copy: str) -> None:
 # Moved in, where the folder must stay
 
 
-def _move_in(beside: str, target: str, replaces: Callable[[str], bool]) -> None:
+def _move_in(temporary: str, target: str, replaces: Callable[[str], bool]) -> None:
     make_durable(target)
     incoming = os.path.join(target, unfinished_name(".incoming", _INCOMING))
-    new = set(os.listdir(beside))
-    os.rename(beside, incoming)
+    new = set(os.listdir(temporary))
+    os.rename(temporary, incoming)
     try:
         make_durable(target)
     except OSError:
-        os.rename(incoming, beside)
+        os.rename(incoming, temporary)
         raise
     _move_out(incoming, target)
     for name in os.listdir(target):

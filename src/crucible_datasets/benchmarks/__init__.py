@@ -31,7 +31,7 @@ What is done with it
 Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "adapters.chat": ("conversation", "from_openai", "from_pair", "from_sharegpt", "message", "to_sharegpt"),

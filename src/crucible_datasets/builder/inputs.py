@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from crucible_datasets.reading.asked import patterns_of
+from crucible_datasets.reading.data_files import patterns_of
 from crucible_datasets.reading.patterns import matched
 
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.atomic import replaced_whole
+from crucible_datasets.atomic import atomic_folder
 from crucible_datasets.builder.configuration import Configured
 from crucible_datasets.builder.inputs import state_of, unchanged
 from crucible_datasets.cache import Cache, default_cache
-from crucible_datasets.cache.amounts import byte_count
 from crucible_datasets.cache.manifest import read_manifest
+from crucible_datasets.cache.units import byte_count
 from crucible_datasets.download import DownloadConfig, DownloadManager
 from crucible_datasets.exceptions import ArgumentError, ManualDownloadError
 from crucible_datasets.features import Features
@@ -158,8 +158,8 @@ class Prepared(Configured):
         there = os.listdir(folder) if os.path.isdir(folder) else []
         is_there = config.DATASET_INFO_FILENAME in there and any(name.endswith(self._file_format) for name in there)
         if not is_there or mode is not DownloadMode.REUSE_DATASET_IF_EXISTS:
-            with replaced_whole(folder) as beside:
-                make(beside)
+            with atomic_folder(folder) as temporary:
+                make(temporary)
         self._output_dir, self.info = folder, DatasetInfo.from_directory(folder)
 
     def _prepare_in_cache(self, make: Make, mode: DownloadMode) -> None:

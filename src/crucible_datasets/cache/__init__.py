@@ -1,4 +1,4 @@
-"""Results that later runs find again: folders named by what they hold, whole or not there."""
+"""The cache: results that later runs find again, as folders named after their content, each complete or absent."""
 
 from crucible_datasets.cache.manifest import Damage, Entry
 from crucible_datasets.cache.parts import Parts

@@ -1,8 +1,8 @@
-"""The manifest of an entry: what is in its folder, to the byte.
+"""The manifest of an entry: its files with their sizes and hashes.
 
-It is written last, so a folder with a manifest is whole. Each file has its size, its xxh3
-hash, and the identity (size and times) under which that hash was last seen to be right: as
-long as a file keeps its identity it is not read again.
+It is written last, so a folder with a manifest is complete. For each file it has the size, the xxh3 hash, and the
+identity (size and times) that the file had when the hash was last verified. As long as the identity is unchanged, the
+file is not read again.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 
 import xxhash
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import make_tree_durable, paths_in
 
 MANIFEST = "manifest.json"
 _BLOCK = 4 << 20
-_WORTH_THREADS = 64 << 20  # bytes: they are read in the time in which a few threads start
+_WORTH_THREADS = 64 << 20  # bytes; fewer are hashed in the time it takes to start threads
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of an entry as it should be."""
+    """What the manifest says about a file."""
 
     size: int
     xxh3: str
@@ -46,7 +46,7 @@ class Entry:
     created: float
     last_used: float
     files: Mapping[str, StoredFile]
-    is_whole: bool = True  # or what was left of one that was being made in parts
+    is_whole: bool = True  # False for the finished parts of an entry whose maker stopped
 
     @property
     def size(self) -> int:
@@ -55,7 +55,7 @@ class Entry:
 
 
 class Damage(NamedTuple):
-    """A file of the cache that is not as it should be."""
+    """A file of the cache that is missing or changed."""
 
     path: str
     reason: str
@@ -64,10 +64,10 @@ class Damage(NamedTuple):
 def write_manifest(
     folder: str, key: str, facts: Mapping[str, Any], known: Mapping[str, StoredFile] | None = None
 ) -> None:
-    """State what the files of a folder are; `known` ones that did not change are not read again.
+    """Write the manifest of a folder; `known` files that did not change are not read again.
 
-    They need not be on the disk yet: what a power failure loses is noticed, because their bytes
-    are read again after the machine has started anew. Where that cannot be known, they are made durable.
+    The files need not be synced: what a power failure loses is noticed, since files are verified again after a reboot.
+    Where reboots cannot be detected, the files are synced first.
     """
     if not boot():
         make_tree_durable(folder)
@@ -82,7 +82,7 @@ def write_manifest(
 
 
 def stored(path: str, known: StoredFile | None = None) -> StoredFile:
-    """A file as it is now; one that is known and did not change is not read."""
+    """The record of a file as it is now; a known file that did not change is not read."""
     identity = identity_of(path)
     if known is not None and known.identity == identity:
         return known
@@ -90,7 +90,7 @@ def stored(path: str, known: StoredFile | None = None) -> StoredFile:
 
 
 def read_manifest(folder: str) -> Entry | None:
-    """The entry in a folder, or None when there is none that makes sense."""
+    """The entry in a folder, or None if it has no valid manifest."""
     path = os.path.join(folder, MANIFEST)
     try:
         with open(path, encoding="utf-8") as file:
@@ -102,10 +102,9 @@ def read_manifest(folder: str) -> Entry | None:
 
 
 def damages(entry: Entry, thorough: bool = False) -> list[Damage]:
-    """The files that are missing, too short or too long, or whose bytes have changed.
+    """The files that are missing, of the wrong size, or whose content has changed.
 
-    Bytes are read only where a file has another identity than when they were last right;
-    `thorough` reads them all.
+    Only files whose identity has changed since they were last verified are read; `thorough` reads all.
     """
     found, seen = [], dict(entry.files)
     for name, file in entry.files.items():
@@ -114,13 +113,13 @@ def damages(entry: Entry, thorough: bool = False) -> list[Damage]:
         if reason:
             found.append(Damage(path, reason))
     if seen != entry.files:
-        with suppress(OSError):  # a cache that only others may write to
+        with suppress(OSError):  # a read-only cache
             _write(replace(entry, files=seen))
     return found
 
 
 def checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFile]:
-    """The fault of a file, or an empty text; and its record from now on."""
+    """What is wrong with a file, or an empty text; and its updated record."""
     try:
         identity = identity_of(path)
         if identity[0] != file.size:
@@ -135,15 +134,15 @@ def checked(path: str, file: StoredFile, thorough: bool) -> tuple[str, StoredFil
 
 
 def identity_of(path: str) -> list[int | str]:
-    """The identity of a file, which changes as soon as its bytes may have changed."""
-    # The time of the last change of status cannot be set back, unlike that of the last change of content.
+    """The identity of a file, which differs whenever its content may have changed."""
+    # Unlike mtime, ctime cannot be set by users.
     facts = os.stat(path)
     return [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, boot()]
 
 
 @cache
 def boot() -> str:
-    """The identity of this run of the machine, another after a restart; empty where the system does not say."""
+    """An identifier of this boot of the machine; empty if the system has none."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
@@ -163,5 +162,5 @@ def _hash(path: str) -> str:
 
 def _write(entry: Entry) -> None:
     stated = {name: value for name, value in asdict(entry).items() if name not in {"folder", "last_used", "is_whole"}}
-    with written_whole(os.path.join(entry.folder, MANIFEST)) as beside, open(beside, "w", encoding="utf-8") as file:
+    with atomic_file(os.path.join(entry.folder, MANIFEST)) as temporary, open(temporary, "w", encoding="utf-8") as file:
         json.dump(stated, file, indent=1)

@@ -1,11 +1,11 @@
-"""`Parts`: the finished parts of an entry that is still being made, and which outlive their maker.
+"""`Parts`: the finished parts of an entry that is still being made. They survive the process that made them.
 
     words-0003.arrow      a file of part words-0003; the maker chooses its name
     words-0003.part.json  written last: the sizes and hashes of the part's files, and facts of the maker
     plan.json             what is being made here
 
-A part is believed under the rules of a manifest: as long as its files keep their identity, and after
-the machine has started anew only once their bytes were read and are right.
+The rules are those of a manifest: a part is valid as long as its files keep their identity; after a reboot their
+content is verified first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import make_durable, paths_in
 from crucible_datasets.atomic.owners import unfinished_name
 from crucible_datasets.cache.manifest import StoredFile, boot, checked, stored
@@ -46,7 +46,7 @@ class Parts:
         return None if part is None else part.facts
 
     def finish(self, name: str, files: Sequence[str], facts: Mapping[str, Any]) -> None:
-        """Record that these files of the folder are whole and make up a part; they must not change any more."""
+        """Record that these files of the folder are complete and form a part; they must not change any more."""
         self._write(name, Part(dict(facts), {file: stored(self._file(file)) for file in files}))
 
     def known(self) -> dict[str, StoredFile]:
@@ -59,7 +59,7 @@ class Parts:
         return [facts for name in list(self._names()) if (facts := self.found(name)) is not None]
 
     def last_finished(self) -> float | None:
-        """When the newest part was finished; None when there is none."""
+        """When the newest part was finished; None if there is none."""
         times = []
         for name in self._names():
             with suppress(FileNotFoundError):
@@ -135,14 +135,14 @@ class Parts:
     def _write(self, name: str, part: Part) -> None:
         text = json.dumps(asdict(part))
         if not boot():
-            # A restart would go unnoticed, so everything has to be on the disk now.
+            # A reboot would go unnoticed, so everything is synced now.
             for file in part.files:
                 make_durable(self._file(file))
-            with written_whole(self._path(name)) as beside, open(beside, "w", encoding="utf-8") as target:
+            with atomic_file(self._path(name)) as temporary, open(temporary, "w", encoding="utf-8") as target:
                 target.write(text)
             return
-        # Not forced to disk: what a power failure leaves of it is no JSON, and then there is no part.
-        beside = os.path.join(self.folder, unfinished_name(f".{name}"))
-        with open(beside, "w", encoding="utf-8") as target:
+        # Not synced: after a power failure the file may be invalid JSON, and then the part does not count.
+        temporary = os.path.join(self.folder, unfinished_name(f".{name}"))
+        with open(temporary, "w", encoding="utf-8") as target:
             target.write(text)
-        os.replace(beside, self._path(name))
+        os.replace(temporary, self._path(name))

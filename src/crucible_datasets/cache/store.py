@@ -2,11 +2,11 @@
 
     root/<name>/                  an entry: its files and manifest.json
     root/.work/<name>~<owner>.tmp an entry that is being made; .gone: that is being removed
-    root/.work/<name>~<owner>.left finished parts of an entry, whose maker stopped (cache.unfinished)
+    root/.work/<name>~<owner>.left finished parts of an entry, whose maker stopped (cache.partial)
     root/.work/…~<owner>.uses     the entries that a process uses
     root/.ledger                  how large all entries are (cache.ledger)
 
-Readers take no lock. An entry comes and goes by one rename.
+Readers take no lock. An entry appears and disappears by a single rename.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from crucible_datasets import config
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import make_durable, remove_abandoned, remove_tree
 from crucible_datasets.atomic.owners import unfinished_name
-from crucible_datasets.cache.amounts import byte_count
+from crucible_datasets.cache.claims import found_or_claimed
+from crucible_datasets.cache.in_use import Uses
 from crucible_datasets.cache.ledger import Ledger
 from crucible_datasets.cache.manifest import MANIFEST, Damage, Entry, damages, read_manifest, write_manifest
+from crucible_datasets.cache.partial import MADE_IN_PARTS, partial_entries, remove_partial, resumed, salvage_abandoned
 from crucible_datasets.cache.parts import Parts
-from crucible_datasets.cache.turns import found_or_turn
-from crucible_datasets.cache.unfinished import MADE_IN_PARTS, keep_parts_of_the_dead, left_in, remove_left, resumed
-from crucible_datasets.cache.uses import Uses
+from crucible_datasets.cache.units import byte_count
 from crucible_datasets.logging import get_logger
 
 Make = Callable[[str], Mapping[str, Any] | None]
@@ -51,7 +51,7 @@ class Cache:
         self._is_tidy = False
 
     def find(self, key: str) -> str | None:
-        """The folder of an entry that is there and undamaged; it is in use as long as this process lives."""
+        """The folder of an undamaged entry, or None. The entry counts as in use as long as this process is alive."""
         self._tidy()
         name = _name(key)
         folder = os.path.join(self.root, name)
@@ -64,22 +64,22 @@ class Cache:
         if found:
             logger.warning("The cache is damaged, and %s is made again: %s, %s.", key, *found[0])
             return None
-        with suppress(OSError):  # a cache that only others may write to
+        with suppress(OSError):  # a read-only cache
             os.utime(os.path.join(entry.folder, MANIFEST))
         return entry.folder
 
     def made(self, key: str, make: Make, facts: Mapping[str, Any] | None = None) -> str:
-        """The folder of an entry, which `make` fills if it is not there yet.
+        """The folder of an entry, which `make` creates if it does not exist yet.
 
-        `make` gets an empty folder to write files into, and may return facts that it learned. When
-        several processes want the same entry, one makes it and the others wait.
+        `make` gets an empty folder to write files into, and may return facts to store with the entry. When several
+        processes want the same entry, one makes it and the others wait.
         """
         return self.find(key) or self._made(key, make, facts or {}, ".tmp", lambda folder: nullcontext())
 
     def resumable(self, key: str, make: Make, facts: Mapping[str, Any] | None = None) -> str:
-        """As `made`, for entries that take long: `make` marks `Parts` of its folder as finished while it works.
+        """Like `made`, for entries that take long: `make` marks `Parts` of its folder as finished along the way.
 
-        When it dies or fails, those stay, and the next one finds them in its folder and nothing else.
+        If it dies or fails, the next maker finds exactly the finished parts in its folder.
         """
 
         def begin(folder: str) -> AbstractContextManager[None]:
@@ -88,23 +88,23 @@ class Cache:
         return self.find(key) or self._made(key, make, facts or {}, MADE_IN_PARTS, begin)
 
     def entries(self) -> Iterator[Entry]:
-        """All entries, also what is left of unfinished ones (`is_whole` tells)."""
+        """All entries, including the finished parts of abandoned ones (see `is_whole`)."""
         self._tidy()
         for name in self._names():
             entry = read_manifest(os.path.join(self.root, name))
             if entry is not None:
                 yield entry
-        yield from left_in(self._work)
+        yield from partial_entries(self._work)
 
     def size(self) -> int:
         """The bytes of all entries."""
         return sum(entry.size for entry in self.entries())
 
     def clean(self, limit: int | str | None = None, older_than: float | None = None) -> list[Entry]:
-        """Remove the entries that were not used for the longest time, until the rest fits; those removed.
+        """Remove the least recently used entries until the rest fits into the limit; the entries removed.
 
-        The limit is `config.CRUCIBLE_CACHE_LIMIT` unless another is given. Entries not used for
-        `older_than` seconds go in any case, and entries in use stay in any case.
+        The limit defaults to `config.CRUCIBLE_CACHE_LIMIT`. Entries not used for `older_than` seconds are always
+        removed, entries in use never.
         """
         if not os.path.isdir(self.root):
             return []
@@ -124,14 +124,14 @@ class Cache:
         return removed
 
     def remove(self, key: str) -> bool:
-        """Remove an entry, in use or not; whether it was there. Who has its files open can read on."""
-        left = remove_left(self._work, key)
+        """Remove an entry, in use or not; whether it existed. Open files stay readable."""
+        left = remove_partial(self._work, key)
         return self._discard(os.path.join(self.root, _name(key))) or left
 
     def verify(self) -> list[Damage]:
-        """Read every byte of every entry; the files that are not as they should be.
+        """Verify every byte of every entry; the files that are missing or changed.
 
-        A damaged entry stays where it is, but is not found any more, and made again when it is wanted.
+        A damaged entry stays on disk, but is not found any more, and is made again when needed.
         """
         found = []
         for name in self._names():
@@ -148,16 +148,16 @@ class Cache:
         folder = os.path.join(self.root, name)
         with storage_errors(folder):
             os.makedirs(self._work, exist_ok=True)
-            with found_or_turn(self._work, name, lambda: self.find(key), suffix) as (found, beside):
+            with found_or_claimed(self._work, name, lambda: self.find(key), suffix) as (found, temporary):
                 if found:
                     return found
-                with begin(beside):
-                    learned = make(beside)
-                    write_manifest(beside, key, {**facts, **(learned or {})}, Parts(beside).known())
-                    self._place(beside, folder, key)
+                with begin(temporary):
+                    learned = make(temporary)
+                    write_manifest(temporary, key, {**facts, **(learned or {})}, Parts(temporary).known())
+                    self._place(temporary, folder, key)
         self._uses.note(name)
         with suppress(OSError):
-            remove_left(self._work, key)
+            remove_partial(self._work, key)
             self._keep_within_limit(folder)
         return folder
 
@@ -173,11 +173,11 @@ class Cache:
         except FileNotFoundError:
             return []
 
-    def _place(self, beside: str, folder: str, key: str) -> None:
+    def _place(self, temporary: str, folder: str, key: str) -> None:
         """Rename a finished entry into place, unless another process was first."""
         while True:
             try:
-                os.rename(beside, folder)
+                os.rename(temporary, folder)
                 break
             except OSError as error:
                 if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR}:
@@ -192,7 +192,7 @@ class Cache:
             raise
 
     def _discard(self, folder: str) -> bool:
-        """Take an entry out of sight in one step, then remove it; whether it was there."""
+        """Rename an entry out of the way, then remove it; whether it existed."""
         if not os.path.lexists(folder):
             return False
         aside = os.path.join(self._work, unfinished_name(os.path.basename(folder), ".gone"))
@@ -205,7 +205,7 @@ class Cache:
         return True
 
     def _tidy(self) -> None:
-        """Remove what dead processes left, when this process first looks at the cache."""
+        """Remove what dead processes left, when this process first uses the cache."""
         if not self._is_tidy:
             self._is_tidy = True
             self._remove_dead_work()
@@ -213,7 +213,7 @@ class Cache:
     def _remove_dead_work(self) -> None:
         for suffix in (".tmp", ".gone", ".uses"):
             remove_abandoned(self._work, suffix=suffix)
-        keep_parts_of_the_dead(self._work)
+        salvage_abandoned(self._work)
 
 
 def default_cache(folder: str | os.PathLike[str] | None = None) -> Cache:
@@ -226,6 +226,6 @@ _caches: dict[str, Cache] = {}
 
 
 def _name(key: str) -> str:
-    """The name of an entry's folder: its key, or what can stand for it in a file name."""
+    """The name of an entry's folder: its key, or a hash of a key that is no valid file name."""
     fits = re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.=+-]{0,39}", key)
     return key if fits else f"_{xxhash.xxh3_64_hexdigest(key.encode())}"

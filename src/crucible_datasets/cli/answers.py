@@ -11,7 +11,7 @@ from crucible_datasets.exceptions import ArgumentError, FileNotFoundDatasetsErro
 
 def named(predictions: list[str], model: str | None) -> dict[str, str]:
     """Files by the name of the model: `name=file`, or what the file is called."""
-    from crucible_datasets.reading.choice import stem_of
+    from crucible_datasets.reading.format_choice import stem_of
 
     if model is not None and len(predictions) > 1:
         raise ArgumentError("model", model, "with several files, write MODEL=FILE for each.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def ls() -> Pieces:
     """List the entries, the last used first."""
-    from crucible_datasets.cache.amounts import shown_age, shown_size
+    from crucible_datasets.cache.units import shown_age, shown_size
 
     now = time.time()
     rows = [
@@ -48,7 +48,7 @@ def ls() -> Pieces:
 def du() -> Pieces:
     """Show how much room they take, by kind, and how much they may take."""
     from crucible_datasets import config
-    from crucible_datasets.cache.amounts import byte_count, shown_size
+    from crucible_datasets.cache.units import byte_count, shown_size
 
     cache = _cache()
     sizes: Counter[str] = Counter()
@@ -67,7 +67,7 @@ def du() -> Pieces:
 
 def clean(limit: str | None = None, older_than: str | None = None, all: bool = False) -> Pieces:
     """Remove the entries not used for the longest time."""
-    from crucible_datasets.cache.amounts import seconds
+    from crucible_datasets.cache.units import seconds
 
     cache = _cache()
     age = None if older_than is None else seconds(older_than)
@@ -106,7 +106,7 @@ def _kind(entry: Entry) -> str:
 
 
 def _amount(entries: Sequence[Entry]) -> str:
-    from crucible_datasets.cache.amounts import shown_size
+    from crucible_datasets.cache.units import shown_size
 
     size = shown_size(sum(entry.size for entry in entries))
     return f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}, {size}"

@@ -143,7 +143,7 @@ def _piped(found: dict[str, Dataset]) -> JsonLines:
 
 
 def _written(found: dict[str, Dataset], output: str, force: bool, column: str | None = None) -> Table:
-    from crucible_datasets.cache.amounts import shown_size
+    from crucible_datasets.cache.units import shown_size
     from crucible_datasets.cli import writing
 
     if len(found) > 1 and _PLACE not in output:

@@ -131,7 +131,7 @@ def _source(dataset: str, on_bad_lines: str) -> tuple[str, dict[str, Any]]:
 
 def require_file(name: str) -> None:
     """Refuse the name of a file that is not there, instead of asking the Hub for a dataset of that name."""
-    from crucible_datasets.reading.choice import is_missing_file
+    from crucible_datasets.reading.format_choice import is_missing_file
 
     if is_missing_file(name):
         raise FileNotFoundDatasetsError(name, f"there is no such file.{_near(name)}")

@@ -41,6 +41,6 @@ def samples_of(benchmark: str, synthetic: bool, fields: dict[str, Any], what: di
 
 def _is_bare(name: str) -> bool:
     """Whether a name can only be one of a benchmark: it is no file, and repositories have an owner."""
-    from crucible_datasets.reading.choice import is_missing_file
+    from crucible_datasets.reading.format_choice import is_missing_file
 
     return not (os.path.exists(name) or is_missing_file(name) or any(sign in name for sign in "/*:"))

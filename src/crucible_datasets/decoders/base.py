@@ -37,7 +37,7 @@ class Content:
     data: bytes | None
     file: str | None
     name: str | None = None
-    beside: Callable[[str], bytes] | None = None  # the content of another file, named relative to this one
+    sibling: Callable[[str], bytes] | None = None  # the content of another file, named relative to this one
 
     def stream(self) -> BinaryIO:
         """The bytes as a file that is open for reading."""

@@ -37,9 +37,9 @@ def _resolver(content: Content) -> Any:
             return []
 
         def get(self, name: str) -> bytes:
-            if content.beside is None:
+            if content.sibling is None:
                 raise FileNotFoundError(name)
-            return content.beside(name)
+            return content.sibling(name)
 
         def namespaced(self, namespace: str) -> Any:
             return self

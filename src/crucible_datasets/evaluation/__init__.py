@@ -36,7 +36,7 @@ Many runs:
 Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "comparing.compared": ("ComparedScore", "ComparisonRow", "ComparisonTable"),

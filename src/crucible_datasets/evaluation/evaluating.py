@@ -18,7 +18,7 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.runs.running import Asked, run
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.executors.base import Executor, executor_of
-from crucible_datasets.reading.choice import stem_of
+from crucible_datasets.reading.format_choice import stem_of
 
 
 def evaluate(

@@ -1,8 +1,8 @@
 """What an executor is, and where executors are found.
 
-An executor is one file with one `EXECUTOR`. It runs tasks that cover runs of rows, tells how many rows
-are done while they run, and gives their results in the order of the tasks. Users name one, or give an
-object that they made, wherever there is an argument `executor`.
+An executor is one file with one `EXECUTOR`. It runs tasks that cover ranges of rows, reports progress in rows, and
+yields the results in the order of the tasks. Wherever there is an argument `executor`, users give its name or an
+executor object of their own.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
 T = TypeVar("T")
-Advance = Callable[[int], None]  # so many more rows are done
+Advance = Callable[[int], None]  # called with the number of rows newly done
 
 
 @dataclass(frozen=True)
 class Task(Generic[T]):
     """A piece of work: `run(rank, advance)` gives its result.
 
-    `rows` are those of the input that it covers; empty where they are not known. Errors call it by
-    its `name`, best that of the user's function. `arrived` is called in the program once the task is done, at the
-    latest when its turn comes; what it makes of the task's result is the result.
+    `rows` are the input rows that it covers; empty if unknown. `name` appears in error messages, preferably that of the
+    user's function. `arrived` is called in the program with the task's result once it is done, and what it returns is
+    the result that the caller gets.
     """
 
     run: Callable[[int | None, Advance], T]
@@ -43,19 +43,19 @@ class Task(Generic[T]):
         return self.name or getattr(function, "__qualname__", type(function).__name__)
 
     def taken(self, result: Any) -> Any:
-        """The result, once the program has taken it in."""
+        """The result that the caller gets: after `arrived`, if there is one."""
         return result if self.arrived is None else self.arrived(result)
 
 
 @dataclass(frozen=True, eq=False)
 class Once(Generic[T]):
-    """A value that tasks share: it goes to other machines once, and each worker opens it once."""
+    """A value that tasks share: it is sent once, and each worker unpickles it once."""
 
     value: T
 
 
 class Runner(Protocol):
-    """Runs tasks; the results come in the order of the tasks."""
+    """Runs tasks and yields their results in order."""
 
     def __call__(self, tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[Any]: ...
 
@@ -63,8 +63,8 @@ class Runner(Protocol):
 class Executor(Protocol):
     """One way to run tasks.
 
-    Nothing starts before the first result is asked for. What a task raises is raised here, and then, as when
-    the iterator is closed, the other tasks are stopped. A worker that dies is a `WorkerDiedError`.
+    Nothing starts before the first result is requested. An error in a task is raised to the caller, and the other tasks
+    are stopped, as they are when the iterator is closed. A worker that dies raises `WorkerDiedError`.
     """
 
     @property
@@ -76,11 +76,11 @@ class Executor(Protocol):
         """Whether its workers read and write the files of this machine."""
 
     def sees_files(self) -> bool:
-        """Whether its workers find the files of this machine under their names."""
+        """Whether its workers find the files of this machine under the same paths."""
 
     def run(self, tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[Any]: ...
     def workers(self) -> int:
-        """How many tasks it can run at once, when the caller leaves that to it."""
+        """How many tasks it runs at once by default."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,13 @@ EXECUTORS: Registry[Executor] = Registry("executor", "crucible_datasets.executor
 
 
 def run_all(tasks: Sequence[Task[T]], advance: Advance) -> Iterator[T]:
-    """The results of the tasks: of a single one worked out here, of several in a process for each."""
+    """The results of the tasks: a single one runs in this process, several in a process each."""
     executor = EXECUTORS["processes" if len(tasks) > 1 else "serial"]
     return executor.run(tasks, len(tasks), advance)
 
 
 def executor_of(asked: str | Executor) -> Executor:
-    """The executor of a name, or the one that was given."""
+    """The executor with this name, or the given executor itself."""
     if isinstance(asked, str):
         return EXECUTORS[asked]
     if not all(hasattr(asked, name) for name in ("run", "shares_disk", "sees_files", "workers")):

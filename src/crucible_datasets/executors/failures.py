@@ -1,6 +1,6 @@
-"""Exceptions as bytes: they leave a worker and are raised in the program as what they were.
+"""Pickled exceptions: raised in a worker, raised again in the program with the same type and content.
 
-With them come their causes and, at the end of the chain, where in the worker they were raised.
+Their causes come along; the last link of the chain is the worker's traceback.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import cloudpickle
 from crucible_datasets.exceptions import WorkerError
 
 
-class RemoteTraceback(Exception):  # noqa: N818  (it is where an error comes from, not an error)
+class RemoteTraceback(Exception):  # noqa: N818  (a traceback, not an error)
     """Where in another process an exception was raised."""
 
     def __str__(self) -> str:
@@ -31,9 +31,9 @@ def packed_error(error: BaseException) -> bytes:
     return pickle.dumps((links, "".join(traceback.format_exception(error))))
 
 
-def opened_error(parcel: bytes) -> BaseException:
+def opened_error(message: bytes) -> BaseException:
     """The exception, with its causes; the last one is where it was raised."""
-    links, where = pickle.loads(parcel)  # noqa: S301
+    links, where = pickle.loads(message)  # noqa: S301
     errors = [_restored(link) for link in links]
     for error, cause in zip(errors, [*errors[1:], RemoteTraceback(where.rstrip())], strict=True):
         error.__cause__ = cause
@@ -46,7 +46,7 @@ def _restored(link: bytes) -> BaseException:
 
 
 def _portable(error: BaseException) -> bytes:
-    """The exception itself; else its type and content, without asking its `__init__`; else what it says."""
+    """The exception itself; else its type and attributes, without `__init__`; else a `WorkerError` that quotes it."""
     for form in ((_itself, error), (_of_parts, type(error), error.args, vars(error))):
         try:
             link = cloudpickle.dumps(form, 5)
@@ -55,7 +55,7 @@ def _portable(error: BaseException) -> bytes:
         except Exception:  # noqa: BLE001, S112  (whatever its pickling raises)
             continue
     kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
-    return pickle.dumps((WorkerError, kind, _said(error), "".join(traceback.format_exception(error))))
+    return pickle.dumps((WorkerError, kind, _message_of(error), "".join(traceback.format_exception(error))))
 
 
 def _itself(error: BaseException) -> BaseException:
@@ -75,8 +75,8 @@ def _alike(one: BaseException, other: BaseException) -> bool:
     return type(one) is type(other) and len(one.args) == len(other.args) and plain[0] == plain[1]
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001
-        return "(an exception without words)"
+        return "(an exception that cannot be printed)"

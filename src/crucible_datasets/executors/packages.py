@@ -1,7 +1,7 @@
-"""Which installed packages tasks refer to, so that they are imported once for all workers (see `seasoned`).
+"""Which installed packages tasks refer to, so that they can be imported once for all workers (see `preloaded`).
 
-Only packages that the program has imported itself. Modules of users are not among them: they may be edited while
-the program runs, and every worker imports them as they are then. What such modules use of packages counts.
+Only packages that the program has already imported count. Modules of the user are not preloaded, since they may be
+edited while the program runs and every worker must import the current version; but packages that they use are.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import PurePath
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-# What every keeper has; pyarrow and pandas get there as soon as the program has them.
+# What every fork server has; it imports pyarrow and pandas too once the program has them.
 _EVERYWHERE = {"cloudpickle", "crucible_datasets", "numpy", "pandas", "pyarrow", *sys.stdlib_module_names}
-_EVERYWHERE |= {"__main__", "__mp_main__"}  # and what no worker imports
+_EVERYWHERE |= {"__main__", "__mp_main__"}  # never imported by workers
 _FOLDERS = {"site-packages", "dist-packages"}
 
 
 def modules_behind(value: Any) -> Iterator[str]:
-    """The modules in which another process looks for a value, or from which it gets what a code needs."""
+    """The modules that another process must import to unpickle a value, or to run a code object."""
     kind = type(value)
     if issubclass(kind, ModuleType):
         yield value.__name__
@@ -33,7 +33,7 @@ def modules_behind(value: Any) -> Iterator[str]:
 
 
 def installed_among(names: Iterable[str]) -> set[str]:
-    """The modules of installed packages among these, and those that users' modules among these use."""
+    """The modules of installed packages among these, and those that user modules among these refer to."""
     found, seen, left = set(), set(), list(names)
     while left:
         name = left.pop()
@@ -54,7 +54,7 @@ def of_users(names: Iterable[str]) -> list[str]:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether a module lies where packages are installed. Some parts of packages, made by them, lie nowhere."""
+    """Whether a module is in site-packages. Modules that packages create at run time have no file of their own."""
     return any(not _FOLDERS.isdisjoint(PurePath(_file(part)).parts) for part in (name, _root(name)))
 
 

@@ -1,4 +1,4 @@
-"""Connections to Ray: to a cluster that runs already, or to one of this machine that nobody else can reach."""
+"""Connections to Ray: to a running cluster, or to a new local one that only this machine can reach."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def connected(address: str | None = None) -> Any:
         with suppress(ClusterError):
             return _init("auto")
     os.environ.update(_AS_WE_START_IT)
-    constants = need("ray", "ray")._private.ray_constants  # it may have been imported before
+    constants = need("ray", "ray")._private.ray_constants  # Ray may have been imported before
     constants.ENABLE_RAY_CLUSTER = constants.RAY_ENABLE_UV_RUN_RUNTIME_ENV = False
     return _init("local", include_dashboard=False)
 
 
 def _require_same(address: str | None, ray: Any) -> None:
-    """Raise if a program that is connected to one cluster asks for another: Ray knows one at a time."""
+    """Raise if the program is already connected to another cluster: Ray allows one at a time."""
     if address is None or address in ("auto", "local") or "://" in address:
         return
     there = ray.get_runtime_context().gcs_address
@@ -53,6 +53,6 @@ def _init(address: str, **more: Any) -> Any:
     ray = need("ray", "ray")
     try:
         ray.init(address, logging_level="ERROR", configure_logging=False, **more)
-    except Exception as error:  # (a node that is slow to start is a bare Exception)
+    except Exception as error:  # (Ray raises a bare Exception when a node is slow to start)
         raise ClusterError(f"Ray at {address!r} cannot be connected to: {error}") from error
     return ray

@@ -1,4 +1,4 @@
-"""Tasks one after the other, here: no rank, nothing travels."""
+"""Tasks one after another in this process: without a rank, and without pickling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible_datasets.executors.base import Advance, LocalExecutor, Task
 
 
 def run(tasks: Sequence[Task[Any]], workers: int, advance: Advance) -> Iterator[Any]:
-    """The results of the tasks, each worked out when it is asked for."""
+    """The results of the tasks, each computed when requested."""
     return (task.taken(task.run(None, advance)) for task in tasks)
 
 

@@ -1,6 +1,6 @@
-"""Functions with state: of a class whose objects are called, each worker makes one object and calls that.
+"""Callable classes as functions: each worker creates one instance and calls that.
 
-So what takes long to load, such as a model or a tokenizer, is loaded once by each worker and never travels.
+So a model or tokenizer that is slow to load is loaded once per worker and never pickled.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def has_state(function: Any) -> bool:
-    """Whether a function is a class, perhaps with arguments (`functools.partial`), whose objects are called."""
+    """Whether a function is a callable class, possibly with arguments (`functools.partial`)."""
     kind = _plain(function)
     if not isinstance(kind, type) or issubclass(kind, (type, Mapping)):
         return False
@@ -20,13 +20,13 @@ def has_state(function: Any) -> bool:
 
 
 def ready(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; of a class with state, a new object."""
+    """The function itself; for a callable class, a new instance."""
     made: Callable[..., Any] = function() if has_state(function) else function
     return made
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether a call of the function, once it is ready, is to be awaited."""
+    """Whether calls of the function, or of an instance of the class, must be awaited."""
     plain: Any = _plain(function)
     called = plain.__call__ if has_state(function) else getattr(type(plain), "__call__", None)  # noqa: B004
     return inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)

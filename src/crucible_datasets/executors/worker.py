@@ -1,6 +1,6 @@
-"""A worker: a process that runs one task after the other until its channel is closed.
+"""A worker process: runs tasks one after another until its channel is closed.
 
-Progress is told ten times a second at most.
+It reports progress at most ten times a second.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
 from crucible_datasets.executors.failures import packed_error
-from crucible_datasets.executors.parcels import opened, packed_result
+from crucible_datasets.executors.pickling import opened, packed_result
 
 _SECONDS_BETWEEN_REPORTS = 0.1
 
@@ -28,7 +28,7 @@ class Channel:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._lock = threading.Lock()
-        self._rows, self._told = 0, time.monotonic()
+        self._rows, self._last_report = 0, time.monotonic()
 
     def next(self) -> bytes:
         """The next message; the process ends when there is none."""
@@ -40,18 +40,18 @@ class Channel:
     def advance(self, rows: int) -> None:
         with self._lock:
             self._rows += rows
-            if time.monotonic() - self._told >= _SECONDS_BETWEEN_REPORTS:
-                self._tell()
+            if time.monotonic() - self._last_report >= _SECONDS_BETWEEN_REPORTS:
+                self._report()
 
-    def answer(self, kind: str, parcel: bytes) -> None:
+    def answer(self, kind: str, message: bytes) -> None:
         with self._lock:
-            self._tell()
-            self._send(kind, parcel)
+            self._report()
+            self._send(kind, message)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self._rows:
             self._send("advance", self._rows)
-        self._rows, self._told = 0, time.monotonic()
+        self._rows, self._last_report = 0, time.monotonic()
 
     def _send(self, *message: Any) -> None:
         try:
@@ -60,22 +60,22 @@ class Channel:
             os._exit(1)  # The program is gone.
 
 
-def main(channel: int, shared: int | None = None) -> NoReturn:
-    """Work for the program at the other end."""
-    connection = Connection(channel)
+def main(file: int, shared: int | None = None) -> NoReturn:
+    """Run the tasks that the parent program sends over the channel."""
+    connection = Connection(file)
     _prepare(connection)
-    talk = Channel(connection)
-    pickle.loads(talk.next()).take_over()  # noqa: S301  (from the program itself)
+    channel = Channel(connection)
+    pickle.loads(channel.next()).apply()  # noqa: S301  (from the program itself)
     while True:
-        talk.answer(*_outcome(talk, talk.next(), shared))
+        channel.answer(*_outcome(channel, channel.next(), shared))
 
 
-def _outcome(talk: Channel, parcel: bytes, shared: int | None) -> tuple[str, bytes]:
+def _outcome(channel: Channel, message: bytes, shared: int | None) -> tuple[str, bytes]:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Modules are imported that the program has imported long ago.
-            title, rank, run = opened(parcel, shared)
-        return "result", packed_result(title, run(rank, talk.advance))
+            warnings.simplefilter("ignore")  # importing modules again repeats warnings that the program has shown
+            title, rank, run = opened(message, shared)
+        return "result", packed_result(title, run(rank, channel.advance))
     except BaseException as error:  # noqa: BLE001  (the program raises it)
         return "error", packed_error(error)
 
@@ -88,11 +88,11 @@ def _prepare(connection: Connection) -> None:
             stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     die_with_parent()
     if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()  # Else all copies would draw the same numbers.
+        sys.modules["numpy.random"].seed()  # otherwise all forks would draw the same numbers
 
 
 def die_with_parent() -> None:
-    """Should both the program and the keeper be killed. Elsewhere the next report finds the channel closed."""
+    """Be killed when the parent dies, even by SIGKILL. On other systems the next report finds the channel closed."""
     if sys.platform == "linux":
         import ctypes
 
@@ -100,7 +100,7 @@ def die_with_parent() -> None:
 
 
 def leave() -> NoReturn:
-    """End this process as an interpreter would."""
+    """Exit as the interpreter would: run exit functions and flush output."""
     try:
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):

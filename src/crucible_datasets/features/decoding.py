@@ -22,12 +22,12 @@ from crucible_datasets.features.decode import Decoder, decoder
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.stages import Stages
 from crucible_datasets.features.types import any_leaf
-from crucible_datasets.later import Later
+from crucible_datasets.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     from concurrent import futures
 else:
-    futures = Later("concurrent.futures")  # few programs decode media
+    futures = LazyModule("concurrent.futures")  # few programs decode media
 
 _MOST_THREADS = 8
 _VALUES_AT_ONCE = 8  # to hand over one at a time takes a tenth of the time of a small picture

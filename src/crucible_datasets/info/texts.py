@@ -32,9 +32,9 @@ def write_text(path: str, text: str, storage_options: StorageOptions = None, is_
     """Write a small file that no reader ever sees half of; what is not `is_lasting` somebody else puts on the disk."""
     filesystem, location = (None, path) if "://" not in path else _filesystem(path, storage_options)
     if filesystem is None or "file" in filesystem.protocol:
-        from crucible_datasets.atomic import written_whole  # most datasets are never written
+        from crucible_datasets.atomic import atomic_file  # most datasets are never written
 
-        with written_whole(location, is_lasting) as beside, open(beside, "w", encoding="utf-8", newline="") as file:
+        with atomic_file(location, is_lasting) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(text)
     else:
         # One request: an object store shows the new object only when all of it has arrived.

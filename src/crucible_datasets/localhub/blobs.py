@@ -44,14 +44,14 @@ class Blobs:
     def add(self, pieces: Iterable[bytes], expected: str | None = None) -> Blob:
         """Keep a content, unless it is not the expected one."""
         os.makedirs(self.folder, exist_ok=True)
-        beside = os.path.join(self.folder, f"incoming-{os.urandom(8).hex()}")
+        temporary = os.path.join(self.folder, f"incoming-{os.urandom(8).hex()}")
         try:
-            with open(beside, "xb") as file:
+            with open(temporary, "xb") as file:
                 file.writelines(pieces)
-            return self.take_over(beside, expected)
+            return self.take_over(temporary, expected)
         finally:
-            if os.path.exists(beside):
-                os.unlink(beside)
+            if os.path.exists(temporary):
+                os.unlink(temporary)
 
     def take_over(self, path: str, expected: str | None = None) -> Blob:
         """Keep a file of the same disk as a content, by moving it here, unless it is not the expected one."""

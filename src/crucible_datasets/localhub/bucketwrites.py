@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.exceptions import DownloadError
 from crucible_datasets.localhub.refusals import HubError, require_name
 from crucible_datasets.localhub.routing import Answer, Request, route
@@ -90,7 +90,7 @@ def batch(request: Request) -> Answer:
         for kind, path, hash in steps:
             if kind == "addFile":
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                _bring(request, hash, written.enter_context(written_whole(path)))
+                _bring(request, hash, written.enter_context(atomic_file(path)))
             elif kind != "deleteFile":
                 raise HubError(501, "NotImplemented", f"This hub does not know {kind!r} in buckets.")
     for path in [path for kind, path, _ in steps if kind == "deleteFile" and os.path.isfile(path)]:

@@ -72,7 +72,7 @@ def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFi
             missing, pool.map(lambda one: _fetched(hub, there, one, incoming, shown.update), missing), strict=True
         ):
             known[file.hash] = stored
-            shown.file_came()
+            shown.file_done()
     remove_abandoned(incoming, suffix=None)
     with suppress(OSError):  # another mirror is at work there, or there was nothing to fetch
         os.rmdir(incoming)

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.localhub.blobs import Blob
 from crucible_datasets.localhub.refusals import HubError
 
@@ -152,7 +152,7 @@ class Repo:
                 raise HubError(404, "RevisionNotFound", f"{self.id} has no {ref}.")
             os.unlink(path)
             return
-        with written_whole(path) as beside, open(beside, "w", encoding="ascii") as file:
+        with atomic_file(path) as temporary, open(temporary, "w", encoding="ascii") as file:
             file.write(commit)
 
     def _ref(self, ref: str) -> str | None:
@@ -193,7 +193,7 @@ _LARGE = {
 
 
 def _write_json(path: str, value: Any) -> None:
-    with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as file:
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         json.dump(value, file)
 
 

@@ -25,7 +25,7 @@ from crucible_datasets.ops.mapping.keeping import Keeping
 from crucible_datasets.ops.mapping.named import in_named_file
 from crucible_datasets.ops.mapping.running import bounds, workers_for
 from crucible_datasets.tables.rows import as_arrow, is_whole
-from crucible_datasets.tables.table import ArrowTable, beside
+from crucible_datasets.tables.table import ArrowTable, side_by_side
 from crucible_datasets.tables.view import View
 
 _ROWS_AT_ONCE = 1 << 13
@@ -146,7 +146,7 @@ def _cast_in_blocks(view: View, wanted: Features, changed: Features, fresh: bool
         return replace(columns.select(view, list(wanted)), fingerprint=after)
     made = kept(partial(_cast_blocks, view, changed), changed, after, view.table.files, False, fresh)
     stay = [name for name in view.column_names if name not in changed]
-    table = beside((*view.parts(stay), (made.table, range(len(view)))), tuple(wanted))
+    table = side_by_side((*view.parts(stay), (made.table, range(len(view)))), tuple(wanted))
     return replace(view, table=table, rows=range(len(view)), features=wanted, fingerprint=after)
 
 

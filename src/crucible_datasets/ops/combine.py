@@ -31,7 +31,7 @@ from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.rows import Rows, as_array, is_whole, tightest
 from crucible_datasets.tables.stack import is_read_late, stacked
-from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside
+from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, side_by_side
 from crucible_datasets.tables.view import View
 
 _NULL = Value("null")
@@ -210,4 +210,4 @@ def _columns(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
         if len(view) != len(views[0]):
             raise ColumnLengthError(next(iter(view.features), ""), len(view), len(views[0]))
     parts = tuple(part for view in views for part in view.parts(view.column_names))
-    return beside(parts, tuple(features)), range(len(views[0]))
+    return side_by_side(parts, tuple(features)), range(len(views[0]))

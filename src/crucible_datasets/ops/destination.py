@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.sources.refusals import told
@@ -61,7 +61,7 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
     place = local_path(path)
     if place is not None:
         make_folders(os.path.dirname(os.path.abspath(place)))
-        with written_whole(place) as beside, open(beside, "wb") as stream, flushed_early(beside):
+        with atomic_file(place) as temporary, open(temporary, "wb") as stream, flushed_early(temporary):
             if after is not None and os.path.isfile(place):
                 with open(place, "rb") as before:
                     _copy(before, stream, after)

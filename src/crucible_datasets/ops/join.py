@@ -23,7 +23,7 @@ from crucible_datasets.features.unite import unite
 from crucible_datasets.ops.codes import Codes, by_code, joint_codes
 from crucible_datasets.tables.rows import Rows, as_array, compose, tightest
 from crucible_datasets.tables.stack import stacked, with_null_row
-from crucible_datasets.tables.table import ArrowTable, Table, beside
+from crucible_datasets.tables.table import ArrowTable, Table, side_by_side
 from crucible_datasets.tables.view import View
 
 Indices = npt.NDArray[np.int64]
@@ -147,7 +147,7 @@ def _joined(
         features.update(key_features)
     parts += _shown(left.parts(own), mine)
     parts += _shown(_renamed(right, payload).parts(list(payload.values())), other)
-    table = beside(tuple(parts), tuple(features))
+    table = side_by_side(tuple(parts), tuple(features))
     return replace(left, table=table, rows=range(len(mine)), features=Features(features))
 
 

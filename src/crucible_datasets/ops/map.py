@@ -30,7 +30,7 @@ from crucible_datasets.ops.mapping.typing import Typing
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.rows import compose
-from crucible_datasets.tables.table import ArrowTable, beside, identities
+from crucible_datasets.tables.table import ArrowTable, identities, side_by_side
 from crucible_datasets.tables.view import View
 
 # Arguments of the facade that say how files are written, which is nobody's business here.
@@ -211,7 +211,7 @@ def _assembled(view: View, rows: Any, facts: Mapping[str, Any], folder: str, kee
         return replace(columns.select(view, []), fingerprint=keeping.fingerprint)
     return replace(
         view,
-        table=beside(parts, tuple(names)),
+        table=side_by_side(parts, tuple(names)),
         rows=range(facts["num_rows"]),
         features=Features({name: features[name] for name in names}),
         format=shown_after(view.format, view.column_names, names),

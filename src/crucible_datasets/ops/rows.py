@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.tables.rows import as_array, chosen, is_whole, shared_out, tightest
 from crucible_datasets.tables.table import ArrowTable, Table
@@ -123,7 +123,7 @@ def write_indices(view: View, path: str | None, batch_size: int | None, keep_in_
     if keep_in_memory:
         raise ArgumentError("indices_cache_file_name", path, "it contradicts keep_in_memory=True.")
     table = pa.table({"indices": pa.array(as_array(view.rows), pa.uint64())})
-    with written_whole(path) as beside, pa.ipc.new_stream(beside, table.schema) as writer:
+    with atomic_file(path) as temporary, pa.ipc.new_stream(temporary, table.schema) as writer:
         writer.write_table(table, max_chunksize=batch_size)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets import progress
-from crucible_datasets.atomic import replaced_whole, written_whole
+from crucible_datasets.atomic import atomic_file, atomic_folder
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
@@ -82,13 +82,13 @@ def _replace(path: Path, storage_options: StorageOptions, write: Callable[[str, 
     else:
         make_folders(os.path.dirname(os.path.abspath(folder)))
         old = own_names(folder)
-        with replaced_whole(folder, old.__contains__) as beside:
-            write(beside, os.path.realpath(folder))
-            _keep_strangers(folder, beside)
+        with atomic_folder(folder, old.__contains__) as temporary:
+            write(temporary, os.path.realpath(folder))
+            _keep_strangers(folder, temporary)
 
 
 def _keep_strangers(old: str, new: str) -> None:
-    """Have the folders of splits hold what else was in them; `replaced_whole` does it for the folder itself."""
+    """Have the folders of splits hold what else was in them; `atomic_folder` does it for the folder itself."""
     for split in own_names(old):
         before, after = os.path.join(old, split), os.path.join(new, split)
         names = own_names(before)
@@ -162,7 +162,7 @@ def _write_shard(
         if local_path(place) is None:
             sink: Any = stack.enter_context(written(place, storage_options))
         else:
-            path = stack.enter_context(written_whole(place)) if appear_whole else place
+            path = stack.enter_context(atomic_file(place)) if appear_whole else place
             stack.enter_context(flushed_early(path))
             # A writer that fails to close leaves a file of its own open, and a full disk full.
             sink = stack.enter_context(pa.OSFile(path, "wb"))

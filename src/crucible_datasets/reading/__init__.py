@@ -3,6 +3,6 @@
 from typing import TYPE_CHECKING
 
 if not TYPE_CHECKING:
-    from crucible_datasets.later import submodules
+    from crucible_datasets.lazy_imports import submodules
 
     __getattr__ = submodules(__name__)

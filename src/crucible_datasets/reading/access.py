@@ -1,4 +1,4 @@
-"""Stage 2 of 6: what it takes to reach a dataset that is elsewhere, and the place that its name leads to."""
+"""Stage 2 of 6: access to remote datasets: revision, token and storage options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crucible_datasets.sources.base import scheme_of
 
 @dataclass(frozen=True)
 class Access:
-    """What it takes to reach a dataset that is elsewhere."""
+    """How to access a remote dataset."""
 
     revision: str | None = None
     token: str | bool | None = field(default=None, repr=False)
@@ -22,13 +22,13 @@ class Access:
 
     @classmethod
     def of(cls, revision: Any, token: str | bool | None, storage_options: Any, download_config: Any) -> Access:
-        """What a caller said, with what its `DownloadConfig` says where it said nothing."""
+        """The arguments of a caller, with those of its `DownloadConfig` as defaults."""
         stated = {**(getattr(download_config, "storage_options", None) or {}), **(storage_options or {})}
         token = token if token is not None else getattr(download_config, "token", None)
         return cls(None if revision is None else str(revision), token, stated)
 
     def place(self, asked: str) -> Place:
-        """The place that an address or a repository's name stands for."""
+        """The place that a URL or a repository's name refers to."""
         if asked.startswith("hf://buckets/") and self.revision is not None:
             raise ArgumentError("revision", self.revision, "a bucket has no revisions.")
         if scheme_of(asked):

@@ -1,8 +1,8 @@
 """CSV, and files of lines, as shards of a stream: blocks of whole records, each read on its own.
 
-A block ends at the first end of a record behind the next multiple of `BLOCK`, so where blocks begin follows from
-the file alone. A position is `[byte at which a block begins, rows of it that were given]`: going on from there seeks,
-or decompresses up to there, and parses one block again.
+A block ends at the first record boundary after the next multiple of `BLOCK`, so block boundaries depend on the file
+alone. A position is `[first byte of a block, rows of it already read]`: to resume, the reader seeks to the block, or
+decompresses up to it, and parses it again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from crucible_datasets.streams.source import Shard
 Given = tuple[int, int, Batch]
 Ended = tuple[int, FileFormatError | None, int | None]
 
-_STEP = 1 << 16  # what is read before a broken file shows is not lost
+_STEP = 1 << 16  # rows before an error are still yielded
 MARK = b"\xef\xbb\xbf"
 
 
@@ -42,7 +42,7 @@ MARK = b"\xef\xbb\xbf"
 class BlockShard(FileShard):
     """The records of a file that begin between two bytes of it, the whole file by default."""
 
-    _errors_follow_rows: ClassVar[bool] = True  # whether all rows before an error were read when it comes
+    _errors_follow_rows: ClassVar[bool] = True  # whether errors are raised after all rows before them
     start: int = 0
     stop: int | None = None
 
@@ -52,18 +52,18 @@ class BlockShard(FileShard):
     @property
     @abstractmethod
     def _is_in_records(self) -> bool:
-        """Whether blocks of the file can be read on their own; if not, it is read from its start."""
+        """Whether blocks of the file can be parsed independently; if not, it is read from the start."""
 
     @property
     def tells_features(self) -> bool:
         return self._is_in_records
 
     def _end(self, data: bytes) -> int:
-        """Where the last whole record of the data ends; 0 if none does."""
+        """Where the last complete record of the data ends; 0 if there is none."""
         return data.rfind(b"\n") + 1
 
     def _head(self) -> bytes:
-        """What must stand before each block but the first."""
+        """What must be put before each block but the first."""
         return b""
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
@@ -137,7 +137,7 @@ class BlockShard(FileShard):
             raise self._located(problem, at, rows)
 
     def _located(self, problem: FileFormatError, begin: int, row: int | None) -> FileFormatError:
-        """What is wrong in a block that begins at a byte, with its place in the file."""
+        """An error in a block that begins at a byte, with its position in the file."""
         if problem.line is None:
             return problem
         before = self._lines_before(begin)
@@ -145,7 +145,7 @@ class BlockShard(FileShard):
         return FileFormatError(problem.path, problem.reason, row, problem.offset, line, problem.column)
 
     def _lines_before(self, place: int) -> int | None:
-        """How many lines end before a byte of the file; None where counting them would bring the file here again."""
+        """How many lines end before a byte of the file; None if counting them would download the file again."""
         if place and self.file.elsewhere is not None:
             return None
         with self._stream() as stream:
@@ -153,11 +153,11 @@ class BlockShard(FileShard):
             return sum(stream.read(step).count(b"\n") for step in steps)
 
     def _line_rows(self) -> LineRows | None:
-        """What makes rows of blocks without Arrow, where that can be done."""
+        """A parser from blocks to Python rows without Arrow, where possible."""
         return None
 
     def _of_block(self, text: bytes, at: int, line_rows: LineRows | None) -> Generator[Given, None, Ended]:
-        """The rows of a block; then how many there were, what is wrong behind them, and where they end, if known."""
+        """The rows of a block; then their number, the error after them, and where they end, if known."""
         given, found = 0, None
         for batch in line_rows.batches(text) if line_rows is not None else ():
             if batch is not None:
@@ -177,7 +177,7 @@ class BlockShard(FileShard):
         return given, problem, end
 
     def _rows(self, text: bytes, at: int) -> tuple[Batch | None, FileFormatError | None, int | None]:
-        """The rows of a block, what is wrong behind them, and where they end, if that is known."""
+        """The rows of a block, the error after them, and where they end, if known."""
         head = self._head() if at else b""
         pieces: list[Batch] = []
         problem, end = None, None
@@ -188,7 +188,7 @@ class BlockShard(FileShard):
             reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"
             problem = FileFormatError(self.file.name, reason, None, at + (end or 0), error.line, error.column)
         pieces = [piece for piece in pieces if len(piece)]
-        if end and not (pieces and self._errors_follow_rows):  # what is no text says so before its rows are read
+        if end and not (pieces and self._errors_follow_rows):  # invalid text raises before any row is read
             good = text[: text.rfind(b"\n", 0, end) + 1]
             return (self._rows(good, at)[0] if good else None), problem, len(good) or end
         return (joined(pieces) if pieces else None), problem, end
@@ -259,7 +259,7 @@ class CsvShard(BlockShard):
         return end
 
     _errors_follow_rows = False  # several rows are read at once
-    _can_be_cut = False  # nothing tells whether a line end is in quotes, but the text from the start
+    _can_be_cut = False  # whether a line end is quoted depends on all text before it
 
 
 def _end_of_fields(data: bytes, separator: bytes) -> int:
@@ -275,7 +275,7 @@ def _end_of_fields(data: bytes, separator: bytes) -> int:
 
 
 def _read(stream: BinaryIO, size: int, before: bytes) -> tuple[bytes, FileFormatError | None]:
-    """What came before and up to `size` bytes more, and the error that came instead of the rest."""
+    """`before` and up to `size` bytes more, with the error that ended the file early, if any."""
     pieces = [before]
     try:
         while size > 0 and (data := stream.read(min(size, _STEP))):

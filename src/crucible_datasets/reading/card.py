@@ -1,4 +1,4 @@
-"""Stage 2 of 6: what a dataset's own folder says about it: its configurations, features and sizes."""
+"""Stage 2 of 6: a dataset's card: its configurations, features and sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNFIT_FOR_FILE_NAMES = r"<>:/\|?*"
 
 @dataclass(frozen=True)
 class CardConfig:
-    """One configuration as `configs:` gives it; what is not about files are options of the format."""
+    """One configuration under `configs:`; keys that are not about files are options of the format."""
 
     name: str
     data_files: Patterns | None = None
@@ -39,7 +39,7 @@ class Card:
 
 
 def card_of(folder: str) -> Card:
-    """The card of a folder; an empty one when it says nothing."""
+    """The card of a folder; empty if there is none."""
     stated = described_by(folder)
     place = os.path.join(folder, config.REPOCARD_FILENAME)
     with nonsense_told(CardError, place):

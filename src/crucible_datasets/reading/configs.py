@@ -1,4 +1,4 @@
-"""Stage 2 of 6: which configuration of a card is meant, and what the card says about it."""
+"""Stage 2 of 6: choosing a configuration of a card, and its description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crucible_datasets.reading.card import Card, CardConfig
 
 
 def chosen(card: Card, name: str | None, dataset: str, optional: bool = False) -> CardConfig:
-    """The configuration of a name, or the one that is meant without; `optional` where files are named instead."""
+    """The configuration with this name, or the default one; `optional` if files are given explicitly."""
     if not card.configs:
         require_config(dataset, name, ["default", *card.infos] if len(card.infos) == 1 else ["default"])
         return CardConfig("default")
@@ -22,20 +22,20 @@ def chosen(card: Card, name: str | None, dataset: str, optional: bool = False) -
 
 
 def default(configs: Mapping[str, CardConfig]) -> str | None:
-    """The name of the configuration that is meant when none is named."""
+    """The name of the default configuration, if there is one."""
     if len(configs) == 1:
         return next(iter(configs))
     return next((name for name, one in configs.items() if one.is_default or name == "default"), None)
 
 
 def require_config(place: str, name: str | None, available: Sequence[str], optional: bool = True) -> None:
-    """Raise unless there is a configuration of that name."""
+    """Raise if there is no configuration with this name."""
     if name not in available and not (name is None and optional):
         raise ConfigNotFoundError(place, name, available)
 
 
 def info_of(card: Card, chosen: CardConfig) -> DatasetInfo:
-    """What a card says about the rows of a configuration."""
+    """The card's description of a configuration."""
     if chosen.name in card.infos:
         return card.infos[chosen.name].copy()
     if not card.configs and len(card.infos) == 1:

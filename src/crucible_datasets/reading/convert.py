@@ -1,7 +1,6 @@
-"""Stage 3 of 6: the files of a split → Arrow of one type: in memory, or as files in a folder.
+"""Stage 3 of 6: the files of a split → Arrow with one schema: in memory, or as files in a folder.
 
-All files are read one after the other, or shared out to processes, each through its
-format; a column has the type that holds it in all of them.
+Files are read one after another, or distributed over processes. Each column gets the common type of all files.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ from crucible_datasets.formats.base import Filters, Format, columns_of, expressi
 from crucible_datasets.formats.streams import NamedBytes
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
-from crucible_datasets.reading.lacking import known_columns, looked_at
+from crucible_datasets.reading.missing_columns import known_columns, looked_at
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.table import ArrowTable
-from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, told_of, united_all
+from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, naming_origin, settle, united_all
 
 logger = get_logger(__name__)
 
 Batch = tuple[pa.Table, Features, str]
 Made = TypeVar("Made")
-_PART = "part-"  # how the files begin that are written before their types are known
+_PART = "part-"  # prefix of files that are written before the final types are known
 _ON_BAD_FILES = ("error", "warn", "skip")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted of files: how to read them, and which columns and rows.
+    """How to read files: the format and its options, and which columns and rows.
 
-    `features` are what the caller wants, `described` what the dataset's card says: the
-    first choose columns where the format can, the second must fit what the files hold.
+    `features` are requested by the caller, `described` come from the dataset's card. The former may select columns, if
+    the format supports it; the latter must match the files.
     """
 
     format: Format
@@ -55,7 +54,7 @@ class Request:
     columns: list[str] | None = None
     filters: Filters = None
     on_bad_files: str = "error"
-    known: Features | None = None  # columns of other files, where some may lack one that is needed
+    known: Features | None = None  # the columns of all files, if some lack a requested one
 
     def __post_init__(self) -> None:
         if self.on_bad_files not in _ON_BAD_FILES:
@@ -64,64 +63,64 @@ class Request:
             raise ArgumentError("columns", self.columns, "name one at least: without columns there are no rows.")
 
     @property
-    def is_brought(self) -> bool:
-        """Whether files that are elsewhere come to this disk to be read."""
+    def is_downloaded(self) -> bool:
+        """Whether remote files are downloaded before they are read."""
         return bool(self.options.get("download", True))
 
     @property
     def final(self) -> Features | None:
-        """The features that the result must have, if they are known beforehand."""
+        """The features of the result, if known before reading."""
         stated = self.features or self.described
         return None if stated is None else self.only(stated)
 
     def only(self, features: Features) -> Features:
-        """Those of some columns that are asked for."""
+        """The requested ones among these columns."""
         names = features if self.columns is None else [name for name in self.columns if name in features]
         return Features({name: features[name] for name in names})
 
     def _implied(self, file: DataFile) -> Mapping[str, Any]:
-        """What the extension says, also where another one follows, as in `data.tsv.gz`."""
+        """The options implied by the extension, even if another follows, as in `data.tsv.gz`."""
         parts = os.path.basename(file.inner or file.path).split(".")[1:]
         return next((self.implied[f".{part}"] for part in reversed(parts) if f".{part}" in self.implied), {})
 
     def all_options(self, file: DataFile) -> dict[str, Any]:
-        """The options for a file: what its extension says, and what was asked for."""
+        """The options for a file: those implied by its extension, and those given."""
         return {**self._implied(file), **self.options}
 
     def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
-        """What is wanted of the bytes of a file."""
+        """The requested rows and columns of a file's bytes."""
         options = {"features": self.features, **self.all_options(file)}
         return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
 
     def filled(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
-        """The same of a file that lacks columns which others have."""
+        """The same for a file that lacks requested columns of other files, which become null."""
         whole = self.format.rows(stream, features=self.features, **self.all_options(file))
         return map(self.narrowed, whole)
 
     def narrowed(self, table: pa.Table) -> pa.Table:
-        """The rows and columns of a table that are wanted."""
+        """The requested rows and columns of a table."""
         return narrowed(self.filtered(table), self.columns, None)
 
     def filtered(self, table: pa.Table) -> pa.Table:
-        """The rows that are wanted; columns that are needed, and only others have, are null."""
+        """The rows that match the filters; requested columns that only other files have are null."""
         if self.filters is None and self.known is None:
             return table
         lacking = self.lacking(table.column_names)
-        for name, kind in lacking.items():  # filters must see a type
+        for name, kind in lacking.items():  # filters need a typed column
             table = table.append_column(name, pa.nulls(table.num_rows, storage_type(kind)))
         rows = narrowed(table, None, expression_of(self.filters))
-        for name in lacking:  # but to those who unite types, rows without a column say nothing of it
+        for name in lacking:  # but for the common type, null says nothing
             rows = rows.set_column(rows.column_names.index(name), name, pa.nulls(rows.num_rows))
         return rows
 
     def lacking(self, available: Collection[str]) -> Features:
-        """The columns that are needed, and only others have."""
+        """The requested columns that only other files have."""
         known = self.known or Features()
         needed = {*(self.columns or ()), *columns_of(expression_of(self.filters), list(known))}
         return Features({name: known[name] for name in known if name in needed and name not in available})
 
     def tables(self, file: DataFile, text: bytes | None = None) -> Generator[tuple[pa.Table, int], None, None]:
-        """What is wanted of one file, or of a text of it, and how many of its bytes have been read so far."""
+        """The requested rows and columns of a file, or of some text of it, with the number of bytes read so far."""
         given = 0
         try:
             with _bytes_of(file, text) as stream:
@@ -132,7 +131,7 @@ class Request:
         except ColumnNotFoundError as error:
             if error.column not in (self.known or ()):
                 raise
-        with _bytes_of(file, text) as stream:  # rows that came before the error had nulls already
+        with _bytes_of(file, text) as stream:  # skip rows that were yielded before the error
             for table in self.filled(stream, file):
                 rest, given = table.slice(given), max(given - table.num_rows, 0)
                 yield rest, _position(stream, file)
@@ -155,12 +154,12 @@ def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Fe
 
 
 def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
-    """All rows as Arrow files of one type in an existing folder."""
+    """All rows as Arrow files of one schema in an existing folder."""
     _tried(lambda wanted: _into_folder(folder, files, wanted, num_proc), files, request)
 
 
 def _tried(read: Callable[[Request], Made], files: Sequence[DataFile], request: Request) -> Made:
-    """What is read by a request; where a file lacks a column, by one that knows of the columns of the others."""
+    """Read with the request; if a file lacks a column that others have, again with the columns of all files."""
     try:
         return read(request)
     except ColumnNotFoundError as error:
@@ -180,13 +179,13 @@ def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, F
     empty = as_features(pa.table({}), Features(), features)
     united = [empty]
     for table, kinds, origin in batches:
-        with told_of(origin):
+        with naming_origin(origin):
             united.append(as_features(table, kinds, features, _united_as(request)))
     return pa.concat_tables(united), features
 
 
 def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None) -> None:
-    for path in glob(os.path.join(escape(folder), f"{_PART}*")):  # of a try before
+    for path in glob(os.path.join(escape(folder), f"{_PART}*")):  # from a previous attempt
         os.remove(path)
     parts = shared_out(files, num_proc or 1)
     tasks = [
@@ -204,7 +203,7 @@ def _title(files: Sequence[DataFile]) -> str:
 
 
 def shared_out(files: Sequence[DataFile], parts: int) -> list[list[DataFile]]:
-    """Runs of files with about as many bytes each, at most `parts` of them."""
+    """At most `parts` runs of consecutive files, of about equal size in bytes."""
     if parts < 1:
         raise ArgumentError("num_proc", parts, "at least one process is needed.")
     share = sum(file.size for file in files) / min(parts, len(files)) if files else 0
@@ -235,7 +234,7 @@ def _on_mixed_types(request: Request) -> str | None:
 
 
 def _united_as(request: Request) -> str | None:
-    """How types were united; None where they were stated, since text is read as the Json that is asked for."""
+    """How types were united; None if the features were given, since then text for a Json column is parsed as JSON."""
     return _on_mixed_types(request) if request.final is None else None
 
 
@@ -245,11 +244,11 @@ def _bar(files: Sequence[DataFile], request: Request) -> Any:
 
 
 def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> Iterator[Batch]:
-    """The rows of the files, batch by batch; `advance` hears how many bytes have been read."""
+    """The rows of the files, batch by batch; `advance` is called with the number of bytes read."""
     for file in files:
         done = 0
         try:
-            with told_of(file.name):
+            with naming_origin(file.name):
                 for table, position in request.tables(file):
                     advance(max(position - done, 0))
                     done = max(position, done)
@@ -260,7 +259,7 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> I
 
 
 def pass_over(error: FileFormatError, on_bad_files: str) -> None:
-    """Raise the error, or go on without the rest of the file."""
+    """Raise the error, or skip the rest of the file."""
     if on_bad_files == "error":
         raise error
     if on_bad_files == "warn":
@@ -268,7 +267,7 @@ def pass_over(error: FileFormatError, on_bad_files: str) -> None:
 
 
 def _agreed(segments: Sequence[Segment], request: Request) -> Features:
-    """The features of the result: those asked for, if the files have these columns, or those that hold all rows."""
+    """The features of the result: the given ones, if they match the files' columns, or the common types of all rows."""
     if request.final is None:
         return united_all(segments, _on_mixed_types(request))
     found = dict.fromkeys(name for segment in segments for name in segment.features)

@@ -1,8 +1,7 @@
-"""Stage 2 of 6: which files belong to which split, by where they are and what they are called.
+"""Stage 2 of 6: which files belong to which split, by naming conventions.
 
-The first convention that finds a file decides for all: numbered files in `data/`, logs of
-evaluations, task folders, folders named after splits, files named after splits. Files of
-which none of these is true are all the split `train`.
+The first convention that matches any file is used for all: numbered files in `data/`, logs of evaluations, task
+folders, folders named after splits, files named after splits. If none matches, all files are the split `train`.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ def _by_name(names: Sequence[str]) -> Splits:
 
 
 def _by_keyword(names: Sequence[str], texts: Sequence[str], shapes: Sequence[str]) -> Splits:
-    """Files of which a part of the text says the split, word by word and shape by shape; each once.
+    """Files with the name of a split in their path, by keyword and form; each file once.
 
-    A folder with many files is one text, which is looked at once.
+    Folders are matched once for all of their files.
     """
     found: Splits = {}
     distinct = dict.fromkeys(texts)

@@ -1,7 +1,7 @@
-"""Stage 2 of 6: one data file, what tells whether it changed, and its bytes.
+"""Stage 2 of 6: one data file, its identity, and its bytes.
 
-`opened` gives the bytes as they were before compression, whatever the name says: the
-first bytes tell. A file inside an archive has the archive's path and an `inner` name.
+`opened` gives decompressed bytes; the compression is recognised by the first bytes, not by the name. A file inside an
+archive has the archive's path and an `inner` name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import BinaryIO
 from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
-from crucible_datasets.reading.arrivals import Arrival
+from crucible_datasets.reading.background_downloads import PendingFile
+from crucible_datasets.reading.chunked_stream import Budget, PieceStream
 from crucible_datasets.reading.compression import (
     MAGIC_LENGTH,
     compression_of,
@@ -23,7 +24,6 @@ from crucible_datasets.reading.compression import (
     named_compression,
     require_complete,
 )
-from crucible_datasets.reading.pieces import Budget, PieceStream
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
 
@@ -36,25 +36,25 @@ class DataFile:
     size: int
     identity: tuple[str | int, ...]
     inner: str | None = None
-    elsewhere: Elsewhere | None = None  # where its bytes are, if not on this disk
-    arrival: Arrival | None = None  # if it is on its way to its path
+    elsewhere: Elsewhere | None = None  # set if it is remote
+    pending: PendingFile | None = None  # set while it is downloaded in the background
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name used in messages."""
         place = self.path if self.elsewhere is None else self.elsewhere.file.url
         return place if self.inner is None else f"{place}::{self.inner}"
 
     @property
     def extension(self) -> str:
-        """The extension that tells its format: that of a compression does not count."""
+        """The extension that determines the format, without that of a compression."""
         return os.path.splitext(named_compression(self.inner or self.path)[0])[1]
 
 
 def identified(paths: Iterable[str], extensions: tuple[str, ...] = (), whole: bool = False) -> list[DataFile]:
-    """The files at these paths, each looked at once; an archive is the data files in it, unless it counts as a whole.
+    """The files at these paths, with one `stat` each; an archive stands for the data files in it, unless `whole`.
 
-    Of an archive with files of several kinds, those with one of `extensions` are taken.
+    Of an archive with files of several kinds, those with one of `extensions` are used.
     """
     found = map(_identified, paths)
     return list(found) if whole else [file for one in found for file in _expanded(one, extensions)]
@@ -67,7 +67,7 @@ def _identified(path: str) -> DataFile:
     except FileNotFoundError as error:
         raise DataFilesNotFoundError(archive) from error
     whole = os.path.abspath(archive)
-    # A link of another commit to the same content is the same file.
+    # Links from different commits to the same content are the same file.
     file = DataFile(whole, facts.st_size, (os.path.realpath(whole), facts.st_size, facts.st_mtime_ns))
     return file if inner is None else _member(file, inner, archives.member_size(whole, inner))
 
@@ -84,7 +84,7 @@ def _expanded(file: DataFile, extensions: tuple[str, ...]) -> list[DataFile]:
 
 
 def folders_of(files: Iterable[DataFile]) -> tuple[str, ...]:
-    """The folders that files may name others in: their own, and the current one if they lie in it."""
+    """The folders into which paths in these files may point: their own, and the working folder if it contains them."""
     here = os.getcwd()
     own = dict.fromkeys(os.path.dirname(file.path) for file in files)
     return tuple(own) if not any(f"{folder}{os.sep}".startswith(f"{here}{os.sep}") for folder in own) else (*own, here)
@@ -98,7 +98,7 @@ def opened(file: DataFile, compression: str | None = "infer") -> Iterator[Binary
         if kind is None:
             yield raw
             return
-        # What a member of an archive may become is measured by the archive, which may be a bomb itself.
+        # The limit for a member is based on the size of the archive, which may itself be a decompression bomb.
         with decompressed(raw, kind, file.name, Budget(file.name, _stored_size(file))) as stream:
             yield stream
 

@@ -22,7 +22,7 @@ from crucible_datasets.formats.parquet import parquet_reader
 from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.reading.lacking import Seen, looked_at
+from crucible_datasets.reading.missing_columns import Seen, looked_at
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
@@ -44,7 +44,7 @@ class FileShard(Shard):
 
     @property
     def tells_features(self) -> bool:
-        """Whether the first rows tell the types of all, for a format that has types."""
+        """Whether the first rows determine the types of all, for a format that has types."""
         return True
 
     @property
@@ -55,15 +55,15 @@ class FileShard(Shard):
         return {"file": self.file, "request": self.request}
 
     def expecting(self, features: Features | None) -> FileShard:
-        """The same shard, which may make use of what the rows of the stream are expected to be."""
+        """The same shard, told the features that rows of the stream are expected to have."""
         return self
 
     def looked_at(self, seen: Seen) -> Iterable[Features]:
-        """The columns of the file, as far as they are needed."""
+        """The columns of the file, as far as needed to find missing ones."""
         return looked_at(self.file, self.request, seen)
 
     def knowing(self, known: Features) -> FileShard:
-        """The same shard, whose rows have nulls for columns that only other files have."""
+        """The same shard, with nulls for columns that only other files have."""
         return replace(self, request=replace(self.request, known=known))
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
@@ -87,7 +87,7 @@ class ParquetShard(FileShard):
 
     groups: tuple[int, ...] | None = None
     expected: tuple[str, ...] = ()  # the columns of the stream
-    unneeded: frozenset[str] = frozenset()  # those of them that nobody asks for; what else a file has is read
+    unneeded: frozenset[str] = frozenset()  # those of them that are not needed; columns unknown to the stream are read
 
     def __getstate__(self) -> dict[str, Any]:
         added = {"groups": self.groups, "expected": self.expected, "unneeded": self.unneeded}
@@ -103,7 +103,7 @@ class ParquetShard(FileShard):
         return self._with_footer(replace(self, request=replace(self.request, known=known)))
 
     def _with_footer(self, made: ParquetShard) -> ParquetShard:
-        if "part" in vars(self):  # which may have come from far away
+        if "part" in vars(self):  # it may be large and remote
             vars(made)["part"] = self.part
         return made
 
@@ -112,7 +112,7 @@ class ParquetShard(FileShard):
 
     @cached_property
     def part(self) -> ParquetPart | None:
-        """The file as its footer says; None if it cannot be read and may be left out."""
+        """The file with its footer; None if it cannot be read and may be skipped."""
         try:
             if self.file.elsewhere is not None:
                 return part_elsewhere(self.file.elsewhere.open, self.file.name)
@@ -123,13 +123,13 @@ class ParquetShard(FileShard):
 
     @cached_property
     def features(self) -> Features:
-        """What the columns that are asked for mean."""
+        """The features of the requested columns."""
         found = Features() if self.part is None else self.part.features
         return self.request.only(found)
 
     @cached_property
     def _sizes(self) -> dict[int, int]:
-        """How many rows each group has."""
+        """The number of rows of each group."""
         if self.part is None:
             return {}
         about = self.part.metadata
@@ -160,13 +160,13 @@ class ParquetShard(FileShard):
                     yield row - wanted.num_rows, batch
 
     def _possible(self, part: ParquetPart) -> set[int] | None:
-        """The groups that may hold rows that match; None when all may."""
+        """The groups that may hold matching rows; None if all may."""
         filters = self.request.filters
         if filters is None:
             return None
         wanted = clauses_of(filters) if is_written_out(filters) else filters
         if not is_written_out(filters) and self.request.lacking(part.features):
-            return None  # Arrow judges no expression by a file that lacks a column of it
+            return None  # Arrow cannot evaluate an expression on a file that lacks one of its columns
         names = tuple(columns_of(expression_of(filters), list(part.features)))
         return groups_left_in(part, part.features, wanted, names)
 
@@ -180,7 +180,7 @@ class ParquetShard(FileShard):
                 raise ColumnNotFoundError(name, available)
         needed = [name for name in wanted if name not in self.unneeded and name not in lacking]
         names = dict.fromkeys([*needed, *columns_of(expression_of(self.request.filters), available)])
-        return list(names) or available[:1]  # which tells how many rows
+        return list(names) or available[:1]  # for the number of rows
 
     def _chosen(self, found: pa.RecordBatch, features: Features) -> Batch:
         table = self.request.filtered(pa.Table.from_batches([found]))
@@ -189,7 +189,7 @@ class ParquetShard(FileShard):
         batch = Batch.of_table(table, features)
         asked = features if self.request.columns is None else self.request.columns
         names = [name for name in asked if name not in self.unneeded]
-        if not names:  # all that is needed is null
+        if not names:  # all requested columns are null
             return Batch.of_rows([{name: None for name in self.expected if name not in self.unneeded}] * len(batch))
         return batch if list(features) == names else batch.select(names)
 
@@ -197,12 +197,12 @@ class ParquetShard(FileShard):
     def _num_rows(self) -> int:
         if self.groups is not None or "part" in self.__dict__ or self.file.elsewhere is not None:
             return sum(self._sizes.values())
-        # A file that would be left out has no rows, whatever it says.
+        # A file that would be skipped counts as empty.
         if self.request.on_bad_files == "error" and (stated := stated_rows(self.file.path)) is not None:
             return stated
         try:
             with broken_parquet(self.file.path):
-                return int(parquet_reader(self.file.path).metadata.num_rows)  # without looking at the columns
+                return int(parquet_reader(self.file.path).metadata.num_rows)  # no column needs to be read
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
             return 0
@@ -232,7 +232,7 @@ class ArrowShard(FileShard):
 
     @cached_property
     def features(self) -> Features | None:
-        """What the columns that are asked for mean, also where there are no rows; None if it cannot be read."""
+        """The features of the requested columns, also without rows; None if the file cannot be read."""
         try:
             with broken(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
                 found = features_in(self.file.path, opened(source).schema)

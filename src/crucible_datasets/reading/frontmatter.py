@@ -1,4 +1,4 @@
-"""Stage 2 of 6: the YAML at the top of a README, read with care: it may come from anywhere."""
+"""Stage 2 of 6: the YAML at the top of a README, which is untrusted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _mapping(text: str, path: str) -> dict[str, Any]:
 
 
 def parsed(text: str, path: str) -> Any:
-    """YAML as plain Python values; what only looks small because of aliases is refused."""
+    """YAML as plain Python values; raises for aliases that expand to too many values."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)

@@ -1,7 +1,7 @@
-"""Rows of JSON Lines without Arrow, as long as those who take them want them so.
+"""Python rows straight from JSON Lines, without Arrow, for consumers that want Python rows.
 
-Text whose rows are exactly of the expected types is these rows, and the rest of a block is what Arrow makes of it. Who
-reads with Arrow and finds these types gets the same values. So it does not matter who asked for what, and when.
+Lines that have exactly the expected types are parsed directly; Arrow reads the rest of a block. Both give the same
+values, so it does not matter which of the two a consumer uses, and when.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from crucible_datasets.ops.build import table_of
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.ready import ReadyRows
 
-_PIECE = 1 << 18  # bytes; rows of more take twice the time, since they leave the processor's cache
+_PIECE = 1 << 18  # bytes; larger chunks leave the processor's cache and take twice the time
 
 
 class LineRows:
-    """One pass over a file: the rows of its blocks, made from their text."""
+    """One pass over a file: its blocks parsed to rows."""
 
     def __init__(self, lines: TypedLines) -> None:
         self.lines, self.expected = lines, lines.features
         self.is_arrow_wanted = False
-        self.is_whole = False  # whether the last block became rows to its end
+        self.is_whole = False  # whether the last block was parsed to its end
 
     def batches(self, text: bytes) -> Iterator[ReadyRows | None]:
-        """The rows of a block up to lines of other types. None comes before rows where Arrow is wanted instead."""
+        """The rows of a block up to a line of other types. Yields None first if Arrow should read the block instead."""
         self.is_whole, start = False, 0
         while start < len(text):
             if self.is_arrow_wanted:
@@ -38,19 +38,19 @@ class LineRows:
             piece, start = text[start:stop], stop
             rows = self.lines.rows(piece)
             if rows is None:
-                self.is_arrow_wanted = True  # such lines seldom come alone
+                self.is_arrow_wanted = True  # such lines are rarely isolated
                 return
             if rows:
                 yield ReadyRows(rows, self.expected, len(piece), partial(self._table, piece))
         self.is_whole = True
 
     def _table(self, piece: bytes) -> pa.Table:
-        # The rows were given away and may have changed since.
+        # The rows were handed out and may have been modified.
         self.is_arrow_wanted = True
         return table_of(list(self.lines.rows(piece) or ()), self.expected)[0]
 
     def fits(self, batch: Batch | None) -> bool:
-        """Whether rows that Arrow read have the values that are expected, whatever is null in all of them."""
+        """Whether rows that Arrow read have the expected types, ignoring columns that are all null."""
         if batch is None or batch.features is None:
             return False
         expected = self.expected

@@ -15,7 +15,7 @@ from crucible_datasets.reading.linerows import LineRows
 from crucible_datasets.records import dataclass
 
 _HEAD = 1 << 16
-# Options that say how Arrow works, and what becomes of values that are not what is expected.
+# Options of Arrow's parser, and for values of unexpected types.
 _ARROWS_OWN = {"use_threads", "block_size", "chunksize", "newlines_in_values", "on_mixed_types"}
 
 
@@ -23,7 +23,7 @@ _ARROWS_OWN = {"use_threads", "block_size", "chunksize", "newlines_in_values", "
 class LineShard(BlockShard):
     """JSON Lines or text: a record is a line."""
 
-    expected: Features | None = None  # what the first rows of the stream turned out to be
+    expected: Features | None = None  # the features of the stream's first rows
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "expected": self.expected}
@@ -37,7 +37,7 @@ class LineShard(BlockShard):
 
     @cached_property
     def _is_of_objects(self) -> bool:
-        """Whether it is JSON of objects in some layout; of a list, nobody knows the types before its end."""
+        """Whether it is JSON of objects in some layout; the types of a list are known only at its end."""
         options = {**self.request.format.options(), **self.request.options}
         if self.request.format.name != "json" or options.get("field") is not None or not is_utf8(options["encoding"]):
             return False
@@ -70,7 +70,7 @@ def _is_object(line: bytes) -> bool:
     if not text.startswith(b"{"):
         return not text
     if not line.endswith(b"\n") and len(line) == _HEAD:
-        return True  # too long to look at; whether it is whole shows when it is read
+        return True  # too long to check; errors show when it is read
     try:
         return isinstance(json.loads(text), dict)
     except ValueError:

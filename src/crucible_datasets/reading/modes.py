@@ -1,4 +1,4 @@
-"""How careful and how fresh a load is."""
+"""Enums for the arguments `download_mode` and `verification_mode`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class DownloadMode(Enum):
-    """What may be used of what earlier loads left behind."""
+    """What may be reused from earlier loads."""
 
     REUSE_DATASET_IF_EXISTS = "reuse_dataset_if_exists"
     REUSE_CACHE_IF_EXISTS = "reuse_cache_if_exists"
@@ -14,7 +14,7 @@ class DownloadMode(Enum):
 
 
 class VerificationMode(Enum):
-    """Whether splits are compared with what the dataset's card says of them."""
+    """Whether splits are compared with the dataset's card."""
 
     ALL_CHECKS = "all_checks"
     BASIC_CHECKS = "basic_checks"

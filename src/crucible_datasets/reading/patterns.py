@@ -1,9 +1,8 @@
-"""Stage 2 of 6: the files that a pattern names.
+"""Stage 2 of 6: the files that match a glob pattern.
 
-Patterns are `*` and `?` inside one name, `[abc]` for one of several characters, and `**`
-for any number of folders. Names that begin with a dot, and folders that begin with two
-underscores, are found only by patterns that say so; a few files that describe a dataset
-are found only by their own name.
+`*`, `?` and `[abc]` match inside one name, `**` matches any number of folders. Names that begin with a dot, and folders
+that begin with two underscores, are matched only by patterns that contain these; files that describe a dataset only by
+their exact name.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _REMOTE = re.compile(r"^\w+://|::")
 def listed(folder: str, depth: int | None = None, hidden: bool = False) -> list[str]:
     """The files under a folder as sorted paths relative to it, down to `depth` folders.
 
-    One pass without asking for more than the names. Links to folders are not followed.
+    One pass, without `stat`. Links to folders are not followed.
     """
     return sorted(_walk(folder, "", depth, hidden))
 
@@ -48,10 +47,10 @@ def _is_hidden_folder(name: str) -> bool:
 
 
 def matched(pattern: str, base: str) -> list[str]:
-    """The absolute paths of the files that a pattern names, sorted; relative patterns start at `base`.
+    """The sorted absolute paths of the files that match a pattern; relative patterns start at `base`.
 
-    A pattern without `*`, `?` and `[` is one file, which must be there. `zip://*.csv::data.zip` names
-    members of an archive.
+    A pattern without `*`, `?` and `[` is one file, which must exist. `zip://*.csv::data.zip` matches members of an
+    archive.
     """
     archive, inner = chain_of(pattern)
     if inner is not None:
@@ -70,7 +69,7 @@ def matched(pattern: str, base: str) -> list[str]:
     depth = None if "**" in parts else len(parts) - 1
     names = listed(folder, depth, hidden=any(map(_is_hidden_folder, parts)))
     found = [os.path.join(folder, name) for name in matching(names, parts)]
-    return found or [whole] * os.path.isfile(whole)  # a name may have `[` in it, and match nothing, not even itself
+    return found or [whole] * os.path.isfile(whole)  # a file name with `[` in it does not match itself
 
 
 def _matched_members(pattern: str, archive: str) -> list[str]:
@@ -82,12 +81,12 @@ def _matched_members(pattern: str, archive: str) -> list[str]:
 
 
 def matching(names: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """The names, relative to some folder, that match a pattern given folder by folder."""
+    """The relative paths that match a pattern, given as its path components."""
     return [name for name in names if _agree(name.split("/"), parts) and _is_shown(name, parts)]
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text may name several files."""
+    """Whether a text has wildcards."""
     return _MAGIC.search(text) is not None
 
 
@@ -100,7 +99,7 @@ def _local(pattern: str) -> str:
 
 def _split(whole: str, base: str) -> tuple[str, list[str]]:
     """The folder to list, and the parts of the pattern below it."""
-    # The name of the base folder is a name, whatever characters it has.
+    # The base folder is literal, even if its name has wildcard characters.
     fixed = base if whole.startswith(base.rstrip("/") + "/") else "/"
     parts = whole[len(fixed) :].strip("/").split("/")
     while len(parts) > 1 and not _MAGIC.search(parts[0]):
@@ -129,7 +128,7 @@ def _is_shown(name: str, parts: Sequence[str]) -> bool:
 
 
 def absence(path: str) -> tuple[str, list[str]]:
-    """Why a path is no file, and the names of the files that are there instead."""
+    """Why a path is not a file, and the names of the files in its folder."""
     if os.path.isdir(path):
         return "it is a folder; use data_dir, or a pattern such as 'folder/*'.", []
     folder = os.path.dirname(path)

@@ -1,7 +1,7 @@
-"""Stage 2 of 6: a folder whose files lie here, or come here when they are read.
+"""Stage 2 of 6: a folder of data files, local or remote.
 
-What is elsewhere is listed once, and each file has its path on this disk from the start: everything after this
-stage works on paths. `bring` fetches the files of the split that is asked for, and no others.
+A remote folder is listed once, and each of its files has a local path from the start, so everything after this stage
+works on paths. `download` fetches only the files of the requested splits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError
 from crucible_datasets.reading import patterns
 from crucible_datasets.reading.archivenames import has_archive_name
-from crucible_datasets.reading.arrivals import Advance, Arrivals
+from crucible_datasets.reading.background_downloads import Advance, BackgroundDownloads
 from crucible_datasets.reading.files import DataFile, identified
 from crucible_datasets.reading.patterns import is_pattern, matching
 from crucible_datasets.records import dataclass
@@ -26,13 +26,13 @@ _DESCRIBING = (config.REPOCARD_FILENAME, config.REPOYAML_FILENAME, config.DATASE
 
 @dataclass(frozen=True)
 class Place:
-    """A folder of this disk."""
+    """A local folder."""
 
     folder: str
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name used in messages."""
         return self.folder
 
     @property
@@ -40,15 +40,15 @@ class Place:
         return os.path.isdir(self.folder)
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Whether it has a file of this name."""
         return os.path.exists(os.path.join(self.folder, name))
 
     def holds(self, path: str) -> bool:
-        """Whether a path lies in it."""
+        """Whether a path is inside it."""
         return path.startswith(f"{self.folder}{os.sep}")
 
     def below(self, folder: str) -> Place:
-        """A folder in it."""
+        """A subfolder."""
         return Place(folder)
 
     def listed(self) -> list[str]:
@@ -56,38 +56,38 @@ class Place:
         return patterns.listed(self.folder)
 
     def matched(self, pattern: str) -> list[str]:
-        """The paths of the files that a pattern names."""
+        """The paths of the files that match a pattern."""
         return patterns.matched(pattern, self.folder)
 
-    def bring(self, paths: Sequence[str]) -> None:
-        """Have these files on this disk."""
+    def download(self, paths: Sequence[str]) -> None:
+        """Download these files, if they are remote."""
 
-    def bring_description(self) -> None:
-        """Have the files on this disk that say what the dataset is."""
+    def download_description(self) -> None:
+        """Download the files that describe the dataset, if they are remote."""
 
-    def flowing(self, path: str, whole: bool = False) -> DataFile | None:
-        """A file that is read where it is, if it is elsewhere; an archive only if it is one file as a `whole`."""
+    def remote_file(self, path: str, whole: bool = False) -> DataFile | None:
+        """A file to be read remotely; None if it must be downloaded. With `whole`, archives are read as one file."""
         return None
 
-    def coming(self, paths: Sequence[str]) -> list[DataFile] | None:
-        """Files that come to this disk while others are read already; None when that is not worth it."""
+    def downloading(self, paths: Sequence[str]) -> list[DataFile] | None:
+        """Files that are downloaded in the background while others are read; None if that does not pay."""
         return None
 
     def identity(self, path: str) -> tuple[str | int, ...] | None:
-        """What changes with the content of a file and not with the place it is brought to, if that is known."""
+        """The identity of a remote file, which depends on its content but not on its local path; None if unknown."""
         return None
 
 
 @dataclass(frozen=True)
 class RemotePlace(Place):
-    """A folder whose files are elsewhere; `fetch` brings those of some names to their paths."""
+    """A remote folder; `fetch` downloads files by name to their local paths."""
 
     names: Sequence[str] = ()
     fetch: Callable[[Sequence[str]], Any] = field(default=lambda names: None, compare=False)
     root: str = ""
-    find: Callable[[str], Elsewhere] | None = None  # where the file of a name is
+    find: Callable[[str], Elsewhere] | None = None  # the remote file of a name
     revision: str | None = None  # the commit of a repository
-    fetch_one: Callable[[str, Advance], None] | None = None  # brings the file of a name while others come
+    fetch_one: Callable[[str, Advance], None] | None = None  # downloads one file, reporting progress
 
     @property
     def name(self) -> str:
@@ -107,8 +107,8 @@ class RemotePlace(Place):
         inside = [name.removeprefix(start) for name in self.names if name.startswith(start)]
         return RemotePlace(folder, inside, lambda names: self.fetch([start + name for name in names]), self.root)
 
-    def flowing(self, path: str, whole: bool = False) -> DataFile | None:
-        """A file that is read where it is; None when it is on this disk already, or must come there to be read."""
+    def remote_file(self, path: str, whole: bool = False) -> DataFile | None:
+        """None if the file is on this disk already, or must be downloaded to be read."""
         is_archive = has_archive_name(path) and not whole
         if self.find is None or config.HF_HUB_OFFLINE or os.path.exists(path) or is_archive:
             return None
@@ -120,20 +120,20 @@ class RemotePlace(Place):
     def identity(self, path: str) -> tuple[str | int, ...] | None:
         return None if self.find is None else self.find(self._name(path)).file.identity
 
-    def coming(self, paths: Sequence[str]) -> list[DataFile] | None:
-        missing = [there for path in paths if (there := self.flowing(path)) is not None]
+    def downloading(self, paths: Sequence[str]) -> list[DataFile] | None:
+        missing = [there for path in paths if (there := self.remote_file(path)) is not None]
         size, fetch = sum(file.size for file in missing), self.fetch_one
         if fetch is None or len(missing) < 2 or size < config.CRUCIBLE_BACKGROUND_DOWNLOADS or config.HF_HUB_OFFLINE:
             return None
         late = {file.path: file for file in missing}
-        self.bring([path for path in paths if path not in late])
+        self.download([path for path in paths if path not in late])
 
-        def bring(path: str, advance: Advance) -> None:
+        def download(path: str, advance: Advance) -> None:
             fetch(self._name(path), advance)
 
-        arrivals = Arrivals(bring, list(late), size, f"Downloading {self.root}")
+        downloads = BackgroundDownloads(download, list(late), size, f"Downloading {self.root}")
         return [
-            replace(late[path], arrival=arrivals.file(path)) if path in late else identified([path])[0]
+            replace(late[path], pending=downloads.file(path)) if path in late else identified([path])[0]
             for path in paths
         ]
 
@@ -150,10 +150,10 @@ class RemotePlace(Place):
             return [os.path.join(self.folder, name)]
         return [os.path.join(self.folder, one) for one in sorted(matching(self.names, name.split("/")))]
 
-    def bring(self, paths: Sequence[str]) -> None:
+    def download(self, paths: Sequence[str]) -> None:
         self.fetch([self._name(path) for path in paths])
 
-    def bring_description(self) -> None:
+    def download_description(self) -> None:
         self.fetch([name for name in _DESCRIBING if self.has(name)])
 
     def _name(self, path: str) -> str:
@@ -179,7 +179,7 @@ def of_repo(id: str, revision: str | None, token: str | bool | None) -> RemotePl
 
 
 def of_export(id: str, token: str | bool | None) -> RemotePlace | None:
-    """What the Hub has made of a dataset as Parquet, if it has."""
+    """The Hub's automatic conversion of a dataset to Parquet, if there is one."""
     try:
         return of_repo(id, "refs/convert/parquet", token)
     except DatasetNotFoundError:

@@ -1,8 +1,8 @@
 """Stage 3 of 6: the files of one split → a view.
 
-Parquet, Arrow and plain tar archives are read where they lie. Other formats become Arrow once, in a folder of
-the cache whose key says everything the result depends on; when a file changes, so does
-the key. In memory, or with caching disabled, nothing is written.
+Parquet, Arrow and plain tar archives are read in place. Other formats are converted to Arrow once, in a cache folder
+whose key covers everything the result depends on, so a changed file has another key. In memory, or with caching
+disabled, nothing is written.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from crucible_datasets.ops import columns
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.convert import Request, in_memory, into_folder
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.reading.lacking import missing_column
+from crucible_datasets.reading.missing_columns import missing_column
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import features_in, open_table
 from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, united_all
 
-# Part of every key: raised when the same files would become other Arrow than before.
+# Part of every key: incremented when the conversion of the same files changes.
 CONVERSION = 3
 
 
@@ -46,7 +46,7 @@ def split_view(
     cache_dir: str | os.PathLike[str] | None = None,
     fresh: bool = False,
 ) -> View:
-    """The rows that are wanted of the files."""
+    """The requested rows and columns of the files."""
     view = _in_place(files, request) if _lie_ready(files, request) else None
     if view is None and request.format.name == "webdataset":
         view = _of_tars(files, request, num_proc, cache_dir, fresh)
@@ -58,7 +58,7 @@ def split_view(
 
 
 def key_of(files: Sequence[DataFile], request: Request) -> str | None:
-    """What the result is kept under; None when an option has no lasting identity."""
+    """The cache key of the result; None if an option cannot be hashed."""
     from crucible_datasets.hashing import Hasher, UnhashableError
 
     facts = (
@@ -87,7 +87,7 @@ def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
 
 
 def _is_read_there(file: DataFile, request: Request) -> bool:
-    return file.elsewhere is None or file.arrival is not None or not request.is_brought
+    return file.elsewhere is None or file.pending is not None or not request.is_downloaded
 
 
 def _converted(
@@ -117,7 +117,7 @@ def _converted(
 
 
 def _in_place(files: Sequence[DataFile], request: Request) -> View | None:
-    """A view of the files themselves, or None if they must become another type first."""
+    """A view of the files in place, or None if their types must be converted first."""
     key = key_of(files, request)
     fingerprint = Fingerprint.fixed(key) if key else None
     paths = tuple(file.path for file in files)
@@ -131,8 +131,8 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
 
     paths = tuple(file.path for file in files)
     late = {file.path: partial(_part_elsewhere, file) for file in files if file.elsewhere is not None}
-    arrivals = next((file.arrival.all for file in files if file.arrival is not None), None)
-    with nullcontext() if arrivals is None else arrivals.beginning():
+    downloads = next((file.pending.all for file in files if file.pending is not None), None)
+    with nullcontext() if downloads is None else downloads.started():
         table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
     if request.filters is not None and not is_written_out(request.filters):
         _require_columns(table.source.features, request.filters)
@@ -146,12 +146,12 @@ def _require_columns(features: Features, filters: Any) -> None:
 
 
 def _part_elsewhere(file: DataFile) -> ParquetPart:
-    from crucible_datasets.tables.footers import part_elsewhere, part_to_come
+    from crucible_datasets.tables.footers import part_elsewhere, pending_part
 
     assert file.elsewhere is not None
-    if file.arrival is None:
+    if file.pending is None:
         return part_elsewhere(file.elsewhere.open, file.name, file.identity)
-    return part_to_come(file.path, file.identity, file.elsewhere.open, file.arrival.wait)
+    return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait)
 
 
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View | None:
@@ -178,7 +178,7 @@ def _of_tars(
     cache_dir: str | os.PathLike[str] | None,
     fresh: bool,
 ) -> View | None:
-    from crucible_datasets.reading.tars import can_be_indexed, view_of_tars
+    from crucible_datasets.reading.tar_views import can_be_indexed, view_of_tars
 
     if not can_be_indexed(files, request):
         return None

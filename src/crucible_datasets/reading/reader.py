@@ -1,4 +1,4 @@
-"""Stage 3 of 6: the splits of a dataset that was found, each read when it is first asked for."""
+"""Stage 3 of 6: the splits of a resolved dataset, each read on first use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AnySplit = str | SplitBase | ReadInstruction
 
 @dataclass(frozen=True)
 class How:
-    """How a dataset is read: where results are kept, by how many processes, how carefully."""
+    """How a dataset is read: cache folder, number of processes, checks."""
 
     cache_dir: str | os.PathLike[str] | None = None
     keep_in_memory: bool | None = None
@@ -43,7 +43,7 @@ class How:
     verification: VerificationMode = VerificationMode.BASIC_CHECKS
 
     def in_memory(self, files: list[DataFile]) -> bool:
-        """Whether these files are to be held in memory."""
+        """Whether these files should be loaded into memory."""
         if self.keep_in_memory is not None:
             return self.keep_in_memory
         return 0 < sum(file.size for file in files) <= config.IN_MEMORY_MAX_SIZE
@@ -65,7 +65,7 @@ class SplitReader:
 
     @cached_property
     def info(self) -> DatasetInfo:
-        """What is known without reading: what the card says, and what the dataset is called."""
+        """What is known before reading: the card's description, and names."""
         found, stated = self.resolved, self.resolved.info
         return replace(
             stated,
@@ -78,7 +78,7 @@ class SplitReader:
 
     @cached_property
     def request(self) -> Request:
-        """What is wanted of the files of any split."""
+        """How to read the files of any split, and which columns and rows."""
         found = self.resolved
         wanted = {name: value for name, value in found.options.items() if name in ANY_FORMAT}
         return Request(
@@ -91,16 +91,16 @@ class SplitReader:
         )
 
     def _files(self, name: str) -> list[DataFile]:
-        """The files of a split. Of Parquet elsewhere only the columns and row groups that are wanted are fetched."""
+        """The files of a split. Remote Parquet is read remotely if only some columns or row groups are needed."""
         request, found = self.request, self.resolved
-        if not request.is_brought:
-            return found.flowing(name)
+        if not request.is_downloaded:
+            return found.streamed_files(name)
         if found.format.name == "parquet" and (request.columns is not None or request.filters is not None):
-            return found.flowing(name)
-        return found.brought(name)
+            return found.streamed_files(name)
+        return found.local_files(name)
 
     def split(self, name: str) -> View:
-        """One split, whole."""
+        """All rows of one split."""
         if name not in self._views:
             described = self.resolved.info.splits
             if self.how.verification is not VerificationMode.NO_CHECKS:
@@ -122,7 +122,7 @@ class SplitReader:
 
     @cached_property
     def _folder(self) -> FolderReader | None:
-        """What reads a folder of media, which is one thing where other formats have many files."""
+        """The reader of a folder of media, which handles all files together; None for other formats."""
         if self.resolved.format.folder is None:
             return None
         from crucible_datasets.reading.folders.views import FolderReader
@@ -135,14 +135,14 @@ class SplitReader:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether the number of rows can be compared with what the card says."""
+        """Whether the number of rows should be compared with the card's."""
         wanted = self.request
         checked = self.how.verification is not VerificationMode.NO_CHECKS
         return checked and wanted.filters is None and wanted.on_bad_files == "error"
 
     @property
     def known(self) -> DatasetInfo:
-        """What is known by now: as `info`, and the sizes of the splits that were read."""
+        """As `info`, with the sizes of the splits read so far."""
         if not self._views:
             return self.info
         read = [(name, self._views[name]) for name in self.names if name in self._views]
@@ -175,13 +175,13 @@ class SplitReader:
         return view if stop - start == len(view) else view.moved(range(start, stop), "split")
 
     def all(self) -> dict[str, View]:
-        """Every split. A column has one type in all of them, where one type holds it."""
+        """Every split, with a common type for each column where there is one."""
         views = agreeing({name: self.split(name) for name in self.names})
         return {name: self._told(view) for name, view in views.items()}
 
 
 def agreeing(views: Mapping[str, View]) -> dict[str, View]:
-    """The views with the same types, if their columns are the same and a type holds each of them."""
+    """The views with common types, if they have the same columns and a common type exists for each."""
     kinds = [view.features for view in views.values()]
     if all(list(kind.items()) == list(kinds[0].items()) for kind in kinds):
         return dict(views)

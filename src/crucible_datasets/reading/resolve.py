@@ -1,4 +1,4 @@
-"""Stage 2 of 6: what a name and its arguments stand for: files per split, their format, what is known of them."""
+"""Stage 2 of 6: from a dataset's name and arguments to the files of each split, their format and description."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.access import Access
-from crucible_datasets.reading.asked import Patterns, of_repository, patterns_of
 from crucible_datasets.reading.card import card_of
-from crucible_datasets.reading.choice import extensions, format_of, is_missing_file, named, of_format
 from crucible_datasets.reading.configs import chosen as chosen_config
 from crucible_datasets.reading.configs import default, info_of, require_config
+from crucible_datasets.reading.data_files import Patterns, of_repository, patterns_of
+from crucible_datasets.reading.format_choice import extensions, format_of, is_missing_file, named, of_format
 from crucible_datasets.reading.patterns import absence
 from crucible_datasets.reading.place import Place, of_export
 from crucible_datasets.reading.resolved import Resolved, checked, with_options
@@ -47,7 +47,7 @@ def resolve(
     options: Mapping[str, Any] | None = None,
     access: Access | None = None,
 ) -> Resolved:
-    """The dataset of a format's name, a folder, a file, an address or a repository; `options` are the format's."""
+    """The dataset that `path` names: a format, folder, file, URL or repository; `options` are those of the format."""
     asked, access = os.fspath(path), access or Access()
     patterns = None if data_files is None else patterns_of(data_files)
     place = os.path.abspath(os.path.expanduser(asked.removeprefix("file://")))
@@ -86,7 +86,7 @@ def _of_repository(
 
 
 def _no_format_either(asked: str, error: DownloadError | OfflineError | DatasetNotFoundError) -> Exception:
-    """The error for a name that may have been meant as that of a format, of the same kind."""
+    """An error of the same kind that also mentions formats, for a name that may have been meant as one."""
     no_format = str(UnknownEntryError("format", asked, FORMATS))
     if isinstance(error, DownloadError):
         return type(error)(error.url, f"{error.reason} {no_format}", error.status, error.code)
@@ -114,21 +114,21 @@ def _of_remote(
     if scheme_of(asked) and place.listed() == [asked.rpartition("/")[2]]:
         file = os.path.join(place.folder, place.listed()[0])
         return replace(_of_file(file, name), places=(place,))
-    place.bring_description()
+    place.download_description()
     return replace(_of_folder(place, name, data_dir, patterns), name=_snake(asked.rpartition("/")[2]), places=(place,))
 
 
 def config_names(
     path: str | os.PathLike[str], data_files: Any = None, access: Access | None = None
 ) -> tuple[list[str], str | None]:
-    """The configurations that can be asked for, and the one that is meant when none is named."""
+    """The names of the configurations, and that of the default one."""
     asked = os.fspath(path)
     place = os.path.abspath(os.path.expanduser(asked))
     if os.path.isdir(place) and not _packaged(asked):
         configs = card_of(place).configs
     elif (_address(asked) or _REPOSITORY.fullmatch(asked)) and not _packaged(asked) and not os.path.exists(place):
         repo = (access or Access()).place(_address(asked) or asked)
-        repo.bring_description()
+        repo.download_description()
         configs = card_of(repo.folder).configs
     else:
         configs = {}
@@ -138,7 +138,7 @@ def config_names(
 
 
 def _address(asked: str) -> str | None:
-    """The address that a name is or stands for: buckets are named without a scheme too."""
+    """The URL that a name is or stands for: buckets may be named without a scheme."""
     is_bucket = re.fullmatch(r"buckets/[^/]+/[^/]+(/.*)?", asked)
     return f"hf://{asked}" if is_bucket else asked if scheme_of(asked) else None
 
@@ -161,7 +161,7 @@ def _of_format(
     if patterns is None:
         found = conventional(place)
         fitting = {split: of_format(files, format) for split, files in found.items()}
-        # Metadata of media may have any name, and which files are media is seen later.
+        # Metadata of media may have any name, and media files are recognised later.
         files = fitting if all(fitting.values()) and format.folder is None else found
     else:
         files = matched(patterns, place, access, places)
@@ -204,7 +204,9 @@ def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: P
     within = place.below(base)
     files = conventional(within) if patterns is None else matched(patterns, within)
     if archives := [path for paths in files.values() for path in paths if path.endswith(".zip")]:
-        place.bring(archives[: config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE])  # their members tell the format
+        place.download(
+            archives[: config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE]
+        )  # their members determine the format
     format = format_of(files, base)
     found = Resolved(
         _snake(os.path.basename(folder)),
@@ -213,7 +215,7 @@ def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: P
         folder,
         fitting(files, format, patterns),
         format,
-        # What a card says is about its own files.
+        # The card describes only its own files.
         info=info_of(card, chosen) if own else DatasetInfo(),
     )
     return with_options(found, chosen.options)

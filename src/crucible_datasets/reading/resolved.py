@@ -1,4 +1,4 @@
-"""Stage 2 of 6: one configuration of a dataset, found but not yet read; its files come here when they are asked for."""
+"""Stage 2 of 6: one configuration of a dataset, resolved but not yet read. Its files are downloaded when needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANY_FORMAT = ("columns", "filters", "on_bad_files")  # options that work for eve
 
 @dataclass(frozen=True)
 class Resolved:
-    """One configuration of a dataset, found but not yet read."""
+    """One configuration of a dataset: its files, format, options and description."""
 
     name: str
     config_name: str
@@ -36,32 +36,32 @@ class Resolved:
     features: Features | None = None
     info: DatasetInfo = field(default_factory=DatasetInfo)
     is_format_given: bool = False
-    places: tuple[Place, ...] = ()  # those whose files are elsewhere until they are read
+    places: tuple[Place, ...] = ()  # the remote ones
 
-    def flowing(self, split: str) -> list[DataFile]:
-        """The files of a split; those that are elsewhere are read there."""
+    def streamed_files(self, split: str) -> list[DataFile]:
+        """The files of a split for streaming: remote ones are not downloaded where they can be read remotely."""
         found: list[DataFile] = []
         for path in self.files[split]:
             place = next((one for one in self.places if one.holds(path)), None)
-            there = place.flowing(path, self.format.reads_archives) if place else None
+            there = place.remote_file(path, self.format.reads_archives) if place else None
             if place and there is None:
-                place.bring([path])
+                place.download([path])
             found += self._identified([path]) if there is None else [there]
         return found
 
-    def bring(self, paths: Sequence[str]) -> None:
-        """Have those of these files on this disk that are elsewhere."""
+    def download(self, paths: Sequence[str]) -> None:
+        """Download those of these files that are remote."""
         for place in self.places:
-            place.bring([path for path in paths if place.holds(path)])
+            place.download([path for path in paths if place.holds(path)])
 
-    def brought(self, split: str) -> list[DataFile]:
-        """The files of a split, on this disk; Parquet may still be on its way, and is waited for where it is read."""
+    def local_files(self, split: str) -> list[DataFile]:
+        """The files of a split, downloaded; Parquet may still be downloading, and is waited for when it is read."""
         paths = self.files[split]
         if len(self.places) == 1 and self.format.name == "parquet":
-            coming = self.places[0].coming(paths)
-            if coming is not None:
-                return coming
-        self.bring(paths)
+            downloading = self.places[0].downloading(paths)
+            if downloading is not None:
+                return downloading
+        self.download(paths)
         found = self._identified(paths)
         return [replace(file, identity=self._identity(file)) for file in found]
 
@@ -74,7 +74,7 @@ class Resolved:
 
 
 def with_options(found: Resolved, stated: Mapping[str, Any]) -> Resolved:
-    """What a card's configuration says beside its files; what no format knows is passed over."""
+    """With the options, features and description that a card's configuration states; unknown options are ignored."""
     known = {name: value for name, value in stated.items() if name in (*found.format.options(), *ANY_FORMAT)}
     features = stated.get("features")
     about = {name: stated[name] for name in ("version", "description") if name in stated}
@@ -89,7 +89,7 @@ def with_options(found: Resolved, stated: Mapping[str, Any]) -> Resolved:
 
 
 def checked(format: Format, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options, once the format is known to take them."""
+    """The options; raises for one that the format does not have."""
     available = (*format.options(), *ANY_FORMAT)
     for name, value in options.items():
         if name not in available:

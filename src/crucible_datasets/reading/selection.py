@@ -1,4 +1,4 @@
-"""Stage 2 of 6: the files of each split: by their names, by patterns, or as the Hub has converted them."""
+"""Stage 2 of 6: the files of each split: by naming conventions, by patterns, or from the Hub's Parquet conversion."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.formats.base import Format
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.access import Access
-from crucible_datasets.reading.asked import Patterns
-from crucible_datasets.reading.choice import of_format
+from crucible_datasets.reading.data_files import Patterns
 from crucible_datasets.reading.discover import Splits, splits_of
+from crucible_datasets.reading.format_choice import of_format
 from crucible_datasets.reading.patterns import is_pattern
 from crucible_datasets.reading.place import Place
 from crucible_datasets.sources.base import scheme_of
@@ -27,7 +27,7 @@ logger = get_logger(__name__)
 
 
 def conventional(place: Place) -> Splits:
-    """The files of a folder, by what their names say about splits."""
+    """The files of a folder, assigned to splits by naming conventions."""
     found = splits_of(place.listed()) if place.exists else {}
     if not found:
         raise EmptyDatasetError(place.name, "there are no data files in it." if place.exists else "no such folder.")
@@ -36,7 +36,7 @@ def conventional(place: Place) -> Splits:
 
 
 def matched(patterns: Patterns, base: Place, access: Access | None = None, places: list[Place] | None = None) -> Splits:
-    """The files of each split; addresses among the patterns add the places that they lead to."""
+    """The files of each split that match its patterns; the places of URLs among them are appended to `places`."""
     found: Splits = {}
     for split, several in patterns.items():
         found[split] = []
@@ -48,7 +48,7 @@ def matched(patterns: Patterns, base: Place, access: Access | None = None, place
             places.append(access.place(address))
             paths = [os.path.join(places[-1].folder, name) for name in places[-1].listed()]
             if mark:
-                places[-1].bring(paths)  # what is in an archive is known when it is here
+                places[-1].download(paths)  # members of an archive can be listed once it is downloaded
                 paths = [inside for path in paths for inside in base.matched(f"{member}::{path}")]
             found[split] += paths
         if not found[split]:
@@ -59,7 +59,7 @@ def matched(patterns: Patterns, base: Place, access: Access | None = None, place
 
 
 def exported(place: Place, name: str | None) -> Patterns:
-    """The files of a configuration that the Hub made Parquet of: `config/split/0000.parquet`."""
+    """The files of a configuration in the Hub's Parquet conversion: `config/split/0000.parquet`."""
     configs = sorted({path.split("/")[0] for path in place.listed()})
     chosen = name or ("default" if "default" in configs else configs[0] if len(configs) == 1 else None)
     if chosen not in configs:
@@ -69,7 +69,7 @@ def exported(place: Place, name: str | None) -> Patterns:
 
 
 def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
-    """The files without those of other formats, which a pattern may have caught; what was named stays."""
+    """The files without those of other formats that matched a pattern; files named explicitly stay."""
     kept: Splits = {}
     for split, paths in files.items():
         by_name = {} if patterns is None else {one for one in patterns[split] if not is_pattern(one)}
@@ -83,16 +83,16 @@ def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
 
 
 def require_inside(folder: str, stated: Sequence[str]) -> None:
-    """A card may come from anywhere, and names only files of its own folder."""
+    """Raise if a card, which is untrusted, names files outside its folder."""
     for one in stated:
-        # As `reading.patterns` will read it: members of an archive stand before it, and a home may be meant.
+        # As `reading.patterns` will read it: a member comes before its archive, and `~` is expanded.
         file = os.path.expanduser(one.rpartition("::")[2].removeprefix("file://"))
         if not f"{os.path.normpath(os.path.join(folder, file))}/".startswith(f"{folder.rstrip('/')}/"):
             raise CardError(os.path.join(folder, config.REPOCARD_FILENAME), f"{one!r} lies outside of its folder.")
 
 
 def inside(folder: str, data_dir: str | None) -> str:
-    """The folder of a dataset that `data_dir` names."""
+    """The folder inside a dataset that `data_dir` names."""
     whole = os.path.normpath(os.path.join(folder, data_dir or ""))
     if data_dir and os.path.isabs(data_dir) and not f"{whole}/".startswith(f"{folder}/"):
         raise ArgumentError("data_dir", data_dir, f"it must lie in the dataset's folder, {folder}.")

@@ -1,4 +1,4 @@
-"""Stage 3 of 6, for data that only flows: the files of a split → a stream over them. Nothing is converted or copied."""
+"""Stage 3 of 6, for streams: the files of a split → a stream that reads them. Nothing is converted or copied."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible_datasets.reading import blockshards, lineshards, tarshards
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
-from crucible_datasets.reading.lacking import known_columns
+from crucible_datasets.reading.missing_columns import known_columns
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
 from crucible_datasets.splits import NamedSplit
@@ -23,13 +23,13 @@ from crucible_datasets.streams import mixing
 from crucible_datasets.streams.source import Source
 from crucible_datasets.streams.stream import Stream
 
-# Formats whose first rows tell the types of all: Hugging Face `datasets` knows the features of no others beforehand.
+# Formats whose types are taken from the first rows: only for these does Hugging Face `datasets` know the features.
 _TYPED = ("parquet", "arrow", "json", "hdf5", "lance", "webdataset")
-_IN_PLACE = ("parquet", "arrow")  # read by name, so a file in an archive or compressed is read from its start
+_IN_PLACE = ("parquet", "arrow")  # need a path; compressed or archived files are read sequentially
 
 
 def shard_of(file: DataFile, request: Request) -> FileShard:
-    """A file as a shard, read in the best way its format has."""
+    """A file as a shard, read in the best way for its format."""
     return _kind_of_shard(file, request.format.name)(file, request)
 
 
@@ -53,7 +53,7 @@ def _kind_of_shard(file: DataFile, format: str) -> type[FileShard]:
 def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, split: str | None) -> Stream:
     """The rows of files as a stream."""
     if request.format.name == "json":
-        # One thread parses in half the time that all take together, and another makes rows of it meanwhile.
+        # Arrow's threads need twice the CPU time of a single one, and another thread makes rows meanwhile.
         request = replace(request, options={"use_threads": False, **request.options})
     shards = tuple(shard_of(file, request) for file in files)
     known = None
@@ -72,7 +72,7 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
 
 
 def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
-    """The features of the first file that can be read, if its format has any."""
+    """The features of the first readable file, if the format has types."""
     if request.format.name not in _TYPED or not all(shard.tells_features for shard in shards[:1]):
         return None
     for shard in shards:
@@ -89,7 +89,7 @@ def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
 
 
 def _with_known(found: Features, columns: Sequence[str] | None, known: Features) -> Features:
-    """The features of the first rows, in which columns that only other files have are what they are there."""
+    """The features of the first rows, with the types of columns that only other files have."""
     null = Value("null")
     names = [name for name in columns if name in found or name in known] if columns is not None else list(found)
     kinds = {name: found.get(name, null) for name in names}
@@ -102,12 +102,12 @@ def split_stream(reader: SplitReader, split: str) -> Stream:
         raise StreamedSplitError(split, reader.names)
     if (folder := reader.folder_stream(split)) is not None:
         return folder
-    files = reader.resolved.flowing(split)
+    files = reader.resolved.streamed_files(split)
     return stream_of(files, reader.request, reader.info, split)
 
 
 def named_splits(reader: SplitReader, spec: str) -> Stream:
-    """The split that a spec names, or several after each other: `train+test`, `all`."""
+    """The split that a spec names, or several concatenated: `train+test`, `all`."""
     parts = [part.strip() for part in spec.split("+")]
     streams = [split_stream(reader, name) for name in (reader.names if spec == "all" else parts)]
     return streams[0] if len(streams) == 1 else mixing.concatenate(streams, 0, None, NamedSplit("+".join(parts)))

@@ -1,7 +1,7 @@
 """Tar archives as shards of a stream, and as files whose samples are read one by one.
 
-A position is the byte at which the headers of the next sample begin. A plain tar is read on from there; of a
-compressed one, what comes before is decompressed and dropped.
+A position is the offset of the next sample's first header. To resume, a plain tar is read from there; a compressed one
+is decompressed up to there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.ready import ReadyRows
 
-_COMPARED_EVERY = 64 << 20  # bytes, after which a store is asked whether an archive is still the same
+_COMPARED_EVERY = 64 << 20  # bytes, after which the store is asked again whether the archive has changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class TarShard(FileShard):
     """The samples of an archive."""
 
     hands_tables = False
-    expected: Features | None = None  # what the first rows of the stream turned out to be
+    expected: Features | None = None  # the features of the stream's first rows
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "expected": self.expected}
@@ -93,18 +93,18 @@ class TarShard(FileShard):
         rows = rows_at_once(block, name, self.expected, wanted, request.columns is not None)
         if rows is None:
             return in_arrow()
-        # Where all files are read, their places in the archive tell the size, for a tenth of adding it up.
+        # If all files are read, their offsets give the size ten times faster than adding up.
         nbytes = size_of(block) if wanted else block[-1].begin - block[0].begin + size_of(block[-1:])
         return ReadyRows(rows, self.expected, nbytes, lambda: in_arrow().typed(self.expected).table)
 
 
 @contextmanager
 def _unchanged(file: DataFile) -> Iterator[BinaryIO]:
-    """The bytes of an archive, which come by many requests if it is elsewhere: it must be the same in the end."""
+    """The bytes of an archive; a remote one takes many requests, and must still be the same at the end."""
     try:
         with opened(file) as stream:
             yield stream
-    except (DownloadError, FileFormatError):  # another one is cut at other places, and may lack some that are asked for
+    except (DownloadError, FileFormatError):  # a changed archive has other boundaries
         _require_same(file)
         raise
     _require_same(file)
@@ -112,12 +112,12 @@ def _unchanged(file: DataFile) -> Iterator[BinaryIO]:
 
 def _require_same(file: DataFile) -> None:
     if file.elsewhere is not None:
-        with suppress(DataFilesNotFoundError):  # what is gone now did not become something else
+        with suppress(DataFilesNotFoundError):  # a deleted archive has not changed
             file.elsewhere.require_same()
 
 
 def _uncollected(batches: Iterator[tuple[Position, Batch]]) -> Iterator[tuple[Position, Batch]]:
-    """The batches, each made without garbage collection, which was a tenth of the time of reading small files."""
+    """The batches, each made with garbage collection paused, which took a tenth of the time for small files."""
     while True:
         with collector_paused():
             made = next(batches, None)
@@ -127,8 +127,8 @@ def _uncollected(batches: Iterator[tuple[Position, Batch]]) -> Iterator[tuple[Po
 
 
 def shard_files(paths: Any) -> list[tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]]:
-    """The archives that paths and patterns name, wherever they are: what to call each, and how to open it."""
+    """The archives that paths, patterns and URLs name: a display name for each, and a function to open it."""
     from crucible_datasets.reading.resolve import resolve
 
-    files = resolve("webdataset", data_files={"train": paths}).flowing("train")
+    files = resolve("webdataset", data_files={"train": paths}).streamed_files("train")
     return [(file.name, partial(_unchanged, file)) for file in files]

@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.archives import archive_kind, members
+from crucible_datasets.reading.chunked_stream import PIECE
 from crucible_datasets.reading.compression import MAGIC_LENGTH, compression_of, named_compression, plain
 from crucible_datasets.reading.membernames import safe_parts
-from crucible_datasets.reading.pieces import PIECE
 
 logger = get_logger(__name__)
 

@@ -1,4 +1,4 @@
-"""Stage 3 of 6: are the splits those that the dataset's card tells of?"""
+"""Stage 3 of 6: comparing splits with the dataset's card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crucible_datasets.splits import SplitDict
 
 
 def require_described(described: SplitDict | None, found: Iterable[str]) -> None:
-    """All splits that are described are there, and no others."""
+    """Raise unless exactly the described splits exist."""
     names = list(found)
     if not described:
         return
@@ -28,14 +28,14 @@ def require_described(described: SplitDict | None, found: Iterable[str]) -> None
 
 
 def require_sizes(described: SplitDict | None, num_rows: Mapping[str, int]) -> None:
-    """The splits have as many rows as described."""
+    """Raise unless the splits have the described numbers of rows."""
     told = {name: info.num_examples for name, info in (described or {}).items()}
     if wrong := {name: (told[name], rows) for name, rows in num_rows.items() if told.get(name, rows) != rows}:
         raise NonMatchingSplitsSizesError(wrong)
 
 
 def require_checksums(described: Mapping[str, Any] | None, found: Mapping[str, Any]) -> None:
-    """The files that were asked for are those described, with the same sizes and bytes."""
+    """Raise unless the downloaded files are those described, with the same sizes and checksums."""
     if not described:
         return
     if missing := sorted(described.keys() - found.keys()):

@@ -17,11 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 import xxhash
 
 from crucible_datasets import config, progress
-from crucible_datasets.atomic import storage_errors, written_whole
+from crucible_datasets.atomic import atomic_file, storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.atomic.owners import unfinished_name
+from crucible_datasets.cache.claims import found_or_claimed
 from crucible_datasets.cache.manifest import identity_of
-from crucible_datasets.cache.turns import found_or_turn
 from crucible_datasets.exceptions import OfflineError, without_secrets
 from crucible_datasets.logging import get_logger
 from crucible_datasets.sources.base import SourceFile
@@ -54,7 +54,7 @@ def on_this_disk(
             ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
         ):
             for _ in pool.map(lambda pair: _fetch(pair[0], pair[1], body, expected(pair[0]), shown.update), missing):
-                shown.file_came()
+                shown.file_done()
     return paths
 
 
@@ -72,7 +72,7 @@ def _fetch(file: SourceFile, path: str, body: Body, expected: Expected, advance:
     work, name = _work(), os.path.basename(os.path.dirname(path))
     with storage_errors(path):
         os.makedirs(work, exist_ok=True)
-        with found_or_turn(work, name, lambda: path if _is_there(file, path) else None) as (found, _):
+        with found_or_claimed(work, name, lambda: path if _is_there(file, path) else None) as (found, _):
             if found:
                 advance(file.size or 0)
             else:
@@ -110,7 +110,7 @@ def _is_there(file: SourceFile, path: str) -> bool:
 def _note(path: str, digest: str) -> None:
     note = _note_of(path)
     os.makedirs(os.path.dirname(note), exist_ok=True)
-    with written_whole(note, is_lasting=False) as beside, open(beside, "w", encoding="utf-8") as file:
+    with atomic_file(note, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as file:
         json.dump([identity_of(path), digest], file)
 
 
@@ -142,10 +142,10 @@ def linked(folder: str, names: Sequence[str], paths: Sequence[str]) -> None:
         os.makedirs(os.path.dirname(link), exist_ok=True)
         # Renamed into place: a process that links the same file never finds it gone.
         remove_abandoned(os.path.dirname(link), ".link")
-        beside = os.path.join(os.path.dirname(link), unfinished_name(".link"))
+        temporary = os.path.join(os.path.dirname(link), unfinished_name(".link"))
         try:
-            os.symlink(os.path.relpath(path, os.path.realpath(os.path.dirname(link))), beside)
-            os.replace(beside, link)
+            os.symlink(os.path.relpath(path, os.path.realpath(os.path.dirname(link))), temporary)
+            os.replace(temporary, link)
         except OSError:
-            with written_whole(link) as beside:
-                shutil.copyfile(path, beside)
+            with atomic_file(link) as temporary:
+                shutil.copyfile(path, temporary)

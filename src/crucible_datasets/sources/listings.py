@@ -18,7 +18,7 @@ from typing import Any
 import xxhash
 
 from crucible_datasets import config
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.exceptions import OfflineError, without_secrets
 from crucible_datasets.sources.base import Options, SourceFile, scheme_of, source_of
 from crucible_datasets.sources.downloads import here_already
@@ -58,7 +58,7 @@ def _keep(url: str, options: Options, files: Sequence[SourceFile]) -> None:
     path = _note_of(url, options)
     with suppress(OSError):  # a cache that only others may write to
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with written_whole(path, is_lasting=False) as beside, open(beside, "w", encoding="utf-8") as note:
+        with atomic_file(path, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as note:
             json.dump(facts, note)
 
 

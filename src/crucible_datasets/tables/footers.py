@@ -102,7 +102,7 @@ class LatePart(ParquetPart):
         self.here.require_same()
 
 
-def part_to_come(path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None]) -> LatePart:
+def pending_part(path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None]) -> LatePart:
     """A file that will be at `path`, and can be read elsewhere until then."""
     with open() as stream:
         return LatePart(path, identity, *_footer(stream, path), arrive, open)

@@ -244,7 +244,7 @@ class SideBySide(AsArrow):
         return SideBySide(tuple(parts), tuple(columns))
 
 
-def beside(parts: tuple[tuple[Table, Rows], ...], names: tuple[str, ...]) -> Table:
+def side_by_side(parts: tuple[tuple[Table, Rows], ...], names: tuple[str, ...]) -> Table:
     """The columns of several tables as one; whole Arrow tables are joined into one Arrow table."""
     whole = [table for table, rows in parts if isinstance(table, ArrowTable) and is_whole(rows, table.num_rows)]
     if len(whole) < len(parts):

@@ -18,7 +18,7 @@ from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.rows import Rows, compose
-from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, beside, identities
+from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, identities, side_by_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class View:
         new = ArrowTable.of(pa.table({name: values for name, (values, _) in columns.items()}))
         kept = [name for name in self.features if name not in columns]
         parts = (*self.parts(kept), (new, range(len(self))))
-        table = beside(parts, tuple(features))
+        table = side_by_side(parts, tuple(features))
         return replace(self, table=table, rows=range(len(self)), features=features, fingerprint=fingerprint)
 
     def parts(self, columns: Sequence[str]) -> tuple[tuple[Table, Rows], ...]:

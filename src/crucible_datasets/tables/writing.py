@@ -94,13 +94,13 @@ def settle(
     files = []
     for index, segment in enumerate(segments):
         files.append(os.path.join(folder, f"data-{index:05d}-of-{len(segments):05d}.arrow"))
-        with told_of(segment.origin):
+        with naming_origin(segment.origin):
             _settle_one(segment, final, files[-1], on_mixed_types)
     return files, final
 
 
 @contextmanager
-def told_of(origin: object) -> Iterator[None]:
+def naming_origin(origin: object) -> Iterator[None]:
     """A context in which errors of values and types name the file or the function they come from."""
     try:
         yield

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from crucible_datasets.beside import bounded_features
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features.media import Media, read_file
+from crucible_datasets.internal_api import bounded_features
 from crucible_datasets.viewer.errors import NotFoundHereError
 
 # By the bytes, not by a name: whoever wrote the data chose the name. SVG can hold scripts, so it is not here.

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from crucible_datasets.beside import media_roots
 from crucible_datasets.features.typetext import type_text
+from crucible_datasets.internal_api import media_roots
 from crucible_datasets.viewer.answers import Facts
 from crucible_datasets.viewer.asked import Asked, stretch, whole_number
 from crucible_datasets.viewer.downloads import TYPES, pieces

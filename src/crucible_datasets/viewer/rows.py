@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.beside import stored_rows
 from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
+from crucible_datasets.internal_api import stored_rows
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.asked import Asked
 from crucible_datasets.viewer.cells import cell

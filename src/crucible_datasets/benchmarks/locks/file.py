@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.benchmarks.locks.entries import Kind, LockedDataset
 from crucible_datasets.exceptions import InvalidRecordError, LockFileError
 
@@ -88,7 +88,7 @@ class Lock:
 
     def write(self, path: str | os.PathLike[str] | None = None) -> None:
         """Put the file in its place, whole."""
-        with written_whole(path or self.path) as beside, open(beside, "w", encoding="utf-8", newline="\n") as file:
+        with atomic_file(path or self.path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.write(self.to_toml())
 
 

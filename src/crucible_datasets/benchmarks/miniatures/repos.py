@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crucible_datasets.atomic.files import written_whole
+from crucible_datasets.atomic.files import atomic_file
 from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
 from crucible_datasets.benchmarks.catalog.registry import Catalog, Folders
 from crucible_datasets.benchmarks.miniatures.base import Maker, makers
@@ -96,5 +96,5 @@ def _packed(path: str, text: bytes) -> bytes:
 
 
 def _write_file(path: str, content: bytes) -> None:
-    with written_whole(path) as beside, open(beside, "wb") as file:
+    with atomic_file(path) as temporary, open(temporary, "wb") as file:
         file.write(content)

@@ -17,8 +17,8 @@ from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.benchmarks.samples.stream import StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.beside import media_roots, with_media_roots
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, BadRowError
+from crucible_datasets.internal_api import media_roots, with_media_roots
 from crucible_datasets.iterable_dataset import IterableDataset
 
 Convert = Callable[[dict[str, Any]], Any]

@@ -11,7 +11,7 @@ from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
 from crucible_datasets.iterable_dataset import IterableDataset
 from crucible_datasets.load import load_dataset_builder, load_from_disk
-from crucible_datasets.reading.choice import is_missing_file, stem_of
+from crucible_datasets.reading.format_choice import is_missing_file, stem_of
 
 
 def opened(

@@ -7,7 +7,7 @@ examples   `FewShot`: solved examples before the question
 providers  messages in the form of each provider
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "examples": ("FewShot",),

@@ -14,7 +14,7 @@ pictures     pictures and their classes
 tables       rules of all rows at once
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "base": ("RULES", "Rule", "Unfit", "rule", "table_rule", "value_rule"),

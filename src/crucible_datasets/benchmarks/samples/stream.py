@@ -14,11 +14,11 @@ from crucible_datasets.benchmarks.samples.decoding import FIELDS
 from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.beside import media_roots
 from crucible_datasets.exceptions import InvalidRecordError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.bounds import Roots
 from crucible_datasets.forking import cached_property
+from crucible_datasets.internal_api import media_roots
 from crucible_datasets.iterable_dataset import IterableDataset
 
 

@@ -12,8 +12,8 @@ from crucible_datasets.benchmarks.samples.decoding import samples_in
 from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance, content_hash
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.beside import media_roots, stored_rows
 from crucible_datasets.forking import cached_property
+from crucible_datasets.internal_api import media_roots, stored_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from crucible_datasets.exceptions import EmptyDatasetError
-from crucible_datasets.reading.asked import patterns_of
+from crucible_datasets.reading.data_files import patterns_of
 from crucible_datasets.reading.patterns import is_pattern as contains_wildcards
 from crucible_datasets.reading.patterns import matched
 from crucible_datasets.splits import Split

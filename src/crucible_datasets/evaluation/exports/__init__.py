@@ -3,7 +3,7 @@
 base exporting rows tables inert (what all share) · csv jsonl parquet markdown html every_eval_ever
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {"base": ("EXPORTS", "Export"), "exporting": ("export",)}
 

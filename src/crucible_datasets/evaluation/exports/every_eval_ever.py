@@ -13,7 +13,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.evaluation.exports.base import Export
 from crucible_datasets.evaluation.exports.rows import words
 from crucible_datasets.evaluation.outcome import Outcome
@@ -140,8 +140,8 @@ def _write_samples(result: EvaluationResult, target: str) -> dict[str, Any]:
     place = place_in_collection(result.info)
     digest, rows = hashlib.sha256(), 0
     with (
-        written_whole(os.path.join(os.path.dirname(target), os.path.basename(place))) as beside,
-        open(beside, "wb") as file,
+        atomic_file(os.path.join(os.path.dirname(target), os.path.basename(place))) as temporary,
+        open(temporary, "wb") as file,
     ):
         for sample in result.samples:
             for key, outcome in sample.outcomes.items():

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.evaluation.exports.base import EXPORTS, Export
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult
@@ -26,8 +26,8 @@ def export(
     target = os.fspath(path)
     form = EXPORTS[format] if format else _form_of(target)
     told = {"target": target} if form.companions else {}
-    with written_whole(target) as beside:
-        form.write(listed(results), beside, **told, **options)
+    with atomic_file(target) as temporary:
+        form.write(listed(results), temporary, **told, **options)
     return target
 
 

@@ -3,7 +3,7 @@
 reading foreign (what both share) · inspect_logs lm_eval
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "inspect_logs": ("from_inspect_log",),

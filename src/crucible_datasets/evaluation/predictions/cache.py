@@ -15,7 +15,7 @@ import msgspec
 import xxhash
 
 from crucible_datasets import config
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.journal import Journal, left_in, lines_in, packed
@@ -100,7 +100,7 @@ def prediction_cache(function: Callable[..., Any], model: str, cache: Any, cache
     kept = PredictionCache(folder)
     note = os.path.join(folder, "about.json")
     if not os.path.exists(note):
-        with written_whole(note) as beside, open(beside, "wb") as file:
+        with atomic_file(note) as temporary, open(temporary, "wb") as file:
             file.write(encode({**identity, "name": _name(function)}))
     return kept
 

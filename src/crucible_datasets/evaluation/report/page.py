@@ -58,10 +58,10 @@ def write_report(
     max_bytes: int = Limits().bytes,
 ) -> str:
     """Write the page to a file, which appears whole; its path."""
-    from crucible_datasets.atomic import written_whole
+    from crucible_datasets.atomic import atomic_file
 
     page = html_report(results, title, max_samples, max_bytes)
-    with written_whole(path) as beside, open(beside, "w", encoding="utf-8") as stream:
+    with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8") as stream:
         stream.write(page)
     return path
 

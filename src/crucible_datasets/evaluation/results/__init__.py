@@ -4,7 +4,7 @@ store listing (`ResultStore`) · places journal openrun finishing (runs under wa
 index filters (finished runs) · rescoring differences · sql/
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "differences": ("Difference", "Differences"),

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import xxhash
 
-from crucible_datasets.atomic import storage_errors, written_whole
+from crucible_datasets.atomic import atomic_file, storage_errors
 from crucible_datasets.atomic.files import make_folders, remove_abandoned
 from crucible_datasets.evaluation.results.index import runs_in
 from crucible_datasets.evaluation.results.openrun import is_left, remove_folder, samples_in, seal_of, stored_info
@@ -93,10 +93,10 @@ def _outcomes_of(folder: str) -> Iterator[None]:
 
 
 def _write(path: str, folder: str, seal: StoredRun) -> None:
-    with written_whole(path) as beside:
-        repeated = _write_samples(beside, folder, seal, skipped=frozenset())
+    with atomic_file(path) as temporary:
+        repeated = _write_samples(temporary, folder, seal, skipped=frozenset())
         if repeated:
-            _write_samples(beside, folder, seal, repeated)
+            _write_samples(temporary, folder, seal, repeated)
 
 
 def _write_samples(path: str, folder: str, seal: StoredRun, skipped: frozenset[int]) -> frozenset[int]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.journal import framed, unframed
 from crucible_datasets.evaluation.results.places import Places, run_id_of
@@ -78,5 +78,5 @@ def _read(path: str) -> dict[str, _Entry]:
 
 
 def _write(path: str, entries: list[_Entry]) -> None:
-    with written_whole(path) as beside, open(beside, "wb") as file:
+    with atomic_file(path) as temporary, open(temporary, "wb") as file:
         file.writelines(framed(encode(entry)) for entry in entries)

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 
 import xxhash
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import make_durable, storage_errors
 from crucible_datasets.atomic.owners import is_abandoned, me
 from crucible_datasets.forking import Lock
@@ -135,8 +135,8 @@ def _is_left(path: str) -> bool:
 def packed(folder: str, texts: Iterable[bytes], replaced: Sequence[str]) -> None:
     """Write texts as one journal in the place of several whose writers are gone."""
     with (
-        written_whole(os.path.join(folder, f"packed{os.urandom(4).hex()}{ENDING}")) as beside,
-        open(beside, "wb") as file,
+        atomic_file(os.path.join(folder, f"packed{os.urandom(4).hex()}{ENDING}")) as temporary,
+        open(temporary, "wb") as file,
     ):
         file.writelines(map(framed, texts))
     for path in replaced:

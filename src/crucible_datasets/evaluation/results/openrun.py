@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from crucible_datasets.atomic import storage_errors, written_whole
+from crucible_datasets.atomic import atomic_file, storage_errors
 from crucible_datasets.atomic.files import make_durable, make_folders, remove_tree
 from crucible_datasets.atomic.owners import is_abandoned, me, unfinished_name
 from crucible_datasets.evaluation.results.encoding import encode, text, value
@@ -237,5 +237,5 @@ def _read(path: str, kind: type[T]) -> T | None:
 
 
 def _write_whole(path: str, run: StoredRun | Seal) -> None:
-    with written_whole(path) as beside, open(beside, "wb") as file:
+    with atomic_file(path) as temporary, open(temporary, "wb") as file:
         file.write(encode(run))

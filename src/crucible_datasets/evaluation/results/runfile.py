@@ -10,7 +10,7 @@ import msgspec
 import pyarrow.parquet as pq
 import xxhash
 
-from crucible_datasets.atomic import storage_errors, written_whole
+from crucible_datasets.atomic import atomic_file, storage_errors
 from crucible_datasets.evaluation.results.columns import schema_of, table_of
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.places import Places
@@ -99,7 +99,7 @@ class RunFile:
 
 def write_run(path: str, info: RunInfo, summary: Mapping[str, MetricSummary], samples: Iterable[SampleResult]) -> None:
     """Write a run whose summary is known, whole or not at all."""
-    with written_whole(path) as beside, RunFile(beside, info) as file:
+    with atomic_file(path) as temporary, RunFile(temporary, info) as file:
         for batch in batches(samples):
             file.add(batch)
         file.describe(StoredRun(info, dict(summary)))

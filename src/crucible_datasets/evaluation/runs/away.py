@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 from crucible_datasets.benchmarks.samples.table import Samples
-from crucible_datasets.beside import carried
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.forms import Answers
 from crucible_datasets.evaluation.predictions.generating import Answered, Generation
@@ -19,6 +18,7 @@ from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.executors.base import Advance, Executor, Once, Task
 from crucible_datasets.executors.failures import opened_error, packed_error
 from crucible_datasets.forking import cached_property
+from crucible_datasets.internal_api import carried
 
 # Parts for each worker: one that dies loses one of them. Of answers that are asked for, each may cost a lot.
 _PARTS_EACH, _PARTS_OF_CALLS_EACH = 4, 16

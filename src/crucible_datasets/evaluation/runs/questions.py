@@ -22,7 +22,7 @@ from crucible_datasets.evaluation.sampling.samplers import Drawn
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
-from crucible_datasets.reading.choice import is_missing_file
+from crucible_datasets.reading.format_choice import is_missing_file
 
 _OF_ANSWERS = ("prediction", "epoch")  # fields that samples have once they are answered
 _FIELDS = frozenset(FIELDS)

@@ -6,7 +6,7 @@ Everything here works on arrays. Names are loaded when they are first used; `__i
     pairs discordance signflips independent (two models) · corrections power
 """
 
-from crucible_datasets.later import names as _names
+from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "bootstrapping": ("Bootstrap", "bootstrap"),

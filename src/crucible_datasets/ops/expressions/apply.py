@@ -22,7 +22,7 @@ from crucible_datasets.ops.expressions.scan import Scan
 from crucible_datasets.ops.expressions.sql import SqlEngine
 from crucible_datasets.tables.rows import compose, tightest, true_rows
 from crucible_datasets.tables.stack import is_read_late
-from crucible_datasets.tables.table import beside
+from crucible_datasets.tables.table import side_by_side
 from crucible_datasets.tables.view import View
 
 # What only a function can use. All of them are off when they are false or empty.
@@ -153,7 +153,7 @@ def _beside(view: View, computed: Sequence[View], removed: Sequence[str]) -> Vie
     shown = shown and tuple(name for name in dict.fromkeys((*shown, *new)) if name in features)
     return replace(
         view,
-        table=beside(parts, tuple(features)),
+        table=side_by_side(parts, tuple(features)),
         rows=range(len(view)),
         features=Features(features),
         format=replace(view.format, columns=shown),

@@ -31,7 +31,9 @@ def kept(
     cache, key = default_cache(), f"expression-{fingerprint}"
     if fresh:
         cache.remove(key)
-    folder = cache.made(key, lambda beside: _written(beside, compute, known), {"kind": "expression", "inputs": files})
+    folder = cache.made(
+        key, lambda temporary: _written(temporary, compute, known), {"kind": "expression", "inputs": files}
+    )
     table, features, paths = from_folder(folder)
     return View.of(table, features, paths, fingerprint=fingerprint)
 

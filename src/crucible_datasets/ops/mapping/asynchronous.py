@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crucible_datasets import config
-from crucible_datasets.later import Later
+from crucible_datasets.lazy_imports import LazyModule
 
 if TYPE_CHECKING:
     import asyncio
 else:
-    asyncio = Later("asyncio")  # few programs call coroutines, and it takes as long to import as a small map
+    asyncio = LazyModule("asyncio")  # few programs call coroutines, and it takes as long to import as a small map
 
 T = TypeVar("T")
 Outcome = tuple[Any, BaseException | None]

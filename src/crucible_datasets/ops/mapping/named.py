@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from crucible_datasets import config
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.fingerprint import is_caching_enabled
 from crucible_datasets.ops import build
 from crucible_datasets.ops.blocks import blocks
@@ -33,7 +33,7 @@ def in_named_file(path: str, keeping: Keeping, work_out: Callable[[Keeping], Res
     if keeping.is_fresh or not os.path.exists(path):
         result, errors = work_out(keeping)
         schema = result.features.arrow_schema
-        with written_whole(path) as beside, pa.ipc.new_stream(beside, schema) as writer:
+        with atomic_file(path) as temporary, pa.ipc.new_stream(temporary, schema) as writer:
             for table in blocks(result):
                 writer.write_table(ArrowFormatter().batch(table, result.features))
     opened = build.from_file(path, in_memory=keeping.in_memory)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.ops.search.base import Path
 
 
@@ -20,7 +20,7 @@ def writing(file: Path, storage_options: dict[str, Any] | None) -> Iterator[Bina
     filesystem, path = url_to_fs(os.fspath(file), **(storage_options or {}))
     if isinstance(filesystem, LocalFileSystem):
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with written_whole(path) as beside, open(beside, "xb") as stream:
+        with atomic_file(path) as temporary, open(temporary, "xb") as stream:
             yield stream
     else:
         with filesystem.transaction, filesystem.open(path, "wb") as stream:

@@ -10,6 +10,6 @@ export       a view or a stream → shards
 from typing import TYPE_CHECKING
 
 if not TYPE_CHECKING:
-    from crucible_datasets.later import submodules
+    from crucible_datasets.lazy_imports import submodules
 
     __getattr__ = submodules(__name__)

@@ -36,7 +36,7 @@ class FolderRows:
 
     files: Splits
     request: Request
-    bring: Callable[[list[str]], None] = lambda paths: None
+    download: Callable[[list[str]], None] = lambda paths: None
 
     @property
     def folder(self) -> MediaFolder:
@@ -59,7 +59,7 @@ class FolderRows:
             for path in paths
             if path.rpartition("/")[2] in names or has_archive_name(path)
         ]
-        self.bring(described)
+        self.download(described)
         return {split: contents_of(paths, self.folder, names) for split, paths in self.files.items()}
 
     @property

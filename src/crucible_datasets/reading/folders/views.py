@@ -48,14 +48,14 @@ class FolderReader:
     rows: FolderRows = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rows = FolderRows(self.resolved.files, self.request, self.resolved.bring)
+        self.rows = FolderRows(self.resolved.files, self.request, self.resolved.download)
 
     def view(self, split: str, in_memory: bool = False, cache_dir: Any = None, fresh: bool = False) -> View:
         """The rows of a split; files that are elsewhere are brought to this disk."""
         table = self.rows.table(split)
         self.rows.require_rows(split, table)
         paths = self._paths(table)
-        self.resolved.bring([path for path in paths if self._place(path) is not None])
+        self.resolved.download([path for path in paths if self._place(path) is not None])
         view = self._view(split, table, paths)
         filling = Filling()
         if not any(map(filling.is_needed, paths)):
@@ -92,7 +92,7 @@ class FolderReader:
     def _elsewhere(self, paths: Sequence[str]) -> Iterator[tuple[str, Elsewhere]]:
         for path in paths if self.resolved.places else ():
             place = self._place(path)
-            there = place.flowing(path) if place is not None else None
+            there = place.remote_file(path) if place is not None else None
             if there is not None and there.elsewhere is not None:
                 yield path, there.elsewhere
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from crucible_datasets.atomic import written_whole
+from crucible_datasets.atomic import atomic_file
 from crucible_datasets.cache.manifest import identity_of
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.hub.files import COMMIT, HubFile
@@ -77,5 +77,5 @@ class Notes:
 def _write(path: str, text: str) -> None:
     with suppress(OSError):  # a cache that only others may write to
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with written_whole(path, is_lasting=False) as beside, open(beside, "w", encoding="utf-8") as file:
+        with atomic_file(path, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.write(text)

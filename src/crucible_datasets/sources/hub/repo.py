@@ -14,7 +14,7 @@ from urllib.parse import quote
 from crucible_datasets import config, progress
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
-from crucible_datasets.cache.turns import found_or_turn
+from crucible_datasets.cache.claims import found_or_claimed
 from crucible_datasets.exceptions import (
     AccessDeniedError,
     ContentMismatchError,
@@ -128,7 +128,7 @@ class HubRepo(Asked):
                 ThreadPoolExecutor(min(_AT_ONCE, len(missing))) as pool,
             ):
                 for _ in pool.map(lambda file: self._fetch(file, shown.update), missing):
-                    shown.file_came()
+                    shown.file_done()
         linked(self.folder, paths, [self._blob(file) for file in wanted])
         return [os.path.join(self.folder, *path.split("/")) for path in paths]
 
@@ -163,7 +163,7 @@ class HubRepo(Asked):
         target = self._blob(file)
         with storage_errors(target):
             os.makedirs(self._work, exist_ok=True)
-            with found_or_turn(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
+            with found_or_claimed(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
                 if found:
                     advance(file.size)
                     return found

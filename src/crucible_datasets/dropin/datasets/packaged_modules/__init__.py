@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
-from crucible_datasets.reading import choice
+from crucible_datasets.reading import format_choice
 
 _EXTENSION_TO_MODULE: dict[str, tuple[str, dict[str, Any]]] = {
-    extension: (name, {}) for extension, name in choice.extensions().items()
+    extension: (name, {}) for extension, name in format_choice.extensions().items()
 }
 _ALL_EXTENSIONS = [*_EXTENSION_TO_MODULE, ".zip"]
 _ALL_ALLOWED_EXTENSIONS = set(_ALL_EXTENSIONS)

@@ -1,6 +1,6 @@
-"""Stage 3 of 6: the rows of a database query → a view, in memory or over files that go with it.
+"""Stage 3 of 6: the rows of a database query → a view, in memory or over temporary files.
 
-Nothing is kept for later runs: nobody can tell whether a database still holds the same rows.
+Nothing is cached: there is no way to tell whether the database has changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def answered(
     keep_in_memory: bool = False,
     **options: Any,
 ) -> View:
-    """The rows that a query or a table gives."""
+    """The rows of a query or a table."""
     wanted = None if features is None else Features(features)
     batches = (
         (ArrowTable.of(table).table, Features.from_arrow_schema(table.schema))
@@ -58,7 +58,7 @@ def _in_memory(batches: Iterator[Batch], wanted: Features | None, origin: str) -
 
 
 def _in_files(batches: Iterator[Batch], wanted: Features | None, origin: str, cache_dir: str) -> Batch:
-    """The rows over memory-mapped files that have lost their names: they go when nobody uses them any more."""
+    """The rows over memory-mapped, unlinked files, whose space is freed when they are no longer used."""
     place = os.path.join(cache_dir, "spill")
     os.makedirs(place, exist_ok=True)
     folder = tempfile.mkdtemp(prefix="sql-", dir=place)

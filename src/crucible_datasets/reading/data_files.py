@@ -1,4 +1,4 @@
-"""Stage 2 of 6: the forms in which `data_files` may be given, as one: patterns for each split."""
+"""Stage 2 of 6: `data_files` in any of its forms → patterns for each split."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def patterns_of(data_files: Any) -> Patterns:
 
 
 class NoFilesNamedError(ArgumentError, FileNotFoundError):
-    """`data_files` is there and names nothing: Hugging Face raises the one error for files, the other for the Hub."""
+    """`data_files` is given but empty: Hugging Face raises the one error for files, the other for the Hub."""
 
 
 def of_repository(patterns: Patterns, id: str, revision: str) -> Patterns:
-    """The same patterns, those that are addresses of the repository itself as paths in it."""
+    """The same patterns, with URLs into the repository itself as relative paths."""
     home = f"hf://datasets/{id}"
     at_revision = f"{home}@{quote(revision, safe='')}/"
     return {

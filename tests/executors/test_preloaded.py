@@ -16,9 +16,9 @@ import pytest
 from tests.executors.test_processes import is_alive, needs_proc, run, wait_until
 
 from crucible_datasets.exceptions import WorkerDiedError
-from crucible_datasets.executors import keeper, seasoned
+from crucible_datasets.executors import forkserver, preloaded
 
-pytestmark = pytest.mark.skipif(keeper.START != "fork", reason="workers are copies of nobody")
+pytestmark = pytest.mark.skipif(forkserver.START != "fork", reason="workers are copies of nobody")
 
 COUNTED = """
 import os
@@ -33,7 +33,7 @@ def install(tmp_path, monkeypatch):
     installed = tmp_path / "site-packages"
     installed.mkdir()
     monkeypatch.syspath_prepend(installed)
-    monkeypatch.setattr(seasoned, "_unsafe", set())
+    monkeypatch.setattr(preloaded, "_unsafe", set())
 
     def install(name, code, folder=installed):
         noted = tmp_path / f"{name}.txt"
@@ -153,7 +153,7 @@ def test_what_an_import_opens_is_closed_by_the_keeper(install, tmp_path):
     assert not any(os.path.exists(own) for _, _, own in seen)
     assert not (tmp_path / "ended").exists()
     (importer,) = importers()
-    seasoned._current._end()
+    preloaded._current._end()
     assert wait_until(lambda: not is_alive(importer))
     assert (tmp_path / "ended").read_text().split() == [str(importer)]
     assert not os.path.exists(folder)
@@ -168,7 +168,7 @@ def test_what_an_import_says_is_not_repeated(install, capfd):
     assert capfd.readouterr() == ("worked\n" * 2, "")
 
 
-def test_workers_and_copies_of_the_program_have_keepers_of_their_own(install):
+def test_workers_and_copies_of_the_program_have_fork_servers_of_their_own(install):
     module, importers = install("nested", "def value(): return 5")
     assert run(lambda _: run(lambda _: module.value(), 2), 2) == [[5, 5]] * 2
     assert len(importers()) == 3
@@ -225,21 +225,21 @@ list(processes.run([Task(work, range(1))] * 2, 2, lambda n: None))
 
 
 @needs_proc
-@pytest.mark.parametrize("whom", ["program", "keeper", "seasoned keeper"])
+@pytest.mark.parametrize("whom", ["program", "forkserver", "preloaded server"])
 def test_none_of_them_outlives_another(whom, tmp_path):
     (tmp_path / "site-packages").mkdir()
     (tmp_path / "site-packages" / "heavy.py").write_text("is_there = True")
     words = [sys.executable, "-c", LONG, str(tmp_path / "site-packages")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         pids = [int(program.stdout.readline()) for _ in range(2)]
-        seasoned_keeper = parent_of(pids[0])
-        first_keeper = parent_of(seasoned_keeper)
-        assert parent_of(first_keeper) == program.pid
-        victims = {"program": program.pid, "keeper": first_keeper, "seasoned keeper": seasoned_keeper}
+        preloaded_server = parent_of(pids[0])
+        first_server = parent_of(preloaded_server)
+        assert parent_of(first_server) == program.pid
+        victims = {"program": program.pid, "forkserver": first_server, "preloaded server": preloaded_server}
         os.kill(victims[whom], signal.SIGKILL)
         assert program.wait(20) == (-9 if whom == "program" else 1)
         assert ("WorkerDiedError" in program.stderr.read()) == (whom != "program")
-        assert wait_until(lambda: not any(map(is_alive, [*pids, seasoned_keeper, first_keeper])), 5)
+        assert wait_until(lambda: not any(map(is_alive, [*pids, preloaded_server, first_server])), 5)
 
 
 @needs_proc
@@ -250,7 +250,7 @@ def test_no_file_is_left_open_and_none_is_left_idle(install, monkeypatch):
         run(lambda _: module.value, 2)
         counts.append(len(os.listdir("/proc/self/fd")))
     assert len(set(counts)) == 1
-    monkeypatch.setattr(keeper, "IDLE_SECONDS", 0)
+    monkeypatch.setattr(forkserver, "IDLE_SECONDS", 0)
     assert run(lambda _: module.value) == [1]
     assert len(importers()) == 2
     assert wait_until(lambda: not is_alive(importers()[0]))

@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 from crucible_datasets.formats.ahead import ahead
-from crucible_datasets.later import Later, collected_later
+from crucible_datasets.lazy_imports import LazyModule, gc_paused
 
 LOAD = """
 import json, sys
@@ -57,7 +57,7 @@ def test_loading_parquet_imports_what_it_needs(tmp_path, how):
 def test_a_stand_in_is_the_module_for_whoever_uses_it(monkeypatch):
     import json.tool
 
-    stand_in = Later("json.tool")
+    stand_in = LazyModule("json.tool")
     assert stand_in.main is json.tool.main
     assert stand_in.__dict__ is vars(json.tool)
     monkeypatch.setattr(stand_in, "main", "changed")
@@ -120,7 +120,7 @@ def test_nothing_is_collected_while_modules_are_imported_and_all_of_it_afterward
         def __init__(self) -> None:
             self.itself = self
 
-    with pytest.raises(ZeroDivisionError), collected_later():
+    with pytest.raises(ZeroDivisionError), gc_paused():
         gone = weakref.ref(Knot())
         knots = [Knot() for _ in range(5_000)]
         assert gone() is not None, "as many would have it collected otherwise"
@@ -134,7 +134,7 @@ def test_what_the_program_has_frozen_stays_frozen():
     gc.freeze()
     try:
         count = gc.get_freeze_count()
-        with collected_later():
+        with gc_paused():
             assert gc.isenabled()
         assert gc.get_freeze_count() > count // 2 > 0  # some of what is frozen goes out of use
     finally:

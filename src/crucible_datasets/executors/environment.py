@@ -1,6 +1,6 @@
-"""What a worker takes over from the program: where it is, what it can import, what it says aloud.
+"""Process state that a worker takes over from the program: working folder, `sys.path`, settings, logging, warnings.
 
-Only what changes while a program runs; the rest is inherited, see `keeper`.
+Only what changes while a program runs; the rest is inherited, see `forkserver`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from crucible_datasets import config, progress
-from crucible_datasets.executors.keeper import import_path
+from crucible_datasets.executors.forkserver import import_path
 from crucible_datasets.logging import get_logger
 
 _SETTING = (str, int, float, Path, type(None))
-# By which the Hub and stores know who asks, each as a whole: a worker reads what the program may read.
+# Environment variables with credentials; each group is copied as a whole, so that workers may read what we may read.
 _CREDENTIALS = (
     ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"),
     tuple(f"AWS_{each}" for each in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "ENDPOINT_URL", "REGION")),
@@ -28,8 +28,8 @@ _CREDENTIALS = (
 
 
 @dataclass
-class Surroundings:
-    """A part of the state of a process that another one can take over."""
+class ProcessState:
+    """State of one process that can be applied to another."""
 
     environment: dict[str, str]
     folder: str | None
@@ -42,8 +42,8 @@ class Surroundings:
     filters: list[tuple[Any, ...]]
 
     @classmethod
-    def here(cls) -> Surroundings:
-        """Those of this process."""
+    def capture(cls) -> ProcessState:
+        """The state of this process."""
         return cls(
             environment=dict(os.environ),
             folder=_folder(),
@@ -53,12 +53,12 @@ class Surroundings:
             levels={logger.name: logger.level for logger in _loggers() if logger.level},
             propagate=get_logger().propagate,
             handlers=[known for handler in logging.root.handlers if (known := _described(handler))],
-            # Kinds of warnings of other packages would have to be imported.
+            # Warning categories of other packages would have to be imported.
             filters=[_filter(each) for each in warnings.filters if each[2].__module__ == "builtins"],
         )
 
-    def take_over(self) -> None:
-        """Make this process like that."""
+    def apply(self) -> None:
+        """Apply everything to this process, a worker on the same machine."""
         if dict(os.environ) != self.environment:
             os.environ.clear()
             os.environ.update(self.environment)
@@ -66,14 +66,14 @@ class Surroundings:
             os.chdir(self.folder)
         sys.path[:], sys.argv[:] = self.path, self.arguments
         importlib.invalidate_caches()
-        # Threads of every worker would only get into each other's way.
+        # Decoding threads of many workers would only compete with each other.
         threads = self.settings["CRUCIBLE_DECODE_THREADS"] or 1
         vars(config).update(self.settings, HF_DATASETS_DISABLE_PROGRESS_BARS=True, CRUCIBLE_DECODE_THREADS=threads)
-        progress.disable_progress_bars()  # The program shows one bar for all.
-        self._speak()
+        progress.disable_progress_bars()  # the program shows one bar for all workers
+        self._set_up_logging()
 
-    def take_over_elsewhere(self) -> None:
-        """Make this process like that, except for what may differ from machine to machine."""
+    def apply_remotely(self) -> None:
+        """Apply to this process, on another machine, what does not depend on the machine."""
         sys.path.extend(entry for entry in self.path if entry not in sys.path)
         importlib.invalidate_caches()
         vars(config).update({name: value for name, value in self.settings.items() if not _is_place(value)})
@@ -85,7 +85,7 @@ class Surroundings:
         for name, level in self.levels.items():
             logging.getLogger(name).setLevel(level)
 
-    def _speak(self) -> None:
+    def _set_up_logging(self) -> None:
         for name, level in self.levels.items():
             logging.getLogger(name).setLevel(level)
         get_logger().propagate = self.propagate

@@ -1,4 +1,4 @@
-"""Amounts as people write and read them: bytes and ages."""
+"""Sizes and ages with units, parsed and formatted: `10GB`, `30d`."""
 
 from __future__ import annotations
 

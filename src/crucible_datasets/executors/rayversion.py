@@ -1,4 +1,4 @@
-"""What a worker of a cluster must have: this library, in the version of the program."""
+"""A check that workers of a Ray cluster have this library in the program's version."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 
-def fit_worker(version: str) -> Callable[..., Any]:
-    """`rayworker.work` for workers that may not have it: it travels by value, and tells what is missing."""
+def version_checked_worker(version: str) -> Callable[..., Any]:
+    """`rayworker.work`, pickled by value, so that a worker without this library can report what is missing."""
 
-    # A function inside of another is pickled as code. Where it arrives there may be nothing but Python and Ray.
+    # A nested function is pickled as code. The worker may have nothing but Python and Ray.
     def work(*given: Any) -> Any:
         import platform
 

@@ -1,8 +1,8 @@
-"""Columns that only some files of a split have: which files have those that are asked for.
+"""Requested columns that only some files of a split have.
 
-A column that any file has is null in the others; one that none has is an error. Therefore a misspelt name is looked for
-in all files, and looking must cost little: of CSV and text the first lines are enough, and what does not hold the name
-anywhere is not parsed.
+A column that exists in any file is null in the others; one that exists in none is an error. So a misspelt name is
+searched for in all files, and the search must be cheap: for CSV and text the first lines suffice, and a file whose
+bytes do not contain the name is not parsed.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from crucible_datasets.reading.convert import Request
 
 _HEAD = 1 << 16
-_TOLD = 8  # files whose columns are told by the error that none has the one that is asked for
-_OF_LINES = ("csv", "text")  # formats whose first lines tell all columns
-_OF_VALUES = {"sep", "delimiter", "chunksize", "dtype", "na_values", "keep_default_na"}  # and not of names, in CSV
-_NEVER_ESCAPED = re.compile(r"[A-Za-z0-9_. -]+")  # in names, as JSON is written
+_TOLD = 8  # how many files' columns the error lists as available
+_OF_LINES = ("csv", "text")  # formats whose columns are known from the first lines
+_OF_VALUES = {"sep", "delimiter", "chunksize", "dtype", "na_values", "keep_default_na"}  # CSV options that keep names
+_NEVER_ESCAPED = re.compile(r"[A-Za-z0-9_. -]+")  # names that JSON writes without escapes
 
 
 class Seen:
-    """The columns that were seen so far, and one that is needed and was not."""
+    """The columns seen so far, and a requested one that is still missing."""
 
     def __init__(self, columns: Sequence[str] | None, filters: Filters) -> None:
         self.features: dict[str, object] = {}
         self.missing: str | None = None
-        self.names_are_many = False  # enough to be told, should the missing one be in no file
+        self.names_are_many = False  # enough for the error message
         self._columns, self._filters = columns, expression_of(filters)
 
     def add(self, found: Features) -> None:
-        """Take note of the columns of some rows; a type that says something counts more than null."""
+        """Add the columns of some rows; any other type replaces null."""
         null = Value("null")
         self.features |= {name: kind for name, kind in found.items() if self.features.get(name, null) == null}
         self.missing = missing_column(Features(self.features), self._columns, self._filters)
@@ -53,7 +53,7 @@ Look = Callable[[Seen], Iterable[Features]]
 
 
 def known_columns(looks: Iterable[Look], columns: Sequence[str] | None, filters: Filters) -> Features:
-    """The columns of the first files, as many of them as it takes to have seen all that are asked for."""
+    """The columns of as many files as it takes to find all requested ones; raises if one is in no file."""
     seen = Seen(columns, filters)
     for number, look in enumerate(looks):
         seen.names_are_many = number >= _TOLD
@@ -67,22 +67,22 @@ def known_columns(looks: Iterable[Look], columns: Sequence[str] | None, filters:
 
 
 def missing_column(known: Features, columns: Sequence[str] | None, filters: Filters) -> str | None:
-    """A column that is asked for and not among those that are known."""
+    """A requested column that is not among the known ones, or None."""
     schema = pa.schema([(name, storage_type(kind)) for name, kind in known.items()])
     try:
         narrowed(schema.empty_table(), None if columns is None else list(columns), expression_of(filters))
     except ColumnNotFoundError as error:
         return str(error.column)
     except ArgumentError:
-        pass  # filters that fit no types say so when rows are read
+        pass  # filters of a wrong type raise when rows are read
     return None
 
 
 def looked_at(file: DataFile, request: Request, seen: Seen) -> Iterator[Features]:
-    """The columns of a file, as far as they are needed: those of its first rows, then more."""
+    """The columns of a file's first rows, then of more rows as long as the caller goes on."""
     options = dict(request.options)
     if options.get("on_bad_lines") == "warn":
-        options["on_bad_lines"] = "skip"  # they are told when rows are read
+        options["on_bad_lines"] = "skip"  # warnings are shown when rows are read
     everything = replace(request, options=options, columns=None, filters=None, known=None)
     with suppress(FileFormatError):
         if seen.missing is not None and seen.names_are_many and not _may_hold(file, request, seen.missing):
@@ -100,7 +100,7 @@ def looked_at(file: DataFile, request: Request, seen: Seen) -> Iterator[Features
 
 
 def _of_head(file: DataFile, everything: Request) -> Iterator[pa.Table]:
-    """The rows of the first lines; none where lines mean nothing by themselves."""
+    """The rows of the first lines, for formats made of lines."""
     if everything.format.name not in (*_OF_LINES, "json"):
         return
     with opened(file) as stream:
@@ -111,11 +111,11 @@ def _of_head(file: DataFile, everything: Request) -> Iterator[pa.Table]:
 
 
 def _may_hold(file: DataFile, request: Request, name: str) -> bool:
-    """Whether a file may have a column, to judge by its bytes."""
+    """Whether a file may have a column, judging by its bytes."""
     if not _NEVER_ESCAPED.fullmatch(name) or not _is_spelled_out(file, request):
         return True
     key = f'"{name}"'.encode() if request.format.name == "json" else name.encode()
-    # Names are in the first lines of CSV, and anywhere in JSON; but no file that is elsewhere is fetched for them.
+    # Names are in the first lines of CSV, and anywhere in JSON; but no remote file is downloaded for them.
     size, is_read_on = (BLOCK, file.elsewhere is None) if request.format.name == "json" else (_HEAD, False)
     before = b""
     with opened(file) as stream:
@@ -129,7 +129,7 @@ def _may_hold(file: DataFile, request: Request, name: str) -> bool:
 
 
 def _is_spelled_out(file: DataFile, request: Request) -> bool:
-    """Whether the names of columns stand in the bytes of a file as they are."""
+    """Whether column names occur literally in the bytes of a file."""
     options = request.all_options(file)
     if request.format.name == "csv":
         return options.keys() <= _OF_VALUES

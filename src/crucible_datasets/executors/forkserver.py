@@ -1,13 +1,12 @@
-"""The keeper: a clean process that starts workers for this one, and sees to it that none is left behind.
+"""The fork server: a clean process that forks workers for this program, and makes sure that none is left behind.
 
-It is a new interpreter that imports the library, starts no work of its own, and copies itself for every
-worker that is asked for. So a worker starts in milliseconds, has never run anybody's code, and carries
-no lock or thread of the program that it works for; the main module is not imported again. The keeper
-stays for the next call, and leaves when it was idle for long or when its program is gone.
+It is a fresh interpreter that has imported this library, runs no user code, and forks itself for every worker.
+So a worker starts in milliseconds and inherits no lock, thread or state of the program, whose main module is not
+imported again. The server is reused by later calls, and exits when it has been idle for long or its program is gone.
 
-Of every worker the program holds a lease, a socket. The keeper writes the exit code to it. When the
-program gives up the lease, or dies, the keeper kills the worker. This module is the program's side;
-`keeping` is what the keeper does.
+For every worker the program holds a lease, a socket to which the server writes the worker's exit code. When the
+program closes the lease, or dies, the server kills the worker. This module is the program's side; `forkserver_main`
+is what runs in the server.
 """
 
 from __future__ import annotations
@@ -25,91 +24,91 @@ from multiprocessing.spawn import get_executable
 from typing import Any
 
 IDLE_SECONDS = 300
-# Only Linux: the system libraries of macOS do not work in a copy of a process.
+# Only Linux forks: the system libraries of macOS do not work in a forked process.
 START = "fork" if sys.platform == "linux" else "spawn"
-# What a keeper imports besides this library, if the program has: the threads they start know how to be copied.
-# pyarrow imports pandas, if it is there, at the first array it gets: a quarter of a second for every worker.
-_READY = {"numpy", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet"}
+# What a server imports besides this library, if the program has: the threads that these packages start survive a fork.
+# pyarrow imports pandas, if installed, with its first array: a quarter of a second for every worker.
+_PRELOADED = {"numpy", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet"}
 EXIT_CODE = struct.Struct("<i")
-WORKER, KEEPER, IMPORTS = b"w", b"k", b"i"  # what a keeper is asked for
+WORKER, FORK_SERVER, IMPORTS = b"w", b"k", b"i"  # what a server is asked for
 _lock = threading.Lock()
-_keepers: weakref.WeakSet[Any] = weakref.WeakSet()
-_current: Keeper | None = None
+_servers: weakref.WeakSet[Any] = weakref.WeakSet()
+_current: ForkServer | None = None
 
 
-class Keeper:
-    """The program's end of a keeper."""
+class ForkServer:
+    """The program's end of a fork server."""
 
     def __init__(self, inherited: dict[str, Any], start: str) -> None:
         self.inherited, self.start_method, self._asked = inherited, start, time.monotonic()
         self._control, theirs = socket.socketpair()
-        loaded = [name for name in sys.modules if name.startswith("crucible_datasets.") or name in _READY]
+        loaded = [name for name in sys.modules if name.startswith("crucible_datasets.") or name in _PRELOADED]
         arguments = f"{theirs.fileno()}, {start!r}, {loaded if start == 'fork' else []!r}"
         with theirs:
             self._process = subprocess.Popen(
-                command("keeping", arguments),
+                command("forkserver_main", arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
         self._end = weakref.finalize(self, _end, self._control, self._process)
-        _keepers.add(self)
+        _servers.add(self)
 
     def is_usable(self) -> bool:
-        """Whether it is there, and its workers would inherit what a new process would inherit now."""
+        """Whether it is alive, and its workers would inherit the environment that this process has now."""
         awake = time.monotonic() - self._asked < IDLE_SECONDS / 2 and self._process.poll() is None
         return awake and self.inherited == _inherited() and self.start_method == START
 
     def start(self, *files: int, kind: bytes = WORKER) -> None:
-        """Start a worker that gets these files: lease, channel, stdout, stderr, shared data if any."""
+        """Start a worker with these file descriptors: lease, channel, stdout, stderr, and shared data if any."""
         self.note_use()
-        with suppress(BrokenPipeError):  # A keeper that is dead holds no lease, which tells it.
+        with suppress(BrokenPipeError):  # a dead server has closed the lease, which the caller notices
             socket.send_fds(self._control, [kind], files)
 
     def note_use(self) -> None:
-        """Put off the time at which it counts as idle."""
+        """Restart the idle timer."""
         self._asked = time.monotonic()
 
     def forget(self) -> None:
-        """In a forked copy of the program: leave the keeper to the original."""
+        """In a fork of the program: leave the server to the parent."""
         self._end.detach()
         self._control.close()
         self._process.returncode = 0
 
 
-def current() -> Keeper:
-    """The keeper of this process."""
+def current() -> ForkServer:
+    """The fork server of this process, started if necessary."""
     global _current
     with _lock:
         if _current is None or not _current.is_usable():
-            _current = Keeper(_inherited(), START)
+            _current = ForkServer(_inherited(), START)
         return _current
 
 
-def forget_after_fork(kept: Any) -> None:
-    """Make forked copies of the program call its `forget`."""
-    _keepers.add(kept)
+def forget_after_fork(server: Any) -> None:
+    """Make forks of the program call `server.forget()`."""
+    _servers.add(server)
 
 
 def command(module: str, arguments: str) -> list[str]:
-    """The command of an interpreter like this one that runs `main` of a module of this package."""
+    """The command line for an interpreter like this one that runs `main` of a module of this package."""
     code = f"import sys; sys.path[:] = {import_path()!r}; from {__package__}.{module} import main; main({arguments})"
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     return [os.fsdecode(get_executable()), *flags, "-c", code]
 
 
 def import_path() -> list[str]:
-    """Where this process looks for modules; `sys.path` may hold things that are no text."""
+    """`sys.path` of this process without entries that are not text."""
     return [entry for entry in sys.path if isinstance(entry, str)]
 
 
 def _inherited() -> dict[str, Any]:
-    """What a process has from its parent; libraries read much of it only when they are imported."""
+    """What a process inherits from its parent; many libraries read it only at import."""
     import resource
 
     limits = [resource.getrlimit(number) for number in range(getattr(resource, "RLIM_NLIMITS", 8))]
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    # pytest sets a variable anew for every test, and nobody reads it at import.
+    # pytest changes this variable for every test, and nobody reads it at import.
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
     return {"environment": environment, "limits": limits, "cores": cores}
 
@@ -125,10 +124,10 @@ def _end(control: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 def _forget_all() -> None:
     global _current, _lock
-    for keeper in list(_keepers):
-        keeper.forget()
+    for server in list(_servers):
+        server.forget()
     _current, _lock = None, threading.Lock()
-    _keepers.clear()
+    _servers.clear()
 
 
 os.register_at_fork(after_in_child=_forget_all)

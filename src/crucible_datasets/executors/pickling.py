@@ -1,7 +1,7 @@
-"""Tasks and results as bytes that another process of this machine opens.
+"""Tasks and results as bytes for another process on this machine.
 
-Functions travel by value where they cannot be imported: from the main module, and from modules whose
-import is still going on. Large buffers are written once, to a file without a name that all workers map.
+Functions are pickled by value where workers cannot import them: from the main module, and from modules whose import
+is still in progress. Large buffers are written once, to an unlinked file that all workers map.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _ALIGNED = 64  # as Arrow wants its buffers
 Place = tuple[int, int, bool]  # first byte, length, whether it must not be written to
 
 
-class Parcels:
-    """Packs tasks. The large buffers of all of them are in one file."""
+class TaskPickler:
+    """Pickles tasks, with the large buffers of all of them in one shared file."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
         self._placed: dict[tuple[int, int], Place] = {}
-        self.modules: set[str] = set()  # where others look for what tasks refer to
-        self._held: list[Any] = []  # While a buffer is alive, no other has its address.
+        self.modules: set[str] = set()  # modules that the tasks refer to
+        self._held: list[Any] = []  # keeps buffers alive, so that their addresses stay unique
         self._once: dict[int, tuple[bytes, list[Place]]] = {}
         self._unfinished = unfinished_modules()
 
@@ -56,11 +56,11 @@ class Parcels:
             return content.nbytes < _SMALL
 
         file = io.BytesIO()
-        _Noting(file, self._shared_once, keep_inside, self.modules).dump(value)
+        _ModuleTrackingPickler(file, self._shared_once, keep_inside, self.modules).dump(value)
         return file.getvalue(), places
 
     def _shared_once(self, once: Once[Any]) -> tuple[int, bytes, list[Place]]:
-        """What tasks share, as each of them names it: a worker opens it for the first one only."""
+        """A value that tasks share, pickled once; each worker unpickles it once."""
         if id(once) not in self._once:
             self._once[id(once)] = self._pickled(once.value)
             self._held.append(once)
@@ -72,7 +72,7 @@ class Parcels:
         key = pa.py_buffer(content).address, content.nbytes
         if key not in self._placed:
             self._held.append(content)
-            # Arrow never writes to its buffers, whatever they say.
+            # Arrow never writes to its buffers, even where they claim to be mutable.
             fixed = content.readonly or isinstance(content.obj, pa.Buffer)
             self._placed[key] = self._written(content), content.nbytes, fixed
         return self._placed[key]
@@ -88,13 +88,13 @@ class Parcels:
 
     @property
     def shared(self) -> int | None:
-        """The file of large buffers, if there are any."""
+        """The descriptor of the file with large buffers, if there are any."""
         if self._file is None:
             return None
         self._file.flush()
         return self._file.fileno()
 
-    def __enter__(self) -> Parcels:
+    def __enter__(self) -> TaskPickler:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +103,7 @@ class Parcels:
 
 
 class SharingPickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickles what `named` gives in the place of a `Once`."""
+    """Replaces every `Once` by the persistent id that `named` returns."""
 
     def __init__(self, file: IO[bytes], named: Callable[[Once[Any]], Any] | None, keep: Any) -> None:
         super().__init__(file, 5, keep)
@@ -113,8 +113,8 @@ class SharingPickler(cloudpickle.Pickler):  # type: ignore[misc]
         return self._named(value) if self._named and type(value) is Once else None
 
 
-class _Noting(SharingPickler):
-    """Notes the modules of all that it pickles."""
+class _ModuleTrackingPickler(SharingPickler):
+    """Records the modules of everything that it pickles."""
 
     def __init__(self, file: IO[bytes], named: Callable[[Once[Any]], Any], keep: Any, noted: set[str]) -> None:
         super().__init__(file, named, keep)
@@ -126,7 +126,7 @@ class _Noting(SharingPickler):
 
 
 class SharingUnpickler(pickle.Unpickler):
-    """Opens it again; `known` gives the value of a `Once` for what stands in its place."""
+    """Restores every `Once`; `known` looks up its value by the persistent id."""
 
     def __init__(self, content: bytes, buffers: list[Any], known: Callable[[Any], Any]) -> None:
         super().__init__(io.BytesIO(content), buffers=buffers)
@@ -136,12 +136,12 @@ class SharingUnpickler(pickle.Unpickler):
         return Once(self._known(named))
 
 
-_opened_once: dict[int, Any] = {}  # of a worker, which works for one run
+_opened_once: dict[int, Any] = {}  # in a worker, which serves a single run
 
 
-def opened(parcel: bytes, shared: int | None) -> tuple[str, int, Any]:
+def opened(message: bytes, shared: int | None) -> tuple[str, int, Any]:
     """The title, the rank and the function of a task; `shared` is the file of large buffers."""
-    title, content, places = pickle.loads(parcel)  # noqa: S301  (from the program itself)
+    title, content, places = pickle.loads(message)  # noqa: S301  (from the program itself)
 
     def value_of(named: tuple[int, bytes, list[Place]]) -> Any:
         number, inner, its_places = named
@@ -158,7 +158,7 @@ def opened(parcel: bytes, shared: int | None) -> tuple[str, int, Any]:
 def _buffers(places: list[Place], shared: int | None) -> list[Any]:
     if not places or shared is None:
         return []
-    # What may be written to is private: nobody else sees the change.
+    # Writable buffers are mapped privately: changes stay in this process.
     kinds = {mmap.ACCESS_READ if fixed else mmap.ACCESS_COPY for *_, fixed in places}
     maps = {kind: memoryview(mmap.mmap(shared, 0, access=kind)) for kind in kinds}
     return [
@@ -167,7 +167,7 @@ def _buffers(places: list[Place], shared: int | None) -> list[Any]:
 
 
 def unfinished_modules() -> list[ModuleType]:
-    """Modules that are still being imported. A worker that imported one would run the very import that waits for it."""
+    """Modules whose import is in progress. A worker that imported one would repeat the call that waits for it."""
     return [
         module
         for module in list(sys.modules.values())
@@ -177,7 +177,7 @@ def unfinished_modules() -> list[ModuleType]:
 
 @contextmanager
 def by_value(modules: Sequence[ModuleType]) -> Iterator[None]:
-    """While it is entered, functions of these modules are pickled as what they are, not as their names."""
+    """Within this context, functions of these modules are pickled by value, not by name."""
     known = cloudpickle.list_registry_pickle_by_value() if modules else ()
     added = [module for module in modules if module.__name__ not in known]
     for module in added:
@@ -190,15 +190,15 @@ def by_value(modules: Sequence[ModuleType]) -> Iterator[None]:
 
 
 def packed_result(title: str, result: Any) -> bytes:
-    """What a task gave, as bytes."""
+    """The result of a task, pickled."""
     try:
         return cloudpickle.dumps(result, 5)
     except Exception as error:
         raise NotPicklableError(title, "gave a result that cannot be sent back", error) from error
 
 
-def opened_result(title: str, parcel: bytes) -> Any:
+def opened_result(title: str, message: bytes) -> Any:
     try:
-        return pickle.loads(parcel)  # noqa: S301  (from a worker of this program)
+        return pickle.loads(message)  # noqa: S301  (from a worker of this program)
     except Exception as error:
         raise NotPicklableError(title, "gave a result that cannot be read here", error) from error

@@ -1,4 +1,4 @@
-"""Stage 3 of 6: plain tar archives of samples → a view of the archives themselves, by an index of what lies where."""
+"""Stage 3 of 6: plain tar archives of samples → a view that reads them in place, by an index of their members."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from crucible_datasets.tables.tarfiles import Archive, LocalArchive, RemoteArchi
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, united_all
 
-# Options that change nothing of what an index tells.
+# Options that do not affect the index.
 _HARMLESS = {"scattered": "error", "on_mixed_types": tarindex.MIXED_TYPES}
 
 
 def can_be_indexed(files: Sequence[DataFile], request: Request) -> bool:
-    """Whether these are plain archives, read as an index shows them."""
+    """Whether these are plain archives, read with options that an index supports."""
     if request.format.name != "webdataset" or not files:
         return False
     if any(value != _HARMLESS.get(name, value) for name, value in request.options.items()):
@@ -44,7 +44,7 @@ def view_of_tars(
     cache_dir: str | os.PathLike[str] | None = None,
     fresh: bool = False,
 ) -> View:
-    """All rows and columns of the archives, none of which is read before it is asked for."""
+    """All rows and columns of the archives, read on access."""
     identities = [file.identity if file.elsewhere is not None else identity_of(file.path) for file in files]
     indices = _indices(files, request.on_bad_files, default_cache(cache_dir), num_proc, fresh)
     kinds = [Segment("", features_of(index), file.name) for file, index in zip(files, indices, strict=True)]
@@ -58,7 +58,7 @@ def view_of_tars(
 
 
 def _stated(found: Features, request: Request) -> Features:
-    """The features that were asked for, once they are known to be of these columns."""
+    """The requested features; raises if they are not of these columns."""
     stated = request.features or request.described
     if stated is None:
         return found
@@ -76,7 +76,7 @@ def _archive(file: DataFile, identity: Identity, index: Index) -> Archive:
 def _indices(
     files: Sequence[DataFile], on_bad_files: str, cache: Cache, num_proc: int | None, fresh: bool
 ) -> list[Index]:
-    """The index of each archive: from the cache, or made now, by several processes if that is asked for."""
+    """The index of each archive: from the cache, or built now by up to `num_proc` processes."""
     if not is_caching_enabled():
         return [_made(file, on_bad_files) for file in files]
     keys = [tarindex.key_of(file.identity) for file in files]
@@ -109,7 +109,7 @@ def _folder(cache: Cache, key: str) -> str:
 def _keep(
     files: Sequence[tuple[DataFile, str]], root: str, on_bad_files: str, _rank: int | None, advance: Advance
 ) -> dict[str, Index]:
-    """Put indices into the cache. Those of archives that are not whole are not kept, but given back."""
+    """Put indices into the cache. Those of incomplete archives are not cached, but returned."""
     cache, bad = Cache(root), dict[str, Index]()
     for file, key in files:
         index, broken = _looked_at(file)

@@ -1,4 +1,4 @@
-"""Stage 3 of 6: files of a known format that are named one by one → views."""
+"""Stage 3 of 6: files of a given format → views, for `Dataset.from_csv` and the like."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def splits(
     num_proc: int | None = None,
     **options: Any,
 ) -> dict[str, View]:
-    """The files of each split."""
+    """The rows of each split."""
     return _reader(format, paths, features, How(cache_dir, keep_in_memory, num_proc), options).all()
 
 

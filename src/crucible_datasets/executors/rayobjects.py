@@ -1,6 +1,6 @@
-"""Tasks as objects in Ray's store: what is small as bytes, what is large as buffers that workers map.
+"""Tasks as objects in Ray's object store: pickled bytes, and large buffers out of band, which workers map.
 
-A `Once` is put there once for all tasks that hold it.
+A `Once` is stored once for all tasks that share it.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from weakref import WeakKeyDictionary
 
 from crucible_datasets.exceptions import NotPicklableError
 from crucible_datasets.executors.base import Once, Task
-from crucible_datasets.executors.parcels import SharingPickler, SharingUnpickler, by_value, unfinished_modules
+from crucible_datasets.executors.pickling import SharingPickler, SharingUnpickler, by_value, unfinished_modules
 
 Packed = tuple[bytes, list[tuple[Any, bool]]]  # the bytes; the buffers, and whether they must not be written to
 
 
-# What is in the store, by session, as long as somebody here may send it again: runs that follow each other share it.
+# Values already in the store, with their session: later runs reuse them.
 _stored: WeakKeyDictionary[Once[Any], tuple[str, Any]] = WeakKeyDictionary()
 
 
-class RayParcels:
-    """Packs the tasks of one run."""
+class RayTaskPickler:
+    """Pickles the tasks of one run into Ray's store."""
 
     def __init__(self, ray: Any) -> None:
         self._ray, self._session = ray, session_of(ray)
@@ -42,29 +42,29 @@ class RayParcels:
 
         try:
             with by_value(self._unfinished):
-                parcel = self._ray.put((task.title, rank, packed(task.run, number_of)))
+                message = self._ray.put((task.title, rank, packed(task.run, number_of)))
         except NotPicklableError:
             raise
         except Exception as error:
             raise NotPicklableError(task.title, "cannot be sent to another machine", error) from error
-        return parcel, wanted
+        return message, wanted
 
 
 def session_of(ray: Any) -> str:
-    """What tells this connection to a cluster from others, before and after it."""
+    """An identifier of this connection to a cluster."""
     here = ray.get_runtime_context()
     return f"{here.gcs_address} {here.get_job_id()}"
 
 
 def packed(value: Any, number_of: Any = None) -> Packed:
-    """A value; `number_of` gives numbers to values that are sent on their own."""
+    """A value, pickled; `number_of` numbers the shared values, which are sent separately."""
     import pyarrow as pa
 
     buffers: list[tuple[Any, bool]] = []
 
     def keep(buffer: pickle.PickleBuffer) -> None:
         content = buffer.raw()
-        # Arrow never writes to its buffers, whatever they say.
+        # Arrow never writes to its buffers, even where they claim to be mutable.
         buffers.append((pa.py_buffer(content), content.readonly or isinstance(content.obj, pa.Buffer)))
 
     file = io.BytesIO()
@@ -73,11 +73,11 @@ def packed(value: Any, number_of: Any = None) -> Packed:
 
 
 def opened(packed: Packed, once: Any = None) -> Any:
-    """What was packed; `once` gives a shared value by its number."""
+    """The unpickled value; `once` looks up a shared value by its number."""
     content, buffers = packed
     return SharingUnpickler(content, [_usable(*buffer) for buffer in buffers], once).load()
 
 
 def _usable(buffer: Any, fixed: bool) -> Any:
-    """A buffer of the store, which is the same for all workers of a node; a copy if it may be written to."""
+    """A read-only buffer shared by all workers of a node; a copy if the value may be written to."""
     return buffer if fixed else bytearray(buffer)

@@ -1,7 +1,7 @@
-"""Names that Hugging Face `datasets` keeps to itself, and that libraries built on it read all the same.
+"""Private attributes of Hugging Face `datasets` that libraries built on it use nevertheless.
 
-TRL asks streams for `_formatting` and datasets for `_get_cache_file_path`, sentence-transformers for `_format_kwargs`;
-scripts look at `_data`, `_info` and `_head`. Here they only tell what public names tell too.
+TRL reads `_formatting` of streams and `_get_cache_file_path` of datasets, sentence-transformers reads `_format_kwargs`,
+and scripts use `_data`, `_info` and `_head`. All of them are derived from the public API here.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from crucible_datasets.tables.view import View
 
 
-# What a dataset keeps of its own; other attributes are what a user, or a class of theirs, has set.
+# Instance attributes of `Dataset` itself; any others were set by a user or a user's subclass.
 _OWN = frozenset({"_view", "_indexes", "_reader", "info", "errors"})
 
 
-class InnerNamesOfRows:
-    """What others read of a `Dataset`."""
+class PrivateDatasetNames:
+    """The private names of `Dataset`."""
 
     _view: View
     if TYPE_CHECKING:
@@ -108,8 +108,8 @@ class Formatting:
     format_type: str
 
 
-class InnerNamesOfStreams:
-    """What others read of an `IterableDataset`."""
+class PrivateStreamNames:
+    """The private names of `IterableDataset`."""
 
     _stream: Stream
     if TYPE_CHECKING:

@@ -1,11 +1,11 @@
-"""Entries that are made in parts, and what becomes of them when their maker stops before the end.
+"""Entries that are made in parts, and how finished parts survive when their maker stops before the end.
 
     root/.work/<name>~<owner>.parts  being made in parts
-    root/.work/<name>~<owner>.left   left by a maker that died or failed: finished parts and nothing else
-        …/plan.json                  what was to be made
+    root/.work/<name>~<owner>.left   abandoned by a maker that died or failed: finished parts and nothing else
+        …/plan.json                  the entry that was being made
 
-A maker takes over what was left by renaming it, which only one of many can do, and which leaves
-nothing at the old path for anybody who still writes there.
+The next maker takes over an abandoned folder by renaming it: only one process can succeed, and nothing remains at the
+old path for a process that might still write there.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MADE_IN_PARTS, LEFT = ".parts", ".left"
 
 @contextmanager
 def resumed(work: str, folder: str, key: str, facts: Mapping[str, Any]) -> Iterator[None]:
-    """Have the empty `folder` take over the finished parts of `key`; when the block fails, they are left again."""
-    keep_parts_of_the_dead(work, os.path.basename(folder))
-    candidates = [entry for entry in left_in(work) if entry.key == key]
+    """Move finished parts of `key`, if any, into the empty `folder`; if the block fails, keep them for another try."""
+    salvage_abandoned(work, os.path.basename(folder))
+    candidates = [entry for entry in partial_entries(work) if entry.key == key]
     try:
         if any(_taken_over(entry.folder, folder) for entry in sorted(candidates, key=lambda entry: -entry.size)):
             Parts(folder).remove_unfinished(thorough=True)
@@ -37,12 +37,12 @@ def resumed(work: str, folder: str, key: str, facts: Mapping[str, Any]) -> Itera
             _write_plan(folder, key, facts)
         yield
     except BaseException:
-        leave(folder)
+        abandon(folder)
         raise
 
 
-def leave(folder: str) -> None:
-    """Give up a folder in which an entry was being made in parts; the finished ones stay for others."""
+def abandon(folder: str) -> None:
+    """Give up a folder in which an entry was being made; its finished parts stay for the next maker."""
     what = os.path.basename(folder).partition("~")[0]
     left = os.path.join(os.path.dirname(folder), unfinished_name(what, LEFT))
     with suppress(OSError):
@@ -50,8 +50,8 @@ def leave(folder: str) -> None:
         _keep_finished_parts(left)
 
 
-def keep_parts_of_the_dead(work: str, name: str | None = None) -> None:
-    """Of what dead makers left, keep finished parts only; of one entry or of all."""
+def salvage_abandoned(work: str, name: str | None = None) -> None:
+    """Reduce what dead makers left to its finished parts, for one entry or for all."""
     what = None if name is None else name.partition("~")[0]
     for path, parts in list(unfinished_in(work, what)):
         with suppress(FileNotFoundError):
@@ -59,11 +59,11 @@ def keep_parts_of_the_dead(work: str, name: str | None = None) -> None:
             if parts.suffix == LEFT:
                 _keep_finished_parts(path)
             elif parts.suffix == MADE_IN_PARTS and is_abandoned(parts.owner, silent_for):
-                leave(path)
+                abandon(path)
 
 
-def left_in(work: str) -> Iterator[Entry]:
-    """The unfinished entries that no process is making now."""
+def partial_entries(work: str) -> Iterator[Entry]:
+    """The abandoned entries, with the parts that are finished."""
     for path, parts in unfinished_in(work):
         plan = _plan(path) if parts.suffix == LEFT else None
         finished = Parts(path)
@@ -73,17 +73,17 @@ def left_in(work: str) -> Iterator[Entry]:
             yield Entry(key, path, facts, created, last, finished.known(), is_whole=False)
 
 
-def remove_left(work: str, key: str) -> bool:
-    """Remove what was left of an entry; whether there was anything."""
-    folders = [entry.folder for entry in left_in(work) if entry.key == key]
+def remove_partial(work: str, key: str) -> bool:
+    """Remove the finished parts of an entry; whether there were any."""
+    folders = [entry.folder for entry in partial_entries(work) if entry.key == key]
     for folder in folders:
         remove_tree(folder)
     return bool(folders)
 
 
 def _taken_over(left: str, folder: str) -> bool:
-    with suppress(OSError):  # somebody else was first
-        # Silent folders do not count as being made.
+    with suppress(OSError):  # another process was first
+        # A stale folder would not count as a claim.
         os.utime(left)
         os.rename(left, folder)
         return True

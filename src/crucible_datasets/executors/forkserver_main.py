@@ -1,4 +1,4 @@
-"""What the keeper does, in its own process: it starts workers, tells how they ended, and leaves none behind."""
+"""What runs in the fork server: it starts workers, reports how they ended, and kills those that are left behind."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from crucible_datasets.exceptions import NOT_STARTED
-from crucible_datasets.executors.keeper import EXIT_CODE, IDLE_SECONDS, IMPORTS, KEEPER, command
+from crucible_datasets.executors.forkserver import EXIT_CODE, FORK_SERVER, IDLE_SECONDS, IMPORTS, command
 
 if TYPE_CHECKING:
-    from crucible_datasets.executors.seasoning import Seasoning
+    from crucible_datasets.executors.preloading import Preloader
 
 
 def main(control: int, start: str, modules: Iterable[str]) -> None:
-    """Start workers until the program closes its end."""
-    signal.signal(signal.SIGINT, _nothing)  # The program decides what an interrupt means, and stops the workers.
+    """Start workers until the program closes its end of the control socket."""
+    signal.signal(signal.SIGINT, _nothing)  # the program handles interrupts, and stops the workers
     warnings.simplefilter("ignore")
     for name in modules:
         try:
             importlib.import_module(name)
-        except Exception:  # noqa: BLE001, S112  (whoever needs it will say so)
+        except Exception:  # noqa: BLE001, S112  (the task that needs it will raise the error)
             continue
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=control) as socket_of_program:
-        _Keeping(socket_of_program, start).go_on()
+        _Server(socket_of_program, start).serve()
 
 
 def _nothing(*_: Any) -> None: ...
 
 
-class _Keeping:
+class _Server:
     def __init__(self, control: socket.socket, start: str) -> None:
         self.control, self.start = control, start
         self.leases: dict[int, socket.socket] = {}
         self.doomed: set[int] = set()
-        self.seasoning: Seasoning | None = None
+        self.preloader: Preloader | None = None
         self.ended, ended = socket.socketpair()
         for end in (self.ended, ended):
             end.setblocking(False)
         self._ended = ended
         signal.signal(signal.SIGCHLD, _nothing)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})  # The thread that started it may block signals.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})  # the thread that started us may have blocked it
         signal.set_wakeup_fd(ended.fileno(), warn_on_full_buffer=False)
 
-    def go_on(self) -> None:
+    def serve(self) -> None:
         try:
             while self._round():
                 self._reap()
@@ -70,7 +70,7 @@ class _Keeping:
             self.ended.recv(4096)
         for lease in held.keys() & set(ready):
             self.doomed.add(held[lease])
-            os.kill(held[lease], signal.SIGKILL)  # The program gave it up: nothing else makes it readable here.
+            os.kill(held[lease], signal.SIGKILL)  # a lease becomes readable only when the program closes it
         return self._started() if self.control in ready else bool(ready)
 
     def _reap(self) -> None:
@@ -101,11 +101,11 @@ class _Keeping:
         return True
 
     def _import(self, order: int) -> None:
-        from crucible_datasets.executors.seasoning import Seasoning
+        from crucible_datasets.executors.preloading import Preloader
 
-        self.seasoning = self.seasoning or Seasoning()
-        with open(order) as lines, suppress(OSError):  # Perhaps the program is gone.
-            self.control.sendall(self.seasoning.import_(lines.readline()).encode() + b"\n")
+        self.preloader = self.preloader or Preloader()
+        with open(order) as lines, suppress(OSError):  # the program may be gone
+            self.control.sendall(self.preloader.import_(lines.readline()).encode() + b"\n")
 
     def _fork(self, lease: socket.socket, files: list[int], asked: bytes) -> int:
         pid = os.fork()
@@ -120,10 +120,10 @@ class _Keeping:
                 os.dup2(err, 2)
                 os.close(out)
                 os.close(err)
-                if self.seasoning is not None:
-                    self.seasoning.forget_endings()
-                _keep(channel) if asked == KEEPER else _work(channel, *shared)
-            except BaseException:  # noqa: BLE001  (it ends here, not in the keeper)
+                if self.preloader is not None:
+                    self.preloader.disarm_finalizers()
+                _serve(channel) if asked == FORK_SERVER else _work(channel, *shared)
+            except BaseException:  # noqa: BLE001  (it must not continue in the server's code)
                 sys.excepthook(*sys.exc_info())
             finally:
                 os._exit(1)
@@ -136,13 +136,13 @@ def _work(channel: int, *shared: int) -> NoReturn:
     worker.main(channel, *shared)
 
 
-def _keep(control: int) -> NoReturn:
-    """Be a keeper of its own, to be seasoned."""
+def _serve(control: int) -> NoReturn:
+    """Run as a fork server of its own, which will preload packages."""
     from crucible_datasets.executors import worker
 
     worker.die_with_parent()
     with socket.socket(fileno=control) as socket_of_program:
-        _Keeping(socket_of_program, "fork").go_on()
+        _Server(socket_of_program, "fork").serve()
     worker.leave()
 
 
@@ -156,5 +156,5 @@ def _spawn(files: list[int]) -> int:
 
 
 def _tell(lease: socket.socket, code: int) -> None:
-    with lease, suppress(OSError):  # Perhaps nobody asks any more.
+    with lease, suppress(OSError):  # the program may be gone
         lease.sendall(EXIT_CODE.pack(code))

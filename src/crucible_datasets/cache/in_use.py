@@ -1,7 +1,7 @@
-"""Which entries are in use: those that a process found or made which still lives.
+"""Which entries are in use: those that a running process has found or made.
 
-Each process keeps one small file with a line for every entry it has touched. It counts as long
-as the process lives, or for a day when the process belongs to another machine.
+Each process keeps one small file with a line for every entry it has touched. The file counts as long as the process
+is alive, or for a day if the process runs on another machine.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ _SUFFIX = ".uses"
 
 
 class Uses:
-    """The uses of a cache, as its processes note them in the folder `work`."""
+    """The entries in use, as the processes that share a cache record them in the folder `work`."""
 
     def __init__(self, work: str) -> None:
         self._work = work
         self._noted: dict[str, tuple[str, set[str]]] = {}
 
     def note(self, name: str) -> None:
-        """This process uses an entry from now on."""
+        """Record that this process uses an entry."""
         path, noted = self._noted.setdefault(
             me(), (os.path.join(self._work, unfinished_name("process", _SUFFIX)), set())
         )
         if name in noted:
             return
-        with suppress(OSError):  # a cache that only others may write to; they cannot know of us
+        with suppress(OSError):  # a read-only cache: its owners cannot know of us
             os.makedirs(self._work, exist_ok=True)
             with open(path, "a", encoding="utf-8") as file:
                 file.write(f"{name}\n")

@@ -1,7 +1,6 @@
-"""What the packages beside the API ask of data and users do not: its bounds, the order of its rows, its way elsewhere.
+"""What `benchmarks`, `evaluation` and `viewer` need from a dataset beyond the public API.
 
-`benchmarks`, `evaluation` and `viewer` are built on the public API and on these functions; no other code of them looks
-into a dataset.
+They are built on the public API and on these functions, and access no other internals of a dataset.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ if TYPE_CHECKING:
 
 
 def media_roots(data: Dataset | IterableDataset) -> Roots | None:
-    """The folders that paths in the data may lead into; None where nothing bounds them."""
+    """The folders that media paths in the data may point into; None if unrestricted."""
     return data._view.media_roots if isinstance(data, Dataset) else data._stream.media_roots
 
 
 def with_media_roots(dataset: Dataset, roots: Roots | None) -> Dataset:
-    """The same rows, whose paths may lead into these folders."""
+    """The same rows, with media paths restricted to these folders."""
     return Dataset._of(replace(dataset._view, media_roots=roots))
 
 
 def bounded_features(dataset: Dataset) -> Features:
-    """The features, whose media open nothing outside of the folders of the data."""
+    """The features, whose media open no file outside the media roots."""
     return dataset._view.readable
 
 
 def stored_rows(dataset: Dataset) -> Rows:
-    """Which rows of its table a dataset shows: a range where they lie side by side."""
+    """The row indices of its table that a dataset shows: a range if contiguous, else an array."""
     return dataset._view.rows
 
 
 def carried(dataset: Dataset, sees_files: bool) -> Dataset:
-    """The dataset as another machine reads it; `sees_files` says whether that finds the files of this one."""
+    """The dataset in a form that another machine can read; `sees_files` says whether it shares our file system."""
     from crucible_datasets.ops.carrying import carried
 
     return Dataset._of(carried(dataset._view, range(len(dataset)), sees_files))

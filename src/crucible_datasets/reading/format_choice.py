@@ -1,4 +1,4 @@
-"""Stage 2 of 6: which format files have, by the extensions most of them carry."""
+"""Stage 2 of 6: the format of files, by their most frequent extension."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of
 from crucible_datasets.reading.compression import named_compression
 
-# When extensions are equally frequent, the one that comes first here wins, then the last by the alphabet.
+# When extensions are equally frequent, the first in this list wins, then the alphabetically last.
 _PREFERRED = (".parquet", ".lance", ".vortex", ".arrow", ".jsonl", ".json", ".csv")
 _METADATA = frozenset({"metadata.csv", "metadata.jsonl", "metadata.parquet"})
-# Formats that are recognised, so that their files are not taken for something else, but cannot be read yet.
+# Formats that are recognised, so that their files are not mistaken for others, but cannot be read yet.
 _RECOGNISED = {
     "webdataset": ".tar",
     "harbor": ".toml .md",
@@ -42,35 +42,35 @@ _RECOGNISED = {
 
 
 def extensions() -> dict[str, str]:
-    """Every extension that is recognised, and the name of its format."""
+    """The name of the format of every recognised extension."""
     found = {extension: name for name, several in _RECOGNISED.items() for extension in several.split()}
     return found | {extension: name for name in FORMATS for extension in _spelled(FORMATS[name])}
 
 
 def _spelled(format: Format) -> tuple[str, ...]:
-    """The extensions of a format as names have them: those of media also in capitals, as cameras write them."""
+    """The extensions of a format as they occur in file names: for media also in upper case, as cameras write them."""
     small = format.extensions
     return small if format.folder is None else (*small, *map(str.upper, small))
 
 
 def is_missing_file(name: str) -> bool:
-    """Whether a name is that of a data file which is not there, and so nothing that the Hub could know either."""
+    """Whether a name looks like that of a data file, which does not exist, so that the Hub need not be asked."""
     extension = os.path.splitext(named_compression(name)[0])[1]
-    # Most names of repositories end here, before every format is imported to ask for its extensions.
+    # Most repository names return here, before every format is imported for its extensions.
     if not extension or any(sign in name for sign in ("://", "*")) or os.path.exists(name):
         return False
     return extension in extensions()
 
 
 def stem_of(path: str) -> str:
-    """What a file is called without its folder, format and compression: `llama-3.1` of `runs/llama-3.1.csv.gz`."""
+    """A file's name without folder, format and compression: `llama-3.1` for `runs/llama-3.1.csv.gz`."""
     bare = named_compression(os.path.basename(path.rstrip("/")))[0]
     stem, extension = os.path.splitext(bare)
     return stem if extension.lower() in extensions() else bare
 
 
 def format_of(files: Mapping[str, Sequence[str]], place: str) -> Format:
-    """The one format of the files of all splits."""
+    """The common format of the files of all splits."""
     if format := _called_as_extension([path for paths in files.values() for path in paths]):
         return format
     known = extensions()
@@ -84,7 +84,7 @@ def format_of(files: Mapping[str, Sequence[str]], place: str) -> Format:
 
 
 def _called_as_extension(paths: Sequence[str]) -> Format | None:
-    """The format of files that all end alike, if it is called as they end: no other format is imported then."""
+    """The format if all files have one extension, which is its name: then no other format need be imported."""
     ends = {_file_name(path).partition(".")[2] for path in paths}
     end = next(iter(ends)) if len(ends) == 1 else ""
     if f".{end}" not in _PREFERRED or any(_file_name(path) in _METADATA for path in paths):
@@ -122,7 +122,7 @@ def _voted(paths: Sequence[str], known: Mapping[str, str]) -> str | None:
 
 
 def _voted_inside(archives: Sequence[str], known: Mapping[str, str]) -> str | None:
-    """The extension of most files in archives, the first of several; metadata count where there is nothing else."""
+    """The most frequent extension in archives, the first if tied; metadata files count only if there are no others."""
     few = islice(archives, config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE)
     members = [member for archive in few for member in _members(archive)]
     media = [member for member in members if _file_name(member) not in _METADATA]
@@ -147,7 +147,7 @@ def suffixes(path: str, known: Iterable[str]) -> list[str]:
 
 
 def of_format(paths: Sequence[str], format: Format) -> list[str]:
-    """The files that have an extension of the format, archives, which may hold some, and metadata of media."""
+    """The files with an extension of the format, archives, which may contain some, and metadata files of media."""
     more = _METADATA if format.folder is not None else ()
     known = frozenset(_spelled(format))
     return [path for path in paths if suffixes(path, known) or _is_zip(path) or _file_name(path) in more]

@@ -1,7 +1,7 @@
-"""What a seasoned keeper does before it starts workers: it imports packages, and finds out whether it may be copied.
+"""What a preloaded server does before it forks workers: import packages, and check that it is still safe to fork.
 
-It may not when an import has started a thread that does not end before a copy is made, has opened a device or a
-connection, or has imported a module of the user, which workers must see as it is when they start.
+It is unsafe if an import has started a thread that survives a fork in the parent, has opened a device or a connection,
+or has imported a module of the user, which workers must see in its current version.
 """
 
 from __future__ import annotations
@@ -22,52 +22,52 @@ from typing import Any
 
 from crucible_datasets.executors.packages import of_users
 
-# pyarrow has one. It is stopped while a process is copied, by jemalloc itself.
+# A thread of pyarrow's allocator. jemalloc stops it during a fork.
 _HARMLESS = "jemalloc_bg_thd"
 
 
-class Seasoning:
-    """Imports of this process, and whether it may be copied after them."""
+class Preloader:
+    """Imports packages, and reports whether this process may be forked afterwards."""
 
     def __init__(self) -> None:
         self._modules = set(sys.modules)
 
     def import_(self, order: str) -> str:
-        """Import the modules of an order, for a program at its place. The one after which copies are unsafe, if any."""
+        """Import the modules of an order. The name of the one after which forking is unsafe, else an empty text."""
         asked = json.loads(order)
         with suppress(OSError):
             os.chdir(asked["folder"])
         sys.path[:], sys.argv[:] = asked["path"], asked["arguments"]
         importlib.invalidate_caches()
         files = set(_files())
-        with _endings_of_its_own():
+        with _exit_functions_of_this_process_only():
             unsafe = next((name for name in asked["modules"] if not self._is_safe_with(name, files)), "")
         signal.signal(signal.SIGINT, lambda *_: None)
-        _be_quiet_again()
+        _reset_output()
         gc.collect()
         gc.freeze()
         return unsafe
 
     def _is_safe_with(self, name: str, files: set[tuple[str, str]]) -> bool:
-        with suppress(BaseException):  # Whoever needs it will say so.
+        with suppress(BaseException):  # the task that needs it will raise the error
             importlib.import_module(name)
         opened = set(_files()) - files
         return _is_alone() and not of_users(sys.modules.keys() - self._modules) and all(map(_is_plain, opened))
 
-    def forget_endings(self) -> None:
-        """In a worker: what its keeper has opened for all is not to be closed at the end of one."""
+    def disarm_finalizers(self) -> None:
+        """In a worker: do not run finalizers of objects that the server created for all workers."""
         for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
             finalizer.atexit = False
 
 
 @contextmanager
-def _endings_of_its_own() -> Iterator[None]:
-    """Functions that are registered meanwhile run at the end of the process that registered them, not of its copies."""
+def _exit_functions_of_this_process_only() -> Iterator[None]:
+    """Exit functions that imports register run when this process exits, not when its forks do."""
     register = atexit.register
 
     def register_here(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
         is_for_all = function == weakref.finalize._exitfunc  # type: ignore[attr-defined]
-        register(function if is_for_all else _Ending(function), *args, **kwargs)
+        register(function if is_for_all else _ExitFunction(function), *args, **kwargs)
         return function
 
     atexit.register = register_here  # type: ignore[assignment]
@@ -77,7 +77,7 @@ def _endings_of_its_own() -> Iterator[None]:
         atexit.register = register
 
 
-class _Ending:
+class _ExitFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.process = function, os.getpid()
 
@@ -91,17 +91,17 @@ class _Ending:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _be_quiet_again() -> None:
-    """A worker would say all of it once more."""
+def _reset_output() -> None:
+    """Flush what imports have printed, which forks would print again, and remove log handlers that they installed."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    # It gets those of the program.
+    # Workers get the handlers of the program.
     logging.root.handlers[:] = [each for each in logging.root.handlers if type(each) is not logging.StreamHandler]
 
 
 def _is_alone() -> bool:
-    """Whether there is one thread. Those of OpenBLAS end before a process is copied, so one copy tells."""
+    """Whether there is only one thread. OpenBLAS ends its threads before a fork, so a trial fork tells."""
     if _threads() > 1:
         pid = os.fork()
         if pid == 0:
@@ -120,7 +120,7 @@ def _threads() -> int:
 
 def _files() -> Iterator[tuple[str, str]]:
     for number in os.listdir("/proc/self/fd"):
-        with suppress(OSError):  # The one that listed them is closed.
+        with suppress(OSError):  # the descriptor of the listing itself is closed by now
             yield number, os.readlink(f"/proc/self/fd/{number}")
 
 

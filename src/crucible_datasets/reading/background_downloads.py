@@ -1,8 +1,8 @@
-"""Stage 2 of 6: files on their way to this disk.
+"""Stage 2 of 6: files that are downloaded in the background while others are read.
 
-The first comes alone, while it is found out what is in all of them, so that the first row is early; then several at a
-time. Whoever needs a file waits for that one. The program ends when all are here, or when it fails: what came by then
-is not fetched again.
+The first file is downloaded alone, while the footers of all files are read, so that the first row comes early; then
+several at a time. Whoever reads a file waits for that one. The program exits when all downloads are done, or when it
+fails; what has arrived by then is not downloaded again.
 """
 
 from __future__ import annotations
@@ -25,58 +25,58 @@ _WORKERS = 8
 _at_once = threading.BoundedSemaphore(_WORKERS)
 
 
-def _none_at_work() -> None:
-    # In a forked process nobody works: those who held the semaphore are not there to let go of it.
+def _forget_holders() -> None:
+    # The threads that held the semaphore do not exist in a forked process, and could never release it.
     global _at_once
     _at_once = threading.BoundedSemaphore(_WORKERS)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_none_at_work)
+    os.register_at_fork(after_in_child=_forget_holders)
 
 
 class _AbandonedError(Exception):
-    """The program has failed while a file was coming; what came of it stays for the next one."""
+    """The program has failed during a download; what has arrived is kept for the next run."""
 
 
-class Arrivals:
-    """Some files that `bring(path, advance)` fetches, each once."""
+class BackgroundDownloads:
+    """Files that `download(path, advance)` fetches, each once."""
 
-    def __init__(self, bring: Callable[[str, Advance], None], paths: Sequence[str], size: int, title: str) -> None:
-        self._bring, self._process = bring, os.getpid()
-        self._left = dict.fromkeys(paths)  # in their order, and each is found at once
+    def __init__(self, download: Callable[[str, Advance], None], paths: Sequence[str], size: int, title: str) -> None:
+        self._download, self._process = download, os.getpid()
+        self._left = dict.fromkeys(paths)  # an ordered set
         self._here = {path: threading.Event() for path in paths}
         self._unsettled = len(self._here)
         self._shown = progress.Transfer(title, size, len(self._here))
         self._lock, self._first_came = threading.Lock(), threading.Event()
 
-    def file(self, path: str) -> Arrival:
-        """One of them."""
-        return Arrival(self, path)
+    def file(self, path: str) -> PendingFile:
+        """One of the files, to wait for."""
+        return PendingFile(self, path)
 
     @contextmanager
-    def beginning(self) -> Iterator[None]:
-        """Fetch the first file during the block and all others after it, beside what is going on; none if it fails."""
-        _start(self._bring_first)
+    def started(self) -> Iterator[None]:
+        """Download the first file during the block and all others after it, in threads; none if the block fails."""
+        _start(self._download_first)
         try:
             yield
         except BaseException:
-            self._leave_the_rest()
+            self._abandon_the_rest()
             raise
-        # All at once, though they wait for the first file: a program that is ending may start no more of them.
+        # All threads start now, though they wait for the first file: a program that is exiting cannot start any.
         for _ in range(min(_WORKERS, len(self._here) - 1)):
-            _start(self._bring_rest)
+            _start(self._download_rest)
 
     def wait(self, path: str) -> None:
-        """Have a file on this disk: wait for it if it is coming, else fetch it now."""
-        if os.getpid() != self._process:  # a copy of the process that fetches: nobody works here
-            self._bring(path, _unseen)
+        """Return when a file is on this disk: wait for its download, or download it now."""
+        if os.getpid() != self._process:  # a fork, in which no thread downloads
+            self._download(path, _no_progress)
         elif self._taken(path):
             self._fetch(path, self._shown.update)
         elif not self._here[path].is_set():
             self._here[path].wait()
         if not os.path.exists(path):
-            self._bring(path, _unseen)  # it failed before; who needs it gets the error
+            self._download(path, _no_progress)  # the download failed; whoever needs the file gets the error
 
     def _taken(self, path: str) -> bool:
         with self._lock:
@@ -84,14 +84,14 @@ class Arrivals:
             self._left.pop(path, None)
             return waits
 
-    def _bring_first(self) -> None:
+    def _download_first(self) -> None:
         try:
             if (path := self._next()) is not None:
                 self._try(path)
         finally:
             self._first_came.set()
 
-    def _bring_rest(self) -> None:
+    def _download_rest(self) -> None:
         self._first_came.wait()
         while (path := self._next()) is not None:
             self._try(path)
@@ -111,12 +111,12 @@ class Arrivals:
             pass
         except StorageError as error:
             logger.warning("The files that are still missing are fetched when they are read: %s", error)
-            self._leave_the_rest()
+            self._abandon_the_rest()
         except Exception as error:  # noqa: BLE001 - whatever it was, who needs the file meets it again
             logger.warning("%s did not come, and is fetched again when it is read: %s", path, error)
 
-    def _leave_the_rest(self) -> None:
-        """A full disk stays full: who needs one of the others meets the error, and nobody reads it twenty times."""
+    def _abandon_the_rest(self) -> None:
+        """Stop after an error that would recur for every file, such as a full disk, and log it only once."""
         with self._lock:
             left, self._left = list(self._left), {}
             self._unsettled -= len(left)
@@ -133,8 +133,8 @@ class Arrivals:
 
     def _fetch(self, path: str, advance: Advance) -> None:
         try:
-            self._bring(path, advance)
-            self._shown.file_came()
+            self._download(path, advance)
+            self._shown.file_done()
         finally:
             self._here[path].set()
             with self._lock:
@@ -145,14 +145,14 @@ class Arrivals:
 
 
 @dataclass(frozen=True, eq=False)
-class Arrival:
-    """A file that is on its way, with others."""
+class PendingFile:
+    """A file that is being downloaded in the background."""
 
-    all: Arrivals
+    all: BackgroundDownloads
     path: str
 
     def wait(self) -> None:
-        """Have it on this disk."""
+        """Return when it is on this disk."""
         self.all.wait(self.path)
 
 
@@ -161,9 +161,9 @@ def _start(work: Callable[[], None]) -> None:
 
 
 def _has_failed() -> bool:
-    """Whether the program ended with an error: nobody will want the rest now."""
+    """Whether the program has ended with an error, so that nobody needs the rest."""
     return not threading.main_thread().is_alive() and hasattr(sys, "last_value")
 
 
-def _unseen(number: int) -> None:
-    """Progress that nobody looks at."""
+def _no_progress(number: int) -> None:
+    """Ignore progress."""
