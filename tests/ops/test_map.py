@@ -17,7 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible_datasets import Dataset, DatasetDict, Features, List, Value, config, disable_caching, enable_caching
+from crucible_datasets import (
+    Dataset,
+    DatasetDict,
+    Features,
+    Image,
+    List,
+    Value,
+    config,
+    disable_caching,
+    enable_caching,
+)
 from crucible_datasets.exceptions import FunctionResultError, RowCountError
 from crucible_datasets.ops.mapping import shards
 
@@ -546,3 +556,33 @@ def test_batched_lists_and_tables_come_back_as_arrow():
     made = dataset.map(lambda table: table.append_column("b", pa.array([1.5] * len(table))), batched=True)
     assert made.format["type"] == "arrow"
     assert made.with_format(None).to_dict() == {"a": [1, 2, 3], "b": [1.5] * 3}
+
+
+def test_a_batch_reads_only_the_columns_that_its_function_looks_at():
+    """Also by way of `values` and `items`, which many functions use to learn how many rows there are."""
+    pictures = Dataset.from_dict({"n": [1, 2], "picture": [{"bytes": b"no picture", "path": None}] * 2})
+    pictures = pictures.cast_column("picture", Image())
+    sizes = [
+        lambda batch: {"size": [len(next(iter(batch.values())))] * 2},
+        lambda batch: {"size": [len(next(iter(batch.items()))[1])] * 2},
+    ]
+    for size in sizes:
+        assert pictures.map(size, batched=True)["size"][:] == [2, 2]
+        stream = pictures.to_iterable_dataset().map(size, batched=True, remove_columns=["picture"])
+        assert [row["size"] for row in stream] == [2, 2]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_a_function_changes_inside_of_a_removed_column_is_gone_with_it(stream):
+    def emptied(batch):
+        sizes = [len(tags) for tags in batch["tags"]]
+        for tags in batch["tags"]:
+            tags.clear()
+        for names in batch["names"]:
+            names.append("new")
+        return {"size": sizes}
+
+    data = Dataset.from_dict({"tags": [[1], [2, 3]], "names": [["a"], []]})
+    rows = (data.to_iterable_dataset() if stream else data).map(emptied, batched=True, remove_columns=["tags"])
+    assert list(rows) == [{"names": ["a", "new"], "size": 1}, {"names": ["new"], "size": 2}]
+    assert data["tags"][:] == [[1], [2, 3]]

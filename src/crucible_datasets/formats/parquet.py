@@ -373,9 +373,9 @@ def byte_count(size: str | int) -> int:
 def _leaf_options(features: Features) -> dict[str, Any]:
     """Media are compressed already; everything else gets snappy and dictionaries."""
     compression, dictionaries, encodings = {}, [], {}
-    for name, feature in features.items():
+    for (name, feature), field in zip(features.items(), features.type, strict=True):
         media = any_leaf(feature, (Media,))
-        for leaf in _leaf_paths(name, features.arrow_schema.field(name).type):
+        for leaf in _leaf_paths(name, field.type):
             compression[leaf] = "none" if media else "snappy"
             if media:
                 encodings[leaf] = "PLAIN"

@@ -182,14 +182,16 @@ def _needs_cast(view: View, features: Features) -> bool:
 
 
 def _with_features(table: pa.Table, features: Features) -> pa.Table:
-    return pa.table({name: _column(table, name, feature) for name, feature in features.items()})
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    return pa.table(
+        {name: _column(columns.get(name), table.num_rows, name, feature) for name, feature in features.items()}
+    )
 
 
-def _column(table: pa.Table, name: str, feature: Any) -> pa.ChunkedArray:
+def _column(column: pa.ChunkedArray | None, num_rows: int, name: str, feature: Any) -> pa.ChunkedArray:
     target = storage_type(feature)
-    if name not in table.column_names:
-        return pa.chunked_array([pa.nulls(table.num_rows, target)])
-    column = table.column(name)
+    if column is None:
+        return pa.chunked_array([pa.nulls(num_rows, target)])
     # Equal types need no cast, and labels that were checked once need no second check.
     return column if column.type == target else cast_column(column, feature, name)
 

@@ -66,11 +66,14 @@ class Shown:
 
 
 class BatchBlock(Columns):
-    """A batch as lazy rows see it: `values` of a column for rows, `column` for the whole batch."""
+    """A batch as lazy rows see it: `values` of a column for rows, `column` for the whole batch.
 
-    def __init__(self, batch: Batch, shown: Shown) -> None:
+    Of the columns in `kept` it is noticed what a function of batches changes inside of them.
+    """
+
+    def __init__(self, batch: Batch, shown: Shown, kept: Sequence[str] = ()) -> None:
         super().__init__(batch.names if batch.table is None else list(batch.features or ()))
-        self.given, self.shown = batch, shown
+        self.given, self.shown, self.kept = batch, shown, kept
         self.brought: set[str] = set()  # columns that the rows of the batch brought with them
         self._traces: dict[str, Trace] = {}  # what columns were made of when they were handed out
 
@@ -135,13 +138,13 @@ class BatchBlock(Columns):
         if not shown.is_python:
             return shown.column(batch.column(name))
         values = batch.column(name)
-        if not is_media((batch.features or Features()).get(name)):
+        if name in self.kept and not is_media((batch.features or Features()).get(name)):
             self._traces[name] = trace(values)
         return values
 
-    def changed(self, names: Iterable[str]) -> dict[str, Any]:
+    def changed(self) -> dict[str, Any]:
         """Those columns of the batch that the function changed in place."""
-        read = [name for name in names if name in self._traces]
+        read = [name for name in self.kept if name in self._traces]
         return {name: self.columns[name] for name in read if not is_unchanged(self._traces[name], self.columns[name])}
 
 

@@ -85,13 +85,13 @@ class MappedBatches(Calling):
 
     def _rows_of(self, batch: Batch, index: int, loop: Loop) -> Batch:
         batch = batch.even()
-        block = BatchBlock(batch, self.shown)
+        before = [name for name in batch.names if name not in self.removed]
+        block = BatchBlock(batch, self.shown, before)
         result = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)
         block.let_go()
         if self.shown.is_frame:
             return _of_frame(result, self.call, self.removed)
-        before = [name for name in batch.names if name not in self.removed]
-        columns = {**block.changed(before), **_returned(result, self.call, self.removed)}
+        columns = {**block.changed(), **_returned(result, self.call, self.removed)}
         num_rows = _equal_length(columns)
         kept = [name for name in before if name not in columns]
         if num_rows is None:

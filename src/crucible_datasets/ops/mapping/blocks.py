@@ -27,6 +27,7 @@ class Source:
     view: View
     touched: list[str] = field(default_factory=list)
     first: int = 0  # the number of the first row that the view has
+    kept: frozenset[str] = frozenset()  # columns that the result keeps, with what the function changes inside of them
 
     def read(self, rows: range, columns: list[str] | None = None) -> pa.Table:
         """Rows by their numbers."""
@@ -67,7 +68,7 @@ class Source:
         return _itself if self.is_python else None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"view": self.view, "touched": self.touched, "first": self.first}
+        return {"view": self.view, "touched": self.touched, "first": self.first, "kept": self.kept}
 
 
 def _itself(value: Any) -> Any:
@@ -150,13 +151,12 @@ class Block(Columns):
         if not self.source.is_python:
             only = Features({name: feature})
             return [row[name] for row in self.source.formatter.rows(pa.table({name: column}), only)]
-        if decoder(feature):
-            values: list[Any] = self.source.formatter.column(column, feature)
-            self.traces[name] = trace(values)
-        elif pa.types.is_nested(column.type):
+        if name in self.source.kept and not decoder(feature) and pa.types.is_nested(column.type):
             values, self.traces[name] = decoded(column)
-        else:
-            values = column.to_pylist()
+            return values
+        values = self.source.formatter.column(column, feature)
+        if name in self.source.kept and decoder(feature):
+            self.traces[name] = trace(values)
         return values
 
     def _column(self, name: str) -> Any:

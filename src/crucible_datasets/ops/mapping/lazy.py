@@ -8,7 +8,7 @@ would meet the mark, and fail; `dict(row)` is a plain dict for it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import ItemsView, Iterator, ValuesView
 from sys import getrefcount
 from typing import Any
 
@@ -195,6 +195,13 @@ class LazyBatch(Lazy):
 
     def read(self, name: Any) -> Any:
         return self.block.column(name)
+
+    # Many functions look at one column only, by `next(iter(batch.values()))`, to learn how many rows there are.
+    def items(self) -> Any:
+        return ItemsView(self)
+
+    def values(self) -> Any:
+        return ValuesView(self)
 
     def twin(self, values: dict[Any, Any]) -> BatchTwin:
         batch = BatchTwin(values)

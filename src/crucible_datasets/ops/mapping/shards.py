@@ -54,7 +54,7 @@ class Shard(ABC):
         """The facts of all parts."""
         rank = None if self.is_alone else rank
         parts, found, at, loop = Parts(self.folder), [], self.rows.start, Loop()
-        source = Source(self.view, first=self.first)
+        source = Source(self.view, first=self.first, kept=self.kept)
         try:
             while at < self.rows.stop:
                 facts = parts.found(f"rows-{at}")
@@ -121,6 +121,11 @@ class Shard(ABC):
     def _is_dropped(self, block: Block) -> bool:
         return self.drop_last_batch and self.call.batched and len(block) < self.block_rows
 
+    @property
+    def kept(self) -> frozenset[str]:
+        """The columns of the result in which the function's changes are to be seen."""
+        return frozenset()
+
     @abstractmethod
     def writing(self, start: int) -> Any:
         """What writes the results of blocks, from row `start` on, until it is closed."""
@@ -131,6 +136,11 @@ class MapShard(Shard):
     """Rows whose results become columns."""
 
     merge: Merge | None = None
+
+    @property
+    def kept(self) -> frozenset[str]:
+        assert self.merge is not None
+        return frozenset(self.view.column_names) - self.merge.removed
 
     def writing(self, start: int) -> _Columns:
         assert self.merge is not None
