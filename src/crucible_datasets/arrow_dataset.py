@@ -45,7 +45,7 @@ from crucible_datasets.private_names import PrivateDatasetNames
 from crucible_datasets.reading import from_files, sql_queries
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
-from crucible_datasets.streams import starts
+from crucible_datasets.streams import from_memory
 from crucible_datasets.tables.table import Table
 from crucible_datasets.tables.view import View
 from crucible_datasets.viewable import Viewable
@@ -889,7 +889,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         """The rows as a stream, in shards that workers can share out."""
         from crucible_datasets.iterable_dataset import IterableDataset
 
-        return IterableDataset._of(starts.of_view(self._view, num_shards))
+        return IterableDataset._of(from_memory.of_view(self._view, num_shards))
 
     # Writing
 

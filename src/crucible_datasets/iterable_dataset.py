@@ -11,7 +11,7 @@ from crucible_datasets.ops import build, push
 from crucible_datasets.private_names import PrivateStreamNames
 from crucible_datasets.reading import streaming
 from crucible_datasets.splits import NamedSplit, Split
-from crucible_datasets.streams import export, mixing, operations, output, pushed, running, starts
+from crucible_datasets.streams import export, from_memory, mixing, operations, output, pushing, running
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.epochs import Epoch
 from crucible_datasets.streams.running import Run
@@ -57,7 +57,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         distributed: Any = None,
         token_per_repo_id: dict[str, Any] | None = None,
     ) -> None:
-        self._begin(starts.stream_over(ex_iterable, info, split, formatting, distributed))
+        self._begin(from_memory.stream_over(ex_iterable, info, split, formatting, distributed))
 
     def _begin(self, stream: Stream, epoch: int = 0) -> None:
         self._stream = stream
@@ -96,7 +96,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         split: NamedSplit = Split.TRAIN,
     ) -> IterableDataset:
         """Stream the rows that a function yields; lists among its arguments are shared out to shards."""
-        return IterableDataset._of(starts.of_generator(generator, features, gen_kwargs, split))
+        return IterableDataset._of(from_memory.of_generator(generator, features, gen_kwargs, split))
 
     @staticmethod
     def from_spark(
@@ -106,7 +106,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         **kwargs: Any,
     ) -> IterableDataset:
         """Stream the rows of a Spark data frame, of which one partition at a time comes to this machine."""
-        return IterableDataset._of(starts.of_spark(df, features, split))
+        return IterableDataset._of(from_memory.of_spark(df, features, split))
 
     @classmethod
     def from_list(
@@ -118,7 +118,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         num_shards: int | None = 1,
     ) -> IterableDataset:
         """Stream rows. The first row names the columns."""
-        return cls._of(starts.of_view(build.from_rows(mapping, features, info, split), num_shards))
+        return cls._of(from_memory.of_view(build.from_rows(mapping, features, info, split), num_shards))
 
     @classmethod
     def from_dict(
@@ -130,7 +130,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         num_shards: int | None = 1,
     ) -> IterableDataset:
         """Stream the rows of columns."""
-        return cls._of(starts.of_view(build.from_columns(mapping, features, info, split), num_shards))
+        return cls._of(from_memory.of_view(build.from_columns(mapping, features, info, split), num_shards))
 
     @classmethod
     def from_pandas(
@@ -144,7 +144,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
     ) -> IterableDataset:
         """Stream the rows of a pandas data frame."""
         table = build.arrow_of_pandas(df, preserve_index)
-        return cls._of(starts.of_view(build.from_frame(table, features, info, split), num_shards))
+        return cls._of(from_memory.of_view(build.from_frame(table, features, info, split), num_shards))
 
     @classmethod
     def from_polars(
@@ -155,7 +155,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         split: NamedSplit | None = None,
     ) -> IterableDataset:
         """Stream the rows of a polars frame; a lazy one is worked out in batches while it flows."""
-        return cls._of(starts.of_polars(df, features, info, split))
+        return cls._of(from_memory.of_polars(df, features, info, split))
 
     @staticmethod
     def from_file(filename: str) -> IterableDataset:
@@ -507,7 +507,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
 
     @staticmethod
     def _pushed(streams: dict[str, IterableDataset], where: push.Where, *files: Any) -> CommitInfo:
-        return pushed.push_streams(
+        return pushing.push_streams(
             {name: (each._stage, each.features) for name, each in streams.items()}, where, *files
         )
 
