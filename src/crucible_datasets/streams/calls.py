@@ -12,7 +12,7 @@ from crucible_datasets import config
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
-from crucible_datasets.ops.mapping.whereabouts import tell_where
+from crucible_datasets.ops.mapping.user_functions import note_origin
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.pacing import Pace
 
@@ -85,13 +85,13 @@ class Call:
             made = self.of_one(columns, list(rows))
             return loop.run(_awaited(made)) if inspect.isawaitable(made) else made
         except Exception as error:
-            tell_where(error, self.name, rows, names)
+            note_origin(error, self.name, rows, names)
             raise
 
     def tell(self, error: BaseException | None, row: int, names: Collection[str]) -> None:
         """Add to an error a note that says on which row the function failed."""
         if error is not None:
-            tell_where(error, self.name, range(row, row + 1), names)
+            note_origin(error, self.name, range(row, row + 1), names)
 
 
 def _results(outcomes: Sequence[tuple[Any, BaseException | None]]) -> Iterator[Any]:

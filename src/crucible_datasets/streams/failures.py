@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.ops.mapping.collecting import collect
+from crucible_datasets.ops.mapping.user_functions import collect
 
 
 def until_error(items: Iterator[Any], count: int | None = None) -> tuple[list[Any], BaseException | None]:

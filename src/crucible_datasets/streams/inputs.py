@@ -17,9 +17,9 @@ from crucible_datasets.features.decoding import is_media
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping import lazy
 from crucible_datasets.ops.mapping.blocks import Columns
+from crucible_datasets.ops.mapping.change_detection import Trace, is_unchanged, trace
 from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
-from crucible_datasets.ops.mapping.ondemand import OnDemand
-from crucible_datasets.ops.mapping.traces import Trace, is_unchanged, trace
+from crucible_datasets.ops.mapping.lazy_media import OnDemand
 from crucible_datasets.outputs import pylists
 from crucible_datasets.outputs.base import Format, Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.ops.turns import ALL, FIRST, ONCE
+from crucible_datasets.ops.interleaving import ALL, FIRST, ONCE
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import Position, Stage

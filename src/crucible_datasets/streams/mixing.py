@@ -13,7 +13,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import together
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.combine import aligned, beside_each_other
-from crucible_datasets.ops.turns import STRATEGIES, chances_of, refuse_never_drawn
+from crucible_datasets.ops.interleaving import STRATEGIES, chances_of, refuse_never_drawn
 from crucible_datasets.outputs.base import PYTHON
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.base import Stage

@@ -14,7 +14,7 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.executors.base import Advance, Executor, Once, Task, executor_of
 from crucible_datasets.executors.failures import opened_error, packed_error
-from crucible_datasets.ops.carrying import with_files
+from crucible_datasets.ops.transport import with_files
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import EachBatch, Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
