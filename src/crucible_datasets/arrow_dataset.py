@@ -1,4 +1,4 @@
-"""`Dataset` and `Column`: what users hold. The facade over `View`; the work is in `ops`."""
+"""`Dataset` and `Column`, the classes that users work with: a facade over `View`. The work is done in `ops`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from crucible_datasets.private_names import PrivateDatasetNames
 from crucible_datasets.reading import from_files, sql_queries
 from crucible_datasets.search import BaseIndex, IndexableMixin, refuse_if_indexed
 from crucible_datasets.splits import NamedSplit, Split
-from crucible_datasets.streams import starts
+from crucible_datasets.streams import from_memory
 from crucible_datasets.tables.table import Table
 from crucible_datasets.tables.view import View
 from crucible_datasets.viewable import Viewable
@@ -98,18 +98,18 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         return dataset
 
     def _shown(self, view: View) -> Dataset:
-        """The same rows, changed in another way: search indexes stay, and what a user has set."""
+        """A dataset of the same rows in the same order: search indexes and attributes set by users stay."""
         dataset = self._of(view, self._indexes)
         dataset.__dict__.update(self._set_by_users())
         return dataset
 
     def _moved(self, operation: Callable[..., View], *args: Any, **kwargs: Any) -> Dataset:
-        """Other rows, or another order: refused while search indexes point at the rows."""
+        """A dataset of other rows, or in another order: refused while there are search indexes."""
         refuse_if_indexed(self._indexes, operation.__name__)
         return Dataset._of(operation(self._view, *args, **kwargs))
 
-    def _worked_out(self, operation: Callable[..., tuple[View, View | None]], *args: Any, **kwargs: Any) -> Dataset:
-        """A dataset of the rows that a function gave, with the errors that were collected."""
+    def _computed(self, operation: Callable[..., tuple[View, View | None]], *args: Any, **kwargs: Any) -> Dataset:
+        """A dataset of the rows that an operation computed, with the errors it collected."""
         view, errors = operation(self._view, *args, **kwargs)
         return Dataset._of(view)._with_errors(errors)
 
@@ -126,7 +126,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
     def _reader(self) -> Reader:
         return Reader(self._view)
 
-    # Making
+    # Creating
 
     @classmethod
     def from_dict(
@@ -137,7 +137,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         split: NamedSplit | str | None = None,
         on_mixed_types: Literal["use_json"] | None = None,
     ) -> Dataset:
-        """Make a dataset of columns: lists, numpy arrays, tensors, Arrow arrays."""
+        """Create a dataset from columns: lists, numpy arrays, tensors, Arrow arrays."""
         return cls._of(build.from_columns(mapping, features, info, split, on_mixed_types))
 
     @classmethod
@@ -149,7 +149,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         split: NamedSplit | str | None = None,
         on_mixed_types: Literal["use_json"] | None = None,
     ) -> Dataset:
-        """Make a dataset of rows. The first row names the columns."""
+        """Create a dataset from rows. The first row names the columns."""
         return cls._of(build.from_rows(mapping, features, info, split, on_mixed_types))
 
     @staticmethod
@@ -164,10 +164,10 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         fingerprint: str | None = None,
         **kwargs: Any,
     ) -> Dataset:
-        """Make a dataset of the rows that a function yields.
+        """Create a dataset from the rows that a function yields.
 
-        Rows are written to the cache and found there by the next run, unless they are kept
-        in memory. List-valued `gen_kwargs` are dealt out to `num_proc` processes.
+        Rows are written to the cache, which later runs reuse, unless they are kept in memory. Lists in `gen_kwargs` are
+        split among `num_proc` processes.
         """
         where = {"cache_dir": cache_dir, "keep_in_memory": keep_in_memory, "num_proc": num_proc, **kwargs}
         return Dataset._of(generate.from_generator(generator, features, gen_kwargs, split, fingerprint, **where))
@@ -181,7 +181,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         split: NamedSplit | str | None = None,
         preserve_index: bool | None = None,
     ) -> Dataset:
-        """Make a dataset of a pandas data frame. An index that is not just numbers becomes a column."""
+        """Create a dataset from a pandas data frame. An index other than a `RangeIndex` becomes a column."""
         table = build.arrow_of_pandas(df, preserve_index)
         return cls._of(build.from_frame(table, features, info, split))
 
@@ -193,7 +193,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         info: DatasetInfo | None = None,
         split: NamedSplit | str | None = None,
     ) -> Dataset:
-        """Make a dataset of a polars data frame, sharing its memory; a lazy frame is collected."""
+        """Create a dataset from a polars data frame, sharing its memory; a lazy frame is collected."""
         frame: Any = df.collect() if hasattr(df, "collect") else df
         return cls._of(build.from_frame(frame.to_arrow(), features, info, split))
 
@@ -208,19 +208,19 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         load_from_cache_file: bool = True,
         **kwargs: Any,
     ) -> Dataset:
-        """Make a dataset of a Spark data frame, whose rows come to this machine as Arrow."""
+        """Create a dataset from a Spark data frame, whose rows are transferred as Arrow."""
         return Dataset._of(build.from_frame(build.arrow_of_spark(df), features, None, split))
 
     @classmethod
     def from_ray_dataset(
         cls, dataset: Any, features: Features | None = None, split: NamedSplit | str | None = None
     ) -> Dataset:
-        """Make a dataset of a `ray.data.Dataset`, whose blocks come to this machine as Arrow."""
+        """Create a dataset from a `ray.data.Dataset`, whose blocks are transferred as Arrow."""
         return cls._of(clusters.from_ray(dataset, features, split))
 
     @classmethod
     def from_dask(cls, df: Any, features: Features | None = None, split: NamedSplit | str | None = None) -> Dataset:
-        """Make a dataset of a Dask data frame, which is computed now."""
+        """Create a dataset from a Dask data frame, which is computed now."""
         return cls._of(clusters.from_dask(df, features, split))
 
     @classmethod
@@ -288,7 +288,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         on_bad_files: Literal["error", "warn", "skip"] = "error",
         **kwargs: Any,
     ) -> Dataset:
-        """Read Parquet files where they lie: only these columns, only the rows that match."""
+        """Read Parquet files in place: only these columns, only the rows that match."""
         where = (split, features, cache_dir, keep_in_memory, num_proc)
         kwargs |= {"filters": filters, "on_bad_files": on_bad_files, "fragment_scan_options": fragment_scan_options}
         return _of_files("parquet", path_or_paths, *where, columns=columns, **kwargs)
@@ -319,10 +319,10 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         keep_in_memory: bool = False,
         **kwargs: Any,
     ) -> Dataset:
-        """Make a dataset of a query or a table; `con` is a connection of sqlite3 or SQLAlchemy, or a URL.
+        """Create a dataset from a query or a table; `con` is a connection of sqlite3 or SQLAlchemy, or a URL.
 
-        The rows are read once more in every run: a database does not tell whether they have changed. They lie in
-        a file in `cache_dir` that goes with the dataset, or in memory.
+        Every run executes the query again, since a database does not say whether its rows have changed. The rows are
+        in memory, or in a temporary file in `cache_dir`.
         """
         return Dataset._of(sql_queries.answered(sql, con, features, cache_dir, keep_in_memory, **kwargs))
 
@@ -333,7 +333,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         """Open a folder that `save_to_disk` wrote, memory-mapped unless `keep_in_memory`."""
         return Dataset._of(saved.load(dataset_path, keep_in_memory, storage_options))
 
-    # Looking
+    # Reading
 
     def __len__(self) -> int:
         return len(self._view)
@@ -355,7 +355,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         return Column(self, name) if self._reader.output.lazy_column else self._reader.column(name)
 
     def __getitems__(self, keys: list[int]) -> list[Any]:
-        """Several rows, each by itself: what torch's `DataLoader` asks for."""
+        """Several rows as a list, for torch's `DataLoader`."""
         return self._reader.several(rows_of(keys, len(self)))
 
     def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:
@@ -417,7 +417,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
 
     @property
     def data(self) -> Table:
-        """The Arrow table under the dataset, before its row indices."""
+        """The underlying Arrow table, without the row indices."""
         return rows.data_under(self._view)
 
     @property
@@ -426,7 +426,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         return [{"filename": file} for file in self._view.table.files]
 
     def cleanup_cache_files(self) -> int:
-        """Remove the kept results of `map` and `filter` on the same files that are not part of this dataset.
+        """Remove cached results of `map` and `filter` on the same files that are not part of this dataset.
 
         Returns the number of files removed.
         """
@@ -448,18 +448,18 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
     ) -> Dataset:
         """Keep the rows at `indices`, in that order. Rows are not copied."""
         selected = self._moved(rows.select, indices, new_fingerprint)
-        return selected._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+        return selected._with_indices_written(indices_cache_file_name, writer_batch_size, keep_in_memory)
 
     def take(self, n: int) -> Dataset:
         """Keep the first `n` rows."""
         return self._moved(rows.take, n)
 
     def skip(self, n: int) -> Dataset:
-        """Leave out the first `n` rows."""
+        """Drop the first `n` rows."""
         return self._moved(rows.skip, n)
 
     def repeat(self, num_times: int) -> Dataset:
-        """All rows, `num_times` over."""
+        """Repeat all rows `num_times` times."""
         return self._moved(rows.repeat, num_times)
 
     def shard(
@@ -471,9 +471,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         indices_cache_file_name: str | None = None,
         writer_batch_size: int | None = 1000,
     ) -> Dataset:
-        """One of `num_shards` parts: a run of rows, or every `num_shards`-th row."""
+        """Keep one of `num_shards` parts: contiguous rows, or every `num_shards`-th row."""
         part = self._moved(rows.shard, num_shards, index, contiguous)
-        return part._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+        return part._with_indices_written(indices_cache_file_name, writer_batch_size, keep_in_memory)
 
     def shuffle(
         self,
@@ -485,9 +485,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
     ) -> Dataset:
-        """All rows in a random order that the seed decides. The order is drawn anew, never read from a cache."""
+        """Shuffle the rows. The order depends on the seed alone, and is never read from a cache."""
         shuffled = self._moved(rows.shuffle, seed, generator, new_fingerprint)
-        return shuffled._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+        return shuffled._with_indices_written(indices_cache_file_name, writer_batch_size, keep_in_memory)
 
     def sort(
         self,
@@ -500,9 +500,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         writer_batch_size: int | None = 1000,
         new_fingerprint: str | None = None,
     ) -> Dataset:
-        """All rows in the order of one or several columns. The order is worked out anew, never read from a cache."""
+        """Sort the rows by one or several columns. The order is never read from a cache."""
         ordered = self._moved(rows.sort, column_names, reverse, null_placement, new_fingerprint)
-        return ordered._kept(indices_cache_file_name, writer_batch_size, keep_in_memory)
+        return ordered._with_indices_written(indices_cache_file_name, writer_batch_size, keep_in_memory)
 
     def train_test_split(
         self,
@@ -520,15 +520,15 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         train_new_fingerprint: str | None = None,
         test_new_fingerprint: str | None = None,
     ) -> DatasetDict:
-        """Two parts, `"train"` and `"test"`. A float is a fraction of the rows, an int a number of them.
+        """Split the rows into `"train"` and `"test"`. A float is a fraction of the rows, an int a number of them.
 
-        `stratify_by_column` keeps the shares of the values of any column.
+        `stratify_by_column` keeps the distribution of the values of any column.
         """
         chosen = (test_size, train_size, shuffle, stratify_by_column, seed, generator)
-        parts = self._parted(splitting.train_test_split, *chosen, train_new_fingerprint, test_new_fingerprint)
+        parts = self._split_in_two(splitting.train_test_split, *chosen, train_new_fingerprint, test_new_fingerprint)
         return _pair(
-            parts[0]._kept(train_indices_cache_file_name, writer_batch_size, keep_in_memory),
-            parts[1]._kept(test_indices_cache_file_name, writer_batch_size, keep_in_memory),
+            parts[0]._with_indices_written(train_indices_cache_file_name, writer_batch_size, keep_in_memory),
+            parts[1]._with_indices_written(test_indices_cache_file_name, writer_batch_size, keep_in_memory),
         )
 
     def k_fold(
@@ -539,9 +539,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         stratify_by_column: str | None = None,
         group_by_column: str | None = None,
     ) -> list[DatasetDict]:
-        """`k` pairs of `"train"` and `"test"` in which every row is tested exactly once.
+        """Split the rows into `k` pairs of `"train"` and `"test"`, in which every row is tested exactly once.
 
-        Stratified, each fold has its share of every value; rows of one group stay together.
+        Stratified folds have the same distribution of values; rows of one group stay together.
         """
         refuse_if_indexed(self._indexes, "k_fold")
         pairs = folds.k_fold(self._view, k, shuffle, seed, stratify_by_column, group_by_column)
@@ -555,19 +555,19 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         stratify_by_column: str | None = None,
         replace: bool = False,
     ) -> Dataset:
-        """`n` rows drawn at random; a float is a fraction of them.
+        """Draw `n` rows at random; a float is a fraction of the rows.
 
-        Stratified, each value of the column gets its exact share of `n`.
+        In a stratified sample each value of the column has its exact share of `n`.
         """
         return self._moved(splitting.sample, n, seed, generator, stratify_by_column, replace)
 
-    def _parted(self, operation: Callable[..., tuple[View, View]], *args: Any) -> tuple[Dataset, Dataset]:
+    def _split_in_two(self, operation: Callable[..., tuple[View, View]], *args: Any) -> tuple[Dataset, Dataset]:
         refuse_if_indexed(self._indexes, operation.__name__)
         first, second = operation(self._view, *args)
         return Dataset._of(first), Dataset._of(second)
 
-    def _kept(self, path: str | None, batch_size: int | None, keep_in_memory: bool) -> Dataset:
-        """This dataset, once its row indices are also written to `path`, if one is given."""
+    def _with_indices_written(self, path: str | None, batch_size: int | None, keep_in_memory: bool) -> Dataset:
+        """This dataset, after writing its row indices to `path`, if one is given."""
         rows.write_indices(self._view, path, batch_size, keep_in_memory)
         return self
 
@@ -580,9 +580,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         new_fingerprint: str | None = None,
         **tables: Dataset,
     ) -> Dataset:
-        """The rows that a query of DuckDB gives: `dataset.sql("select subject, count(*) as n from self group by all")`.
+        """Run a DuckDB query: `dataset.sql("select subject, count(*) as n from self group by all")`.
 
-        The dataset is the table `self`, other datasets go by the names they are passed under. Nothing else is seen.
+        The dataset is the table `self`, other datasets have the names they are passed under. It sees nothing else.
         """
         others = {name: getattr(table, "_view", table) for name, table in tables.items()}
         return Dataset._of(
@@ -618,18 +618,18 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> Dataset:
-        """Apply a function to every row, or to every batch. Columns it leaves alone are shared, not copied.
+        """Apply a function to every row, or to every batch. Columns that it does not change are shared, not copied.
 
         It returns the columns to set or add, as a dict, an Arrow table or a data frame, or None for no change.
-        Rows it fails on are left out with `on_error="skip"`, and in `errors` of the result with `"collect"`.
-        `executor` says where it runs: "serial", "processes", "ray", or an executor of yours.
+        Rows that it fails on are dropped with `on_error="skip"`, and listed in `errors` of the result with `"collect"`.
+        `executor` says where it runs: "serial", "processes", "ray", or an executor of your own.
         """
         given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
         return self._map(**given)
 
     def _map(self, function: Any, **given: Any) -> Dataset:
-        """The same with only the arguments that matter, and the name of a split, if the function wants it."""
-        made = self._worked_out(mapping.mapped, function, **given)
+        """`map` with only the arguments that matter, and the name of a split, if the function takes it."""
+        made = self._computed(mapping.mapped, function, **given)
         refuse_if_indexed(self._indexes if len(made) != len(self) else {}, "map")
         return made
 
@@ -654,10 +654,10 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> Dataset:
-        """Keep the rows for which a function is true; batched, it gives one bool for each row. Rows are not copied."""
+        """Keep the rows for which a function is true; if batched, it returns one bool per row. Rows are not copied."""
         given = {name: value for name, value in locals().items() if name not in mapping.UNUSED}
         refuse_if_indexed(self._indexes, "filter")
-        return self._worked_out(filtering.filtered, **given)
+        return self._computed(filtering.filtered, **given)
 
     def batch(
         self,
@@ -667,7 +667,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Dataset:
-        """Rows of `batch_size` rows each, as lists; or one for each run of rows with equal values of `by_column`."""
+        """Combine rows into lists: `batch_size` rows each, or consecutive rows with equal values of `by_column`."""
         return self._moved(batching.batch, batch_size, by_column, drop_last_batch, num_proc, new_fingerprint)
 
     def flatten_indices(
@@ -680,7 +680,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> Dataset:
-        """The same rows, written side by side in their order: a copy that is faster to read after a shuffle."""
+        """Copy the rows in their current order, which makes them faster to read after a shuffle."""
         return Dataset._of(batching.flatten(self._view, keep_in_memory, cache_file_name, features, new_fingerprint))
 
     # Columns
@@ -690,25 +690,25 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         return self._shown(columns.select(self._view, column_names, new_fingerprint))
 
     def remove_columns(self, column_names: str | list[str], new_fingerprint: str | None = None) -> Dataset:
-        """Leave out these columns."""
+        """Drop these columns."""
         return self._shown(columns.remove(self._view, column_names, new_fingerprint))
 
     def rename_column(
         self, original_column_name: str, new_column_name: str, new_fingerprint: str | None = None
     ) -> Dataset:
-        """The same column under another name."""
+        """Rename one column."""
         return self._shown(columns.rename_one(self._view, original_column_name, new_column_name, new_fingerprint))
 
     def rename_columns(self, column_mapping: dict[str, str], new_fingerprint: str | None = None) -> Dataset:
-        """Columns under other names, given as old name → new name."""
+        """Rename columns, given as old name → new name."""
         return self._shown(columns.rename(self._view, column_mapping, new_fingerprint))
 
     def add_column(self, name: str, column: Any, new_fingerprint: str | None = None, feature: Any = None) -> Dataset:
-        """One more column, at the end. The others are shared, not copied."""
+        """Append a column. The others are shared, not copied."""
         return self._shown(columns.add(self._view, name, column, feature, new_fingerprint))
 
     def add_item(self, item: Row, new_fingerprint: str | None = None) -> Dataset:
-        """One more row, at the end. Columns it lacks are null there."""
+        """Append a row. Columns that it lacks are null."""
         return self._moved(build.with_item, item, new_fingerprint)
 
     def cast(
@@ -721,33 +721,33 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         writer_batch_size: int | None = 1000,
         num_proc: int | None = None,
     ) -> Dataset:
-        """Every column as the type that `features` gives it, batch by batch. Columns whose type stays are shared."""
+        """Cast every column to its type in `features`, batch by batch. Columns whose type is the same are shared."""
         return self._shown(batching.cast(self._view, features, keep_in_memory, load_from_cache_file, cache_file_name))
 
     def cast_column(self, column: str, feature: Any, new_fingerprint: str | None = None) -> Dataset:
-        """One column as another type. The others are shared."""
+        """Cast one column to another type. The others are shared."""
         return self._shown(columns.cast_column(self._view, column, feature, new_fingerprint))
 
     def flatten(self, new_fingerprint: str | None = None, max_depth: int = 16) -> Dataset:
-        """Struct fields as columns of their own, named `struct.field`."""
+        """Turn struct fields into columns named `struct.field`."""
         return self._shown(columns.flatten(self._view, max_depth, new_fingerprint))
 
     def class_encode_column(self, column: str, include_nulls: bool = False) -> Dataset:
-        """A column of values as `ClassLabel`, whose names are the values in sorted order."""
+        """Convert a column to `ClassLabel`, whose names are its values in sorted order."""
         return self._shown(columns.class_encode(self._view, column, include_nulls))
 
     def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> Dataset:
-        """Labels renumbered as `label2id` says, whatever the case of their names."""
+        """Renumber labels as `label2id` says, ignoring the case of their names."""
         return self._shown(columns.align_labels(self._view, label2id, label_column))
 
     def unique(self, column: str) -> list[Any]:
-        """The different values of a column, in the order of their first appearance."""
+        """The distinct values of a column, in order of first appearance."""
         return columns.unique(self._view, column)
 
     # Groups
 
     def group_by(self, *keys: str) -> Grouped:
-        """The rows in groups of equal keys: iterate over them, or aggregate them with `agg`."""
+        """Group rows with equal keys: iterate over the groups, or aggregate them with `agg`."""
         return Grouped(self, list(keys))
 
     def join(
@@ -758,10 +758,10 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         how: str = "inner",
         suffix: str = "_right",
     ) -> Dataset:
-        """Rows of this and another dataset whose key columns are equal; null equals nothing.
+        """Join with another dataset on equal key columns; null equals nothing.
 
-        `how` is inner, left, right, outer, semi or anti. Columns of `other` whose names are
-        taken get the suffix.
+        `how` is inner, left, right, outer, semi or anti. The suffix is added to names of columns of `other` that exist
+        in both.
         """
         return self._moved(join.join, other._view, on, right_on, how, suffix)
 
@@ -776,8 +776,8 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
     ) -> None:
         """Show rows as objects of another library from now on: numpy, torch, pandas, …
 
-        `columns` are the ones shown; `output_all_columns` shows the others too, as Python
-        objects. Other arguments go to the constructor of tensors.
+        Only `columns` are shown; `output_all_columns` includes the others as Python objects. Further arguments are
+        passed to the constructor of tensors.
         """
         chosen = Format.of(type, columns, output_all_columns, format_kwargs, self.column_names)
         self._set_view(replace(self._view, format=chosen))
@@ -805,7 +805,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Iterator[None]:
-        """Show rows in another format for the length of a `with` block."""
+        """Show rows in another format within a `with` block."""
         with self._format_kept():
             self.set_format(type, columns, output_all_columns, **format_kwargs)
             yield
@@ -824,7 +824,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         columns: list[str] | None = None,
         output_all_columns: bool = False,
     ) -> None:
-        """Pass rows through a function when they are looked at. It gets and returns batches of columns."""
+        """Apply a function whenever rows are read. It gets and returns batches of columns."""
         self.set_format("custom", columns, output_all_columns, transform=transform)
 
     def with_transform(
@@ -833,7 +833,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         columns: list[str] | None = None,
         output_all_columns: bool = False,
     ) -> Dataset:
-        """A dataset of the same rows, passed through a function when they are looked at."""
+        """A dataset of the same rows, with a function applied whenever they are read."""
         return self.with_format("custom", columns, output_all_columns, transform=transform)
 
     @property
@@ -841,10 +841,10 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         """How rows are shown: type, format_kwargs, columns, output_all_columns."""
         return self._view.format.as_dict(self.column_names)
 
-    # Handing over
+    # Converting
 
     def to_dict(self, batch_size: int | None = None, batched: bool = False) -> Any:
-        """All columns as Python lists; `batched` gives an iterator over batches of rows."""
+        """All columns as Python lists; `batched` returns an iterator over batches of rows."""
         return convert.to_dict(self._view, batch_size, batched)
 
     def to_list(self) -> list[Row]:
@@ -852,7 +852,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         return convert.to_list(self._view)
 
     def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
-        """All rows as a pandas data frame; `batched` gives an iterator over frames."""
+        """All rows as a pandas data frame; `batched` returns an iterator over frames."""
         return convert.to_pandas(self._view, batch_size, batched)
 
     def to_polars(
@@ -862,7 +862,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         schema_overrides: dict[str, Any] | None = None,
         rechunk: bool = True,
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
-        """All rows as a polars data frame; `batched` gives an iterator over frames."""
+        """All rows as a polars data frame; `batched` returns an iterator over frames."""
         return convert.to_polars(self._view, batch_size, batched, schema_overrides, rechunk)
 
     def to_tf_dataset(
@@ -878,18 +878,18 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         num_workers: int = 0,
         num_test_batches: int = 20,
     ) -> Any:
-        """A `tf.data.Dataset` of batches, or of rows without `batch_size`, read when they are asked for.
+        """A `tf.data.Dataset` of batches, or of rows if there is no `batch_size`, read on demand.
 
-        With `label_cols` it gives pairs of features and labels; a single column is its tensor, several are a dict.
+        With `label_cols` it yields pairs of features and labels; a single column is a tensor, several are a dict.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         return tfdata.tf_dataset(self._view, **given)
 
     def to_iterable_dataset(self, num_shards: int | None = 1) -> IterableDataset:
-        """The rows as a stream, in shards that workers can share out."""
+        """The rows as a stream, in shards that can be divided among workers."""
         from crucible_datasets.iterable_dataset import IterableDataset
 
-        return IterableDataset._of(starts.of_view(self._view, num_shards))
+        return IterableDataset._of(from_memory.of_view(self._view, num_shards))
 
     # Writing
 
@@ -901,7 +901,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        """Write a folder that `load_from_disk` opens. A dataset already there is replaced at once, or not at all."""
+        """Write a folder that `load_from_disk` opens. An existing dataset is replaced atomically."""
         save.save(savable(self), dataset_path, max_shard_size, num_shards, num_proc, storage_options)
 
     def to_parquet(
@@ -911,7 +911,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
-        """Write a Parquet file with `batch_size` rows to a row group, or about 100 MB."""
+        """Write a Parquet file with `batch_size` rows per row group, or about 100 MB."""
         return export.to_parquet(self._view, path_or_buf, batch_size, storage_options, **parquet_writer_kwargs)
 
     def to_json(
@@ -922,7 +922,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write JSON Lines, compressed by name or `compression`. Returns the number of bytes before compression."""
+        """Write JSON Lines, compressed by file name or `compression`. Returns the number of bytes, uncompressed."""
         return export.to_json(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_json_kwargs)
 
     def to_webdataset(
@@ -935,9 +935,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Write tar shards, the files of a row side by side, to paths as `out-%05d.tar`. Returns the paths.
+        """Write the rows as samples in tar shards, at paths such as `out-%05d.tar`. Returns the paths.
 
-        The column `__key__` names the samples, else numbers do. Types decide the extensions, or `extensions` by column.
+        Samples are named by the column `__key__`, or numbered. Types determine the extensions, or `extensions` does.
         """
         given = (columns, extensions, max_shard_size, num_shards, batch_size, storage_options)
         return webdataset.to_webdataset(self._view, path, *given)
@@ -950,7 +950,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write CSV, compressed by name or `compression`. Returns the number of bytes before compression."""
+        """Write CSV, compressed by file name or `compression`. Returns the number of bytes, uncompressed."""
         return export.to_csv(self._view, path_or_buf, batch_size, num_proc, storage_options, **to_csv_kwargs)
 
     def to_text(
@@ -960,7 +960,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         compression: str | None = "infer",
     ) -> int:
-        """Write one column to a text file, a value to a line. Returns the number of bytes before compression."""
+        """Write one column to a text file, one value per line. Returns the number of bytes before compression."""
         self._view.require([column])
         return export.to_text(self._view, path_or_buf, column, storage_options, compression)
 
@@ -998,7 +998,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         num_proc: int | None = None,
         append: bool = False,
     ) -> CommitInfo:
-        """Put the rows on the Hub as a split, in one commit: in the place of the rows there, or behind them."""
+        """Push the rows to the Hub as a split, in one commit: replacing the existing rows, or appending to them."""
         told = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
         where, name = (
             push.Where(repo_id, config_name, set_default, data_dir, *told),
@@ -1007,15 +1007,15 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         return push.push_views({name: self._view}, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
     def to_ray_dataset(self, address: str | None = None) -> Any:
-        """Make a `ray.data.Dataset` of the rows, on the cluster that `RayExecutor(address)` would use."""
+        """Create a `ray.data.Dataset` on the cluster that `RayExecutor(address)` would use."""
         return clusters.to_ray(self._view, address)
 
     def to_dask(self) -> Any:
-        """Make a Dask data frame of the rows, whose partitions are read when Dask comes to them."""
+        """Create a Dask data frame, whose partitions are read on demand."""
         return clusters.to_dask(self._view)
 
     def to_spark(self, session: Any = None) -> Any:
-        """Make a Spark data frame of the rows, in the session given or the one there is."""
+        """Create a Spark data frame, in the given session or the current one."""
         return clusters.to_spark(self._view, session)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -1028,7 +1028,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
 
 
 class Column(Sequence[Any]):
-    """One column, read when it is looked at. It behaves as a list and converts to numpy and Arrow at once."""
+    """One column, read on access. It behaves like a list, and converts directly to numpy and Arrow."""
 
     def __init__(self, source: Dataset | Column, column_name: str) -> None:
         self.source, self.column_name = source, column_name
@@ -1072,11 +1072,11 @@ class Column(Sequence[Any]):
         return list(self)
 
     def to_arrow(self) -> pa.ChunkedArray:
-        """All values, as Arrow has them."""
+        """All values, as Arrow."""
         return convert.to_arrow(self._reader.view, [self._name]).column(0)
 
     def to_numpy(self) -> np.ndarray:
-        """All values as a numpy array; without a copy where Arrow's memory allows it."""
+        """All values as a numpy array; without a copy where possible."""
         return convert.to_numpy(self._reader, self._name)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -1090,7 +1090,7 @@ class Column(Sequence[Any]):
 
 
 class Grouped:
-    """The rows of a dataset in groups of equal keys, in the order in which the keys first appear."""
+    """The rows of a dataset grouped by equal keys, in order of first appearance."""
 
     def __init__(self, dataset: Dataset, keys: list[str]) -> None:
         self.dataset, self.keys = dataset, keys
@@ -1114,7 +1114,7 @@ class Grouped:
 
 
 def savable(dataset: Dataset) -> View:
-    """The view to save; refused while there are search indexes, which a saved dataset does not keep."""
+    """The view to save; raises if there are search indexes, which would be lost."""
     if dataset._indexes:
         raise UnsavedIndexError(dataset._indexes)
     return dataset._view

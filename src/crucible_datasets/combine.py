@@ -1,4 +1,4 @@
-"""Several datasets as one."""
+"""`concatenate_datasets` and `interleave_datasets`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DatasetType = TypeVar("DatasetType", Dataset, IterableDataset)
 def concatenate_datasets(
     dsets: list[DatasetType], info: DatasetInfo | None = None, split: NamedSplit | str | None = None, axis: int = 0
 ) -> DatasetType:
-    """The rows of several datasets under each other (axis 0), or their columns beside each other (axis 1).
+    """Concatenate the rows of several datasets (axis 0), or their columns (axis 1).
 
     Data is shared, not copied. Columns that some datasets lack are null there.
     """
@@ -42,10 +42,10 @@ def interleave_datasets(
         "first_exhausted", "all_exhausted", "all_exhausted_without_replacement"
     ] = "first_exhausted",
 ) -> DatasetType:
-    """Rows of several datasets in turns, or each time from one that is drawn by its probability.
+    """Interleave the rows of several datasets, in turn or drawn by probability.
 
-    `first_exhausted` stops with the shortest, `all_exhausted` goes on until every row was
-    used and starts datasets over, `all_exhausted_without_replacement` uses every row once.
+    `first_exhausted` stops with the shortest dataset, `all_exhausted` goes on until every row was used and restarts
+    shorter datasets, `all_exhausted_without_replacement` uses every row once.
     """
     given = probabilities, seed, info, split, stopping_strategy
     several = _listed(datasets)
@@ -58,17 +58,17 @@ def interleave_datasets(
 
 
 def _listed(datasets: Iterable[object]) -> list[Any]:
-    """The datasets, or the streams; a dict of them has to say which."""
+    """The datasets as a list; raises for anything else."""
     if isinstance(datasets, Mapping):
         reason = f"expected a list of datasets, as list(splits.values()); these are {', '.join(map(str, datasets))}."
         raise ArgumentError("datasets", type(datasets).__name__, reason)
-    if isinstance(datasets, (Dataset, IterableDataset)):  # whose rows may have no end
+    if isinstance(datasets, (Dataset, IterableDataset)):  # iterating it might never end
         raise ArgumentError("datasets", type(datasets).__name__, "expected a list of datasets, as [dataset].")
     return list(datasets or ())
 
 
 def _are_streams(datasets: Sequence[object]) -> bool:
-    """Whether all are streams; all may be datasets instead, but they are not mixed."""
+    """Whether all are streams; raises if datasets and streams are mixed."""
     if not datasets:
         raise ArgumentError("datasets", datasets, "expected at least one dataset.")
     kind = IterableDataset if isinstance(datasets[0], IterableDataset) else Dataset

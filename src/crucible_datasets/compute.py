@@ -1,4 +1,4 @@
-"""`pyarrow.compute`, imported when it is first used: that takes longer than importing this whole package."""
+"""`pyarrow.compute`, imported on first use, since that takes longer than importing this whole package."""
 
 from functools import cache
 from importlib import import_module
@@ -13,10 +13,10 @@ _OPTIONS = {
 
 
 def call(kernel: str, *columns: Any, **options: Any) -> Any:
-    """A kernel by its name. The registry of kernels is there without `pyarrow.compute`, which wraps each."""
+    """Call a kernel by name. Kernels are available without `pyarrow.compute`, which only wraps them."""
     try:
         return _call("pyarrow._compute", kernel, columns, options)
-    except (ImportError, AttributeError):  # it is where pyarrow 23 to 26 have it
+    except (ImportError, AttributeError):  # a private module of pyarrow 23 to 26
         return _call("pyarrow.compute", kernel, columns, options)
 
 
@@ -28,7 +28,7 @@ def _call(module: str, kernel: str, columns: tuple[Any, ...], options: dict[str,
 
 @cache
 def _imported(module: str) -> Any:
-    return import_module(module)  # which takes as long as a kernel on a short column
+    return import_module(module)  # cached: a lookup takes as long as a kernel on a short column
 
 
 def __getattr__(name: str) -> Any:

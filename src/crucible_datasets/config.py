@@ -1,7 +1,6 @@
 """Settings: module attributes that users read and set, filled from the environment at import.
 
-What would need an import or a search to know (which packages are installed, and in
-which version) is found out on first access.
+Values that need an import or a search (which packages are installed, and their versions) are computed on first access.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def _folder(name: str, default: str | Path) -> Path:
 
 
 def _memory() -> int:
-    """The bytes of memory this machine or container has, or 8 GiB where neither says."""
+    """The memory of this machine or container in bytes; 8 GiB if unknown."""
     try:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -57,15 +56,15 @@ DEFAULT_HF_CACHE_HOME = os.path.join(XDG_CACHE_HOME, "huggingface")
 HF_CACHE_HOME = os.path.expanduser(os.environ.get("HF_HOME", DEFAULT_HF_CACHE_HOME))
 DEFAULT_HF_DATASETS_CACHE = os.path.join(HF_CACHE_HOME, "datasets")
 HF_DATASETS_CACHE = _folder("HF_DATASETS_CACHE", DEFAULT_HF_DATASETS_CACHE)
-# A size as 50GB, or a share of the disk: beyond it, what was not used for the longest time is removed.
+# A size such as 50GB, or a percentage of the disk; beyond it the least recently used entries are removed.
 CRUCIBLE_CACHE_LIMIT = os.environ.get("CRUCIBLE_CACHE_LIMIT", "20%")
-# Folders of TOML files that describe benchmarks, with the separator of PATH between them.
+# Folders of TOML files that describe benchmarks, separated like PATH.
 CRUCIBLE_BENCHMARKS = os.environ.get("CRUCIBLE_BENCHMARKS", "")
-# The file of `crucible lock` that benchmarks and samples are loaded under; empty is none.
+# The lock file under which benchmarks and samples are loaded; empty for none.
 CRUCIBLE_LOCK = os.environ.get("CRUCIBLE_LOCK", "")
-# Whether a benchmark is loaded at the commit that it is pinned to; a Hub of copies may not have it.
+# Whether benchmarks are loaded at their pinned commits, which a mirror of the Hub may not have.
 CRUCIBLE_PINS = _switch("CRUCIBLE_PINS", "1")
-# Where `ResultStore()` keeps runs. They are no cache: nothing removes them.
+# Where `ResultStore()` keeps runs. They are never removed automatically.
 CRUCIBLE_RESULTS_DIR = _folder("CRUCIBLE_RESULTS_DIR", "~/.crucible/results")
 DEFAULT_HF_MODULES_CACHE = os.path.join(HF_CACHE_HOME, "modules")
 HF_MODULES_CACHE = _folder("HF_MODULES_CACHE", DEFAULT_HF_MODULES_CACHE)
@@ -108,29 +107,29 @@ PARQUET_ROW_GROUP_SIZE_FOR_BINARY_DATASETS: int | None = None
 PARQUET_ROW_GROUP_SIZE_FOR_VIDEO_DATASETS: int | None = None
 SAVE_ORIGINAL_SHARD_LENGTHS = False
 ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE = 10
-# Compressed data may become this many times as large as its file; what stays below the second number always may.
+# Limits against decompression bombs: the expansion ratio, and a size up to which any ratio is allowed.
 MAX_UNPACKED_RATIO = 250
 MAX_UNPACKED_BYTES_AT_ANY_RATIO = 256 << 20
 MAX_ARCHIVE_MEMBERS = 1_000_000
-MAX_MEMBER_BYTES = 1 << 30  # what a member of a tar shard may hold to be read into memory
+MAX_MEMBER_BYTES = 1 << 30  # the largest member of a tar shard that is read into memory
 MAX_CARD_VALUES = 1_000_000
-# Decoded row groups of Parquet files that are kept in memory; more is spilled to the disk.
+# Memory for decoded row groups of Parquet files; more is spilled to disk.
 DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _memory() // 4
-# What a small row group may decode to. One that is large in its file may be 64 times as large in memory.
+# What a small row group may decode to. A large one may expand 64-fold.
 MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
-# Foreign Arrow files up to this size are validated whole before use.
+# Foreign Arrow files up to this size are fully validated before use.
 MAX_VALIDATED_BYTES = int(os.environ.get("CRUCIBLE_MAX_VALIDATED_BYTES", 16 << 20))
-# Folders that paths in the data of others may lead into, besides those of the data; "*" is everywhere.
+# Additional folders into which media paths in datasets may point; "*" for anywhere.
 CRUCIBLE_MEDIA_ROOTS = os.environ.get("CRUCIBLE_MEDIA_ROOTS", "")
-# Which decoder a type of media uses, where it is not the usual one: "Audio=pyav,Image=mine".
+# Decoders other than the default, by type of media: "Audio=pyav,Image=mine".
 CRUCIBLE_MEDIA_DECODERS = os.environ.get("CRUCIBLE_MEDIA_DECODERS", "")
-# What the samples, frames or voxels of one media value may take when they are decoded.
+# The memory that one decoded media value may take.
 MAX_MEDIA_BYTES = int(os.environ.get("CRUCIBLE_MAX_MEDIA_BYTES", 4 << 30))
-# Threads that decode the media of a batch; 0 is one for each processor, at most 8, and one in worker processes.
+# Threads that decode the media of a batch; 0 means one per processor, at most 8, and one in worker processes.
 CRUCIBLE_DECODE_THREADS = int(os.environ.get("CRUCIBLE_DECODE_THREADS", 0))
-# Parquet of the Hub that is larger, and not here yet, comes while its first rows are read already.
+# Parquet on the Hub larger than this is downloaded in the background while its first rows are read.
 CRUCIBLE_BACKGROUND_DOWNLOADS = int(os.environ.get("CRUCIBLE_BACKGROUND_DOWNLOADS", 64 << 20))
-# Where functions of users run when a call does not say it: "serial", "processes", "ray".
+# The default executor of users' functions: "serial", "processes", "ray".
 CRUCIBLE_EXECUTOR = os.environ.get("CRUCIBLE_EXECUTOR", "")
 SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SPILL_FOLDER" in os.environ else None
 
@@ -138,9 +137,9 @@ SPILL_FOLDER: Path | None = _folder("CRUCIBLE_SPILL_FOLDER", "") if "CRUCIBLE_SP
 MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL = 1000
 HF_DATASETS_MULTITHREADING_MAX_WORKERS = 16
 STREAMING_READ_MAX_RETRIES = 20
-# Batches that a thread reads ahead from the files of a stream; 0 reads them when they are asked for.
+# Batches that a thread prefetches from the files of a stream; 0 disables prefetching.
 STREAMING_PREFETCH_BATCHES = int(os.environ.get("CRUCIBLE_STREAMING_PREFETCH_BATCHES", 2))
-# Bytes of such batches, of all streams of a process together, beyond which no thread holds more than one.
+# Bytes of such batches in the whole process, beyond which no thread holds more than one.
 STREAMING_PREFETCH_BYTES = int(os.environ.get("CRUCIBLE_STREAMING_PREFETCH_BYTES", 64 << 20))
 STREAMING_READ_RETRY_INTERVAL = 5
 STREAMING_READ_RATE_LIMIT_RETRY_INTERVAL = 60
@@ -196,7 +195,7 @@ _DISTRIBUTIONS = {
 
 
 def _wanted(framework: str) -> bool:
-    """Whether the environment allows a framework: asking only for torch leaves tensorflow out, and the reverse."""
+    """Whether the environment enables a framework: enabling only torch disables tensorflow, and vice versa."""
     asked, rival = {"TORCH": (USE_TORCH, USE_TF), "TF": (USE_TF, USE_TORCH), "JAX": (USE_JAX, "AUTO")}.get(
         framework, ("AUTO", "AUTO")
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """`IterableDatasetDict`, which existing code looks for here; imported when it does."""
+    """`IterableDatasetDict`, which existing code imports from here; loaded on demand."""
     if name != "IterableDatasetDict":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from crucible_datasets import iterable_dataset_dict
@@ -50,7 +50,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return {name: method(dataset, *args, **kwargs) for name, dataset in self._checked().items()}
 
     def _mapped(self, method: Callable[..., Dataset], *args: Any, **kwargs: Any) -> DatasetDict:
-        """The datasets the method gives for each split."""
+        """The datasets that the method returns for each split."""
         return DatasetDict(self._each(method, *args, **kwargs))
 
     def _checked(self) -> DatasetDict:
@@ -60,7 +60,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return self
 
     def _per_split(self, given: Mapping[str, Any] | None, argument: str) -> dict[Any, Any]:
-        """One value per split from a dict that must name them all, or None for each."""
+        """One value per split from a dict that must have all splits, or None for each."""
         found = dict.fromkeys(self) if given is None else dict(given)
         require_splits(self, found, argument)
         return found
@@ -90,7 +90,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         num_proc: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> None:
-        """Write a folder that `load_from_disk` opens. What was saved there is replaced at once, or not at all."""
+        """Write a folder that `load_from_disk` opens. An existing dataset is replaced atomically."""
         views = self._each(savable)
         save.save_splits(views, dataset_dict_path, max_shard_size, num_shards, num_proc, storage_options)
 
@@ -112,7 +112,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         num_proc: int | None = None,
         append: bool = False,
     ) -> CommitInfo:
-        """Put all splits on the Hub in one commit: in the place of all that are there, or behind their rows."""
+        """Push all splits to the Hub in one commit: replacing all existing ones, or appending to them."""
         told = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
         where, views = push.Where(repo_id, config_name, set_default, data_dir, *told), self._each(savable)
         return push.push_views(views, where, max_shard_size, num_shards, num_proc, embed_external_files)
@@ -156,7 +156,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         columns: list[str] | None = None,
         **kwargs: Any,
     ) -> DatasetDict:
-        """Read the Parquet files of each split where they lie."""
+        """Read the Parquet files of each split in place."""
         return read("parquet", path_or_paths, features, cache_dir, keep_in_memory, columns=columns, **kwargs)
 
     @staticmethod
@@ -170,11 +170,11 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         """Read the text files of each split."""
         return read("text", path_or_paths, features, cache_dir, keep_in_memory, **kwargs)
 
-    # Looking
+    # Reading
 
     @property
     def data(self) -> dict[str, Table]:
-        """The Arrow tables under the splits."""
+        """The underlying Arrow tables."""
         return {str(name): dataset.data for name, dataset in self._checked().items()}
 
     @property
@@ -183,7 +183,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return {str(name): dataset.cache_files for name, dataset in self._checked().items()}
 
     def cleanup_cache_files(self) -> dict[str, int]:
-        """Remove the kept results on the same files that are not part of a split; how many files, by split."""
+        """Remove cached results on the same files that are not part of a split; the number of files by split."""
         return {str(name): dataset.cleanup_cache_files() for name, dataset in self._checked().items()}
 
     @property
@@ -212,7 +212,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> dict[str, list[str]]:
-        """Write tar shards of every split to paths as `{split}-%05d.tar`. Returns the paths by split."""
+        """Write tar shards of every split to paths such as `{split}-%05d.tar`. Returns the paths by split."""
         given = (columns, extensions, max_shard_size, num_shards, batch_size, storage_options)
         return webdataset.splits_to_webdataset(self._each(lambda dataset: dataset._view), path, *given)
 
@@ -239,7 +239,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return self._each(Dataset.to_polars, batch_size, batched, schema_overrides, rechunk)
 
     def unique(self, column: str) -> dict[str, list[Any]]:
-        """The different values of a column, in each split."""
+        """The distinct values of a column, by split."""
         return self._each(Dataset.unique, column)
 
     # Rows
@@ -253,15 +253,15 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return self._mapped(Dataset.take, n)
 
     def skip(self, n: int) -> DatasetDict:
-        """Leave out the first `n` rows of each split."""
+        """Drop the first `n` rows of each split."""
         return self._mapped(Dataset.skip, n)
 
     def repeat(self, num_times: int) -> DatasetDict:
-        """The rows of each split, `num_times` over."""
+        """Repeat the rows of each split `num_times` times."""
         return self._mapped(Dataset.repeat, num_times)
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> DatasetDict:
-        """One of `num_shards` parts of each split."""
+        """Keep one of `num_shards` parts of each split."""
         return self._mapped(Dataset.shard, num_shards, index, contiguous)
 
     def sample(
@@ -272,7 +272,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         stratify_by_column: str | None = None,
         replace: bool = False,
     ) -> DatasetDict:
-        """`n` rows of each split, drawn at random."""
+        """Draw `n` rows of each split at random."""
         return self._mapped(Dataset.sample, n, seed, generator, stratify_by_column, replace)
 
     def k_fold(
@@ -296,7 +296,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         indices_cache_file_names: dict[str, str | None] | None = None,
         writer_batch_size: int | None = 1000,
     ) -> DatasetDict:
-        """The rows of each split in the order of one or several columns."""
+        """Sort the rows of each split by one or several columns."""
         own = {"indices_cache_file_name": self._per_split(indices_cache_file_names, "indices_cache_file_names")}
         kept = {"keep_in_memory": keep_in_memory, "writer_batch_size": writer_batch_size}
         return self._mapped_with(own, Dataset.sort, column_names, reverse, null_placement, **kept)
@@ -311,7 +311,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         indices_cache_file_names: dict[str, str | None] | None = None,
         writer_batch_size: int | None = 1000,
     ) -> DatasetDict:
-        """The rows of each split in a random order; one seed for all, or one for each by name."""
+        """Shuffle the rows of each split, with one seed for all, or a dict of seeds."""
         own = {
             "seed": self._seeds(seeds, seed),
             "generator": self._per_split(generators, "generators"),
@@ -329,7 +329,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
     def _mapped_with(
         self, own: Mapping[str, Mapping[Any, Any]], method: Callable[..., Dataset], *args: Any, **kwargs: Any
     ) -> DatasetDict:
-        """The method on each split, with arguments that each has for itself."""
+        """The method on each split, with arguments of its own."""
         return DatasetDict(
             {
                 name: method(dataset, *args, **{key: values[name] for key, values in own.items()}, **kwargs)
@@ -365,7 +365,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         cache_key: str | None = None,
         executor: str | Executor | None = None,
     ) -> DatasetDict:
-        """Apply a function to every row or batch of each split; `with_split` passes it the name of the split too."""
+        """Apply a function to every row or batch of each split; `with_split` also passes it the name of the split."""
         given = {name: value for name, value in locals().items() if name not in (*mapping.UNUSED, *_PER_SPLIT)}
         own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
         return self._mapped_with(own | self._names_if(with_split), Dataset._map, **given)
@@ -407,7 +407,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         num_proc: int | None = None,
         new_fingerprint: str | None = None,
     ) -> DatasetDict:
-        """The rows of each split, written side by side in their order."""
+        """Copy the rows of each split in their current order."""
         own = {"cache_file_name": self._per_split(cache_file_names, "cache_file_names")}
         given = {"features": features, "new_fingerprint": new_fingerprint}
         return self._mapped_with(own, Dataset.flatten_indices, keep_in_memory, **given)
@@ -419,39 +419,39 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         return self._mapped(Dataset.select_columns, column_names)
 
     def remove_columns(self, column_names: str | list[str]) -> DatasetDict:
-        """Leave out these columns."""
+        """Drop these columns."""
         return self._mapped(Dataset.remove_columns, column_names)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> DatasetDict:
-        """The same column under another name."""
+        """Rename one column."""
         return self._mapped(Dataset.rename_column, original_column_name, new_column_name)
 
     def rename_columns(self, column_mapping: dict[str, str]) -> DatasetDict:
-        """Columns under other names, given as old name → new name."""
+        """Rename columns, given as old name → new name."""
         return self._mapped(Dataset.rename_columns, column_mapping)
 
     def flatten(self, max_depth: int = 16) -> DatasetDict:
-        """Struct fields as columns of their own, named `struct.field`."""
+        """Turn struct fields into columns named `struct.field`."""
         return self._mapped(Dataset.flatten, max_depth=max_depth)
 
     def cast(self, features: Features) -> DatasetDict:
-        """Every column as the type that `features` gives it."""
+        """Cast every column to its type in `features`."""
         return self._mapped(Dataset.cast, features)
 
     def cast_column(self, column: str, feature: Any) -> DatasetDict:
-        """One column as another type."""
+        """Cast one column to another type."""
         return self._mapped(Dataset.cast_column, column, feature)
 
     def class_encode_column(self, column: str, include_nulls: bool = False) -> DatasetDict:
-        """A column of values as `ClassLabel`, whose names are each split's values in sorted order."""
+        """Convert a column to `ClassLabel`, whose names are each split's values in sorted order."""
         return self._mapped(Dataset.class_encode_column, column, include_nulls)
 
     def align_labels_with_mapping(self, label2id: dict[str, int], label_column: str) -> DatasetDict:
-        """Labels renumbered as `label2id` says, whatever the case of their names."""
+        """Renumber labels as `label2id` says, ignoring the case of their names."""
         return self._mapped(Dataset.align_labels_with_mapping, label2id, label_column)
 
     def group_by(self, *keys: str) -> dict[str, Grouped]:
-        """The rows of each split in groups of equal keys."""
+        """Group the rows of each split by equal keys."""
         return self._each(Dataset.group_by, *keys)
 
     # Formats
@@ -488,7 +488,7 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         output_all_columns: bool = False,
         **format_kwargs: Any,
     ) -> Iterator[None]:
-        """Show rows in another format for the length of a `with` block."""
+        """Show rows in another format within a `with` block."""
         with ExitStack() as stack:
             entered = self._each(Dataset.formatted_as, type, columns, output_all_columns, **format_kwargs)
             list(map(stack.enter_context, entered.values()))
@@ -497,13 +497,13 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
     def set_transform(
         self, transform: Callable[..., Any] | None, columns: list[str] | None = None, output_all_columns: bool = False
     ) -> None:
-        """Pass rows through a function when they are looked at."""
+        """Apply a function whenever rows are read."""
         self._each(Dataset.set_transform, transform, columns, output_all_columns)
 
     def with_transform(
         self, transform: Callable[..., Any] | None, columns: list[str] | None = None, output_all_columns: bool = False
     ) -> DatasetDict:
-        """Datasets of the same rows, passed through a function when they are looked at."""
+        """Datasets of the same rows, with a function applied whenever they are read."""
         return self._mapped(Dataset.with_transform, transform, columns, output_all_columns)
 
     def _repr_html_(self) -> str:
@@ -515,7 +515,7 @@ def read(format: str, *args: Any, **kwargs: Any) -> DatasetDict:
 
 
 def require_splits(splits: Mapping[Any, Dataset], given: Mapping[Any, Any], argument: str) -> None:
-    """A dict of arguments has one for every split."""
+    """Raise unless a dict of arguments has one for every split."""
     for name in splits:
         if name not in given:
             raise SplitNotFoundError(f"{argument} for {name!s}", given)

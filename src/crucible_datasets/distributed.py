@@ -1,4 +1,4 @@
-"""A dataset on several machines, each of which reads its part."""
+"""`split_dataset_by_node`: the part of a dataset for one of several machines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def split_dataset_by_node(
 ) -> DatasetType:
     """The part of a dataset that machine `rank` of `world_size` reads.
 
-    A `Dataset` is cut into runs of rows. Of a stream, machines read different shards if these can be shared out
+    A `Dataset` is split into contiguous parts. For a stream, machines read different shards if these can be divided
     evenly (or always: `strategy="shards"`), else every `world_size`-th row (`"examples"`). With `deterministic`
     blocks of rows are dealt out in an order that does not depend on the number of machines and workers.
     """

@@ -1,7 +1,7 @@
-"""`Fingerprint`: the identity of a dataset's content, worked out only when somebody asks.
+"""`Fingerprint`: the identity of a dataset's content, computed lazily.
 
-A chain of operations leaves a chain of fingerprints that know their parent, the
-operation and its arguments. The first question settles it and lets go of them all.
+A chain of operations leaves a chain of fingerprints, each with its parent, the operation and its arguments. The first
+call of `str` hashes the chain and releases it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _warned: set[str] = set()
 
 
 def __getattr__(name: str) -> Any:
-    # Few programs that read rows ask for a hash.
+    # most programs that read rows need no hash
     if name not in ("Hasher", "UnhashableError"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from crucible_datasets import hashing
@@ -45,28 +45,28 @@ def __getattr__(name: str) -> Any:
 
 
 def enable_caching() -> None:
-    """Keep results and find them again in later runs (the default)."""
+    """Cache results for later runs (the default)."""
     set_caching_enabled(True)
 
 
 def disable_caching() -> None:
-    """Keep results only as long as the program runs."""
+    """Cache results only as long as the program runs."""
     set_caching_enabled(False)
 
 
 def set_caching_enabled(boolean: bool) -> None:
-    """Whether results are kept for later runs."""
+    """Whether results are cached for later runs."""
     global _caching_enabled
     _caching_enabled = bool(boolean)
 
 
 def is_caching_enabled() -> bool:
-    """Whether results are kept for later runs."""
+    """Whether results are cached for later runs."""
     return _caching_enabled
 
 
 class Fingerprint:
-    """The identity of content; `str` of it works it out once.
+    """The identity of content; `str` computes it once.
 
     >>> str(Fingerprint.fixed("abc"))
     'abc'
@@ -92,7 +92,7 @@ class Fingerprint:
 
     @classmethod
     def of_file(cls, path: str) -> Fingerprint:
-        """The fingerprint of a file: where it is, how long, and when it was last changed."""
+        """The fingerprint of a file, from its path, size and modification time."""
         facts = os.stat(path)
         return cls(None, content=("file", os.path.abspath(path), facts.st_size, facts.st_mtime_ns))
 
@@ -102,7 +102,7 @@ class Fingerprint:
 
     def __str__(self) -> str:
         unsettled, ancestor = [], self
-        # A loop, because a chain of operations can be longer than the stack is deep.
+        # A loop, because a chain of operations can exceed the recursion limit.
         while ancestor._text is None and (parent := ancestor._parent) is not None:
             unsettled.append(ancestor)
             ancestor = parent

@@ -1,12 +1,12 @@
-"""Copies of a process (forks) that are made while its threads are at work.
+"""Making `os.fork` safe while threads of this library are running.
 
-The threads are not in the copy, but what they held is held there for ever. Three things see to it that nobody waits
-for it: imports end before a process is copied, a `Lock` is free in the copy, and a `cached_property` has none.
+Threads do not exist in the forked process, but locks that they held stay locked there. To avoid deadlocks,
+imports are finished before a fork, a `Lock` is free in the forked process, and a `cached_property` has no lock.
 """
 
 from __future__ import annotations
 
-# What these two do before a fork comes after what is done here, since it keeps threads from ending their imports.
+# Imported first, so that their fork handlers run after ours: they would keep threads from finishing imports.
 import concurrent.futures.thread  # noqa: F401
 import functools
 import logging  # noqa: F401
@@ -19,9 +19,9 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-_SECONDS_FOR_IMPORTS = 10.0  # whoever imports may itself wait for the thread that forks
+_SECONDS_FOR_IMPORTS = 10.0  # the importing thread may itself wait for the forking one
 _LOOKS = 10
-# Locks of others that our threads hold while they import pandas or begin a progress bar.
+# Locks of other libraries that our threads may hold, while importing pandas or starting a progress bar.
 _FOREIGN = {"pyarrow.lib": "_pandas_api._lock", "tqdm.std": "TqdmDefaultWriteLock.th_lock"}
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
@@ -29,7 +29,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property(functools.cached_property):  # noqa: N801
-        """As in Python 3.12. In 3.11 the objects of a class share one lock: whoever works one out keeps all waiting."""
+        """As in Python 3.12. In 3.11 all instances of a class share one lock, so computing one blocks all others."""
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
             if instance is None:
@@ -39,7 +39,7 @@ else:
 
 
 class Lock:
-    """A lock that its thread may take again, that is free in a copy, and that is waited for so many seconds at most."""
+    """A reentrant lock that is free in a forked process, and waits for at most `seconds`."""
 
     __slots__ = ("_lock", "_process", "_seconds")
 
@@ -52,21 +52,21 @@ class Lock:
         self._lock.acquire(timeout=self._seconds)
 
     def __exit__(self, *error: object) -> None:
-        with suppress(RuntimeError):  # it is another's, or was taken before the fork
+        with suppress(RuntimeError):  # not ours, or taken before the fork
             self._lock.release()
 
 
 def _finish_imports() -> None:
-    """Begin to hold the lock of all imports, at a time when no other thread is in the middle of one.
+    """Acquire the import lock at a moment when no other thread is importing.
 
-    Of forks beside threads that used this library for the first time, nearly all hung in an import without it.
+    Without it, nearly all forks hung in an import if other threads were using this library for the first time.
     """
     imports, looks = import_module("_imp"), 0
     deadline = time.monotonic() + _SECONDS_FOR_IMPORTS
     while True:
         imports.acquire_lock()
         owners = _owners_of_imports()
-        # A lock of nobody may be taken in a moment; it may also be what a kept error still refers to.
+        # A lock without an owner may be about to be taken, or be referred to by a stored error.
         if not owners or (owners == {None} and looks > _LOOKS) or time.monotonic() > deadline:
             return
         imports.release_lock()
@@ -75,14 +75,14 @@ def _finish_imports() -> None:
 
 
 def _owners_of_imports() -> set[int | None]:
-    """The threads that import modules; none, when the one that forks does: the others may wait for it."""
+    """The threads that are importing; none if the forking thread is, since others may wait for it."""
     known = list(getattr(import_module("importlib._bootstrap"), "_module_locks", {}).values())
     owners = {getattr(lock, "owner", None) for lock in (reference() for reference in known) if lock is not None}
     return set() if threading.get_ident() in owners else owners
 
 
 def _go_on_importing() -> None:
-    with suppress(RuntimeError):  # the copy has let go of it
+    with suppress(RuntimeError):  # already released in the forked process
         import_module("_imp").release_lock()
 
 

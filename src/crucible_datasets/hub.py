@@ -1,4 +1,4 @@
-"""Taking configurations away from datasets on the Hub."""
+"""`delete_from_hub`: removes configurations from datasets on the Hub."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def delete_from_hub(
 
 
 def _patterns(stated: CardConfig) -> Iterator[str]:
-    """What the files of a configuration are called: those that it names, or all of its folder."""
+    """The patterns of a configuration's files: those in the card, or all in its folder."""
     folder = (stated.data_dir or "").strip("/")
     named = [path for paths in (stated.data_files or {}).values() for path in paths]
     for path in named or ([""] if folder else []):

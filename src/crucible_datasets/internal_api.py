@@ -37,8 +37,8 @@ def stored_rows(dataset: Dataset) -> Rows:
     return dataset._view.rows
 
 
-def carried(dataset: Dataset, sees_files: bool) -> Dataset:
+def portable(dataset: Dataset, sees_files: bool) -> Dataset:
     """The dataset in a form that another machine can read; `sees_files` says whether it shares our file system."""
-    from crucible_datasets.ops.carrying import carried
+    from crucible_datasets.ops.transport import portable
 
-    return Dataset._of(carried(dataset._view, range(len(dataset)), sees_files))
+    return Dataset._of(portable(dataset._view, range(len(dataset)), sees_files))

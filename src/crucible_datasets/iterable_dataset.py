@@ -1,4 +1,4 @@
-"""`IterableDataset` and `IterableColumn`: rows that only flow. The facade over `Stream`; the work is in `streams`."""
+"""`IterableDataset` and `IterableColumn`: streaming datasets. A facade over `Stream`; the work is done in `streams`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.ops import build, push
 from crucible_datasets.private_names import PrivateStreamNames
 from crucible_datasets.reading import streaming
 from crucible_datasets.splits import NamedSplit, Split
-from crucible_datasets.streams import export, mixing, operations, output, pushed, running, starts
+from crucible_datasets.streams import export, from_memory, mixing, operations, output, pushing, running
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.epochs import Epoch
 from crucible_datasets.streams.running import Run
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
-    """Rows that are read while they are iterated, from files of any size; they can be resumed from every row.
+    """Rows that are read while they are iterated, from files of any size. Iteration can resume at any row.
 
     >>> list(IterableDataset.from_list([{"n": 1}, {"n": 2}]).filter(lambda row: row["n"] > 1))
     [{'n': 2}]
@@ -57,7 +57,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         distributed: Any = None,
         token_per_repo_id: dict[str, Any] | None = None,
     ) -> None:
-        self._begin(starts.stream_over(ex_iterable, info, split, formatting, distributed))
+        self._begin(from_memory.stream_over(ex_iterable, info, split, formatting, distributed))
 
     def _begin(self, stream: Stream, epoch: int = 0) -> None:
         self._stream = stream
@@ -66,27 +66,27 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        # `isinstance` asks for it, as `DataLoader` does: so a stream is one for torch that was made before its import,
-        # and workers that are kept from epoch to epoch will see the number of the epoch.
+        # Read by `isinstance`, which `DataLoader` calls: so a stream older than torch's import is accepted,
+        # and the epoch is shared with torch's workers before they start.
         self._epochs.share()
         return running.known_to_torch(type(self))
 
     @classmethod
     def _of(cls, stream: Stream, epoch: int = 0) -> IterableDataset:
-        # Classes of users have an `__init__` of their own.
+        # Subclasses of users may have an `__init__` of their own.
         dataset = cls.__new__(cls)
         dataset._begin(stream, epoch)
         return dataset
 
     def _with(self, operation: Callable[..., Stream], *args: Any, **kwargs: Any) -> IterableDataset:
-        """The stream that an operation makes of this one."""
+        """The stream that results from an operation on this one."""
         return IterableDataset._of(operation(self._stream, *args, **kwargs), self.epoch)
 
     @property
     def _stage(self) -> Stage:
         return running.stage_for(self._stream, self.epoch)
 
-    # Making
+    # Creating
 
     @staticmethod
     def from_generator(
@@ -95,8 +95,8 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         gen_kwargs: dict[str, Any] | None = None,
         split: NamedSplit = Split.TRAIN,
     ) -> IterableDataset:
-        """Stream the rows that a function yields; lists among its arguments are shared out to shards."""
-        return IterableDataset._of(starts.of_generator(generator, features, gen_kwargs, split))
+        """Stream the rows that a function yields; lists among its arguments are split into shards."""
+        return IterableDataset._of(from_memory.of_generator(generator, features, gen_kwargs, split))
 
     @staticmethod
     def from_spark(
@@ -105,8 +105,8 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         features: Features | None = None,
         **kwargs: Any,
     ) -> IterableDataset:
-        """Stream the rows of a Spark data frame, of which one partition at a time comes to this machine."""
-        return IterableDataset._of(starts.of_spark(df, features, split))
+        """Stream the rows of a Spark data frame, one partition at a time."""
+        return IterableDataset._of(from_memory.of_spark(df, features, split))
 
     @classmethod
     def from_list(
@@ -118,7 +118,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         num_shards: int | None = 1,
     ) -> IterableDataset:
         """Stream rows. The first row names the columns."""
-        return cls._of(starts.of_view(build.from_rows(mapping, features, info, split), num_shards))
+        return cls._of(from_memory.of_view(build.from_rows(mapping, features, info, split), num_shards))
 
     @classmethod
     def from_dict(
@@ -130,7 +130,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         num_shards: int | None = 1,
     ) -> IterableDataset:
         """Stream the rows of columns."""
-        return cls._of(starts.of_view(build.from_columns(mapping, features, info, split), num_shards))
+        return cls._of(from_memory.of_view(build.from_columns(mapping, features, info, split), num_shards))
 
     @classmethod
     def from_pandas(
@@ -144,7 +144,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
     ) -> IterableDataset:
         """Stream the rows of a pandas data frame."""
         table = build.arrow_of_pandas(df, preserve_index)
-        return cls._of(starts.of_view(build.from_frame(table, features, info, split), num_shards))
+        return cls._of(from_memory.of_view(build.from_frame(table, features, info, split), num_shards))
 
     @classmethod
     def from_polars(
@@ -154,8 +154,8 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         info: DatasetInfo | None = None,
         split: NamedSplit | None = None,
     ) -> IterableDataset:
-        """Stream the rows of a polars frame; a lazy one is worked out in batches while it flows."""
-        return cls._of(starts.of_polars(df, features, info, split))
+        """Stream the rows of a polars frame; a lazy one is computed in batches while it is read."""
+        return cls._of(from_memory.of_polars(df, features, info, split))
 
     @staticmethod
     def from_file(filename: str) -> IterableDataset:
@@ -199,7 +199,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         on_bad_files: Literal["error", "warn", "skip"] = "error",
         **kwargs: Any,
     ) -> IterableDataset:
-        """Stream Parquet files; only the columns asked for, and row groups that can match the filters, are read."""
+        """Stream Parquet files, reading only the given columns and row groups that can match the filters."""
         options = {"columns": columns, "filters": filters, "on_bad_files": on_bad_files, **kwargs}
         options["fragment_scan_options"] = fragment_scan_options
         return IterableDataset._of(streaming.one_split("parquet", path_or_paths, split, features, options))
@@ -226,7 +226,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
 
     @property
     def features(self) -> Features | None:
-        """The features of the columns; None while nobody knows them."""
+        """The features of the columns; None if unknown."""
         return self._stream.features
 
     @property
@@ -244,7 +244,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
 
     @property
     def num_shards(self) -> int:
-        """Into how many parts the rows can be shared out, to workers or machines."""
+        """Into how many parts the rows can be divided, among workers or machines."""
         return running.num_shards(self._stream)
 
     @property
@@ -253,7 +253,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
 
     @property
     def epoch(self) -> int:
-        """How often the rows have been gone through; another epoch is another order of a shuffled stream."""
+        """The epoch number; a shuffled stream has another order in each epoch."""
         return self._epochs.number
 
     def __repr__(self) -> str:
@@ -276,16 +276,16 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         return IterableColumn(self, column_name)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iteration stands: a small JSON value. Loaded again, the very next row comes first."""
+        """The position of the iteration, as a small JSON value: `load_state_dict` resumes at the next row."""
         return running.state_of(self._run, self._stream, self.epoch, self._loaded)
 
     def load_state_dict(self, state_dict: dict[str, Any] | list[dict[str, Any]]) -> None:
-        """Begin where a state says, in every iteration of its epoch; a list has the states of all workers of a run."""
+        """Resume at a state, in every iteration of its epoch; a list has the states of all workers of a run."""
         self._loaded = running.loaded(self._stream, state_dict)
         self._run = None
 
     def set_epoch(self, epoch: int) -> None:
-        """Begin another epoch: a shuffled stream comes in another order."""
+        """Set the epoch: a shuffled stream has another order in each."""
         self._epochs.number = epoch
 
     # Operations
@@ -307,9 +307,9 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         fn_kwargs: dict[str, Any] | None = None,
         executor: str | Executor | None = None,
     ) -> IterableDataset:
-        """Add to each row, or each batch, what a function returns for it. Async functions run many calls at once.
+        """Apply a function to every row or batch. Calls of async functions run concurrently.
 
-        With an `executor`, its workers read shards and call the function, some of them ahead.
+        With an `executor`, its workers read shards and call the function in advance.
         """
         given = (function, with_indices, input_columns, batched, batch_size, drop_last_batch, remove_columns)
         return self._with(operations.map_rows, *given, features, fn_kwargs, executor)
@@ -335,11 +335,11 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         buffer_size: int = 1000,
         max_buffer_input_shards: int = 10,
     ) -> IterableDataset:
-        """Shuffle the shards, and the rows by way of a buffer; each epoch has another order."""
+        """Shuffle the shards, and the rows by means of a buffer; each epoch has another order."""
         return self._with(mixing.shuffle, seed, generator, buffer_size, max_buffer_input_shards)
 
     def with_workers(self, deterministic: bool = True, block_size: int = 1) -> IterableDataset:
-        """Share rows out to workers and machines in blocks of one order, which does not depend on how many they are."""
+        """Deal rows to workers and machines in blocks, from one order that does not depend on their number."""
         return self._with(mixing.with_workers, deterministic, block_size)
 
     def take(self, n: int) -> IterableDataset:
@@ -347,25 +347,25 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         return self._with(operations.take, n)
 
     def skip(self, n: int) -> IterableDataset:
-        """Leave out the first `n` rows; files that know their number of rows are not read for it."""
+        """Drop the first `n` rows, without reading files whose number of rows is known."""
         return self._with(operations.skip, n)
 
     def repeat(self, num_times: int | None) -> IterableDataset:
-        """Repeat all rows; None repeats them without end."""
+        """Repeat all rows; None repeats them endlessly."""
         return self._with(operations.repeat, num_times)
 
     def batch(
         self, batch_size: int | None = None, by_column: Names | None = None, drop_last_batch: bool = False
     ) -> IterableDataset:
-        """Make rows of lists: of `batch_size` rows each, or of a run of rows with the same value of a column."""
+        """Combine rows into lists: `batch_size` rows each, or consecutive rows with equal values of a column."""
         return self._with(operations.batch, batch_size, by_column, drop_last_batch)
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> IterableDataset:
-        """Keep some of the shards: a run of them, or every `num_shards`-th."""
+        """Keep one part of the shards: contiguous ones, or every `num_shards`-th."""
         return self._with(operations.shard, num_shards, index, contiguous)
 
     def reshard(self) -> IterableDataset:
-        """Cut files into as many shards as they allow: one for each row group of Parquet."""
+        """Split files into as many shards as possible: one for each row group of Parquet."""
         return self._with(operations.reshard)
 
     def select_columns(self, column_names: Names) -> IterableDataset:
@@ -373,27 +373,27 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         return self._with(operations.select_columns, column_names)
 
     def remove_columns(self, column_names: Names) -> IterableDataset:
-        """Leave out these columns."""
+        """Drop these columns."""
         return self._with(operations.remove_columns, column_names)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> IterableDataset:
-        """Give a column another name."""
+        """Rename one column."""
         return self._with(operations.rename_columns, {original_column_name: new_column_name})
 
     def rename_columns(self, column_mapping: dict[str, str]) -> IterableDataset:
-        """Give columns other names."""
+        """Rename columns, given as old name → new name."""
         return self._with(operations.rename_columns, column_mapping)
 
     def add_column(self, name: str, column: list[Any] | np.ndarray) -> IterableDataset:
-        """Add a column whose values come in the order of the rows."""
+        """Append a column, with one value per row in order."""
         return self._with(operations.add_column, name, column)
 
     def cast(self, features: Features) -> IterableDataset:
-        """Change the types of all columns."""
+        """Cast every column to its type in `features`."""
         return self._with(operations.cast, features)
 
     def cast_column(self, column: str, feature: Any) -> IterableDataset:
-        """Change the type of one column."""
+        """Cast one column to another type."""
         return self._with(operations.cast_column, column, feature)
 
     def decode(self, enable: bool = True, num_threads: int | None = None) -> IterableDataset:
@@ -403,7 +403,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
     # Converting and writing
 
     def to_dict(self, batch_size: int | None = None, batched: bool = False) -> Any:
-        """All columns as Python lists; `batched` gives an iterator over batches of rows."""
+        """All columns as Python lists; `batched` returns an iterator over batches of rows."""
         return export.to_dict(self._stage, self.features, batch_size, batched)
 
     def to_list(self) -> list[Row]:
@@ -411,7 +411,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         return export.to_list(self._stage)
 
     def to_pandas(self, batch_size: int | None = None, batched: bool = False) -> pd.DataFrame | Iterator[pd.DataFrame]:
-        """All rows as a pandas data frame; `batched` gives an iterator over frames."""
+        """All rows as a pandas data frame; `batched` returns an iterator over frames."""
         return export.to_pandas(self._stage, self.features, batch_size, batched)
 
     def to_polars(
@@ -421,7 +421,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         schema_overrides: dict[str, Any] | None = None,
         rechunk: bool = True,
     ) -> pl.DataFrame | Iterator[pl.DataFrame]:
-        """All rows as a polars data frame; `batched` gives an iterator over frames."""
+        """All rows as a polars data frame; `batched` returns an iterator over frames."""
         return export.to_polars(self._stage, self.features, batch_size, batched, schema_overrides, rechunk)
 
     def to_csv(
@@ -431,7 +431,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_csv_kwargs: Any,
     ) -> int:
-        """Write CSV while the rows flow. Returns the number of bytes before compression."""
+        """Write CSV while rows are read. Returns the number of bytes before compression."""
         given = (path_or_buf, batch_size, storage_options, to_csv_kwargs)
         return export.write(self._stage, self.features, "csv", *given)
 
@@ -442,7 +442,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         **to_json_kwargs: Any,
     ) -> int:
-        """Write JSON Lines while the rows flow. Returns the number of bytes before compression."""
+        """Write JSON Lines while rows are read. Returns the number of bytes before compression."""
         given = (path_or_buf, batch_size, storage_options, to_json_kwargs)
         return export.write(self._stage, self.features, "json", *given)
 
@@ -459,7 +459,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         batch_size: int | None = None,
         storage_options: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Write tar shards while the rows flow, as `Dataset.to_webdataset`. Returns the paths."""
+        """Write tar shards while rows are read, like `Dataset.to_webdataset`. Returns the paths."""
         given = (path, columns, extensions, max_shard_size, batch_size, storage_options)
         return export.write_webdataset(self._stage, self.features, *given)
 
@@ -470,12 +470,12 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         storage_options: dict[str, Any] | None = None,
         **parquet_writer_kwargs: Any,
     ) -> int:
-        """Write a Parquet file while the rows flow, with `batch_size` rows to a row group, or about 100 MB."""
+        """Write a Parquet file while rows are read, with `batch_size` rows per row group, or about 100 MB."""
         given = (path_or_buf, batch_size, storage_options, parquet_writer_kwargs)
         return export.write(self._stage, self.features, "parquet", *given)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The Arrow PyCapsule protocol: polars, DuckDB and others read the rows while they flow."""
+        """The Arrow PyCapsule protocol: polars, DuckDB and others read the rows as a stream."""
         return export.arrow_reader(self._stage, self.features).__arrow_c_stream__(requested_schema)
 
     def push_to_hub(
@@ -497,7 +497,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         num_proc: int | None = None,
         append: bool = False,
     ) -> CommitInfo:
-        """Put the rows on the Hub as a split, in one commit, sending files while the rows flow."""
+        """Push the rows to the Hub as a split, in one commit, uploading files while rows are read."""
         told = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
         where, name = (
             push.Where(repo_id, config_name, set_default, data_dir, *told),
@@ -507,13 +507,13 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
 
     @staticmethod
     def _pushed(streams: dict[str, IterableDataset], where: push.Where, *files: Any) -> CommitInfo:
-        return pushed.push_streams(
+        return pushing.push_streams(
             {name: (each._stage, each.features) for name, each in streams.items()}, where, *files
         )
 
 
 class IterableColumn:
-    """One column of a stream, or one field of its values; each iteration reads it anew."""
+    """One column of a stream, or one field of its values; each iteration reads it again."""
 
     def __init__(self, source: IterableDataset | IterableColumn, column_name: str) -> None:
         self.source, self.column_name = source, column_name
@@ -526,7 +526,7 @@ class IterableColumn:
 
 
 def _narrowed(source: IterableDataset | IterableColumn, name: str) -> Any:
-    """The source with only what is needed of it, standing where it stands."""
+    """The source reduced to the columns needed, at the same position."""
     if isinstance(source, IterableColumn) or source._stream.format.type is not None:
         return source
     only = source.select_columns([name])

@@ -24,7 +24,7 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
     """A dict of split name → `IterableDataset`. A method called on it is called on every split."""
 
     def _mapped(self, method: Callable[..., IterableDataset], *args: Any, **kwargs: Any) -> IterableDatasetDict:
-        """The streams that the method gives for each split."""
+        """The streams that the method returns for each split."""
         return IterableDatasetDict({name: method(dataset, *args, **kwargs) for name, dataset in self.items()})
 
     def __repr__(self) -> str:
@@ -58,11 +58,11 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         fn_kwargs: dict[str, Any] | None = None,
         executor: str | Executor | None = None,
     ) -> IterableDatasetDict:
-        """Add to each row, or each batch, what a function returns for it; `with_split` tells it the split's name."""
+        """Apply a function to every row or batch; `with_split` also passes it the name of the split."""
         given = (with_indices, input_columns, batched, batch_size, drop_last_batch, remove_columns, None, fn_kwargs)
-        told = _Told if with_split else _untold
+        wrap = _WithSplitName if with_split else _without_split_name
         return IterableDatasetDict(
-            {name: each.map(told(function, name), *given, executor) for name, each in self.items()}
+            {name: each.map(wrap(function, name), *given, executor) for name, each in self.items()}
         )
 
     def filter(
@@ -86,19 +86,19 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         buffer_size: int = 1000,
         max_buffer_input_shards: int = 10,
     ) -> IterableDatasetDict:
-        """Shuffle the shards, and the rows by way of a buffer; each epoch has another order."""
+        """Shuffle the shards, and the rows by means of a buffer; each epoch has another order."""
         return self._mapped(IterableDataset.shuffle, seed, generator, buffer_size, max_buffer_input_shards)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> IterableDatasetDict:
-        """Give a column another name."""
+        """Rename one column."""
         return self._mapped(IterableDataset.rename_column, original_column_name, new_column_name)
 
     def rename_columns(self, column_mapping: dict[str, str]) -> IterableDatasetDict:
-        """Give columns other names."""
+        """Rename columns, given as old name → new name."""
         return self._mapped(IterableDataset.rename_columns, column_mapping)
 
     def remove_columns(self, column_names: Names) -> IterableDatasetDict:
-        """Leave out these columns."""
+        """Drop these columns."""
         return self._mapped(IterableDataset.remove_columns, column_names)
 
     def select_columns(self, column_names: Names) -> IterableDatasetDict:
@@ -106,11 +106,11 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         return self._mapped(IterableDataset.select_columns, column_names)
 
     def cast_column(self, column: str, feature: Any) -> IterableDatasetDict:
-        """Change the type of one column."""
+        """Cast one column to another type."""
         return self._mapped(IterableDataset.cast_column, column, feature)
 
     def cast(self, features: Features) -> IterableDatasetDict:
-        """Change the types of all columns."""
+        """Cast every column to its type in `features`."""
         return self._mapped(IterableDataset.cast, features)
 
     def push_to_hub(
@@ -131,14 +131,14 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         num_proc: int | None = None,
         append: bool = False,
     ) -> CommitInfo:
-        """Put all splits on the Hub in one commit: in the place of all that are there, or behind their rows."""
+        """Push all splits to the Hub in one commit: replacing all existing ones, or appending to them."""
         told = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
         where = push.Where(repo_id, config_name, set_default, data_dir, *told)
         return IterableDataset._pushed(self, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
 
-class _Told:
-    """A function that is told the name of a split, after the row and its number."""
+class _WithSplitName:
+    """A function called with the name of the split as an additional argument."""
 
     def __init__(self, function: Callable[..., Any] | None, split: str) -> None:
         if not callable(function):
@@ -150,5 +150,5 @@ class _Told:
         return self.function(*given, self.split, **more)
 
 
-def _untold(function: Callable[..., Any] | None, split: str) -> Callable[..., Any] | None:
+def _without_split_name(function: Callable[..., Any] | None, split: str) -> Callable[..., Any] | None:
     return function

@@ -1,4 +1,4 @@
-"""Load datasets from the Hub, from files and folders anywhere, and look at what is in them without loading."""
+"""`load_dataset` and `load_from_disk`, and functions that inspect datasets without loading them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ logger = get_logger(__name__)
 Path = str | os.PathLike[str]
 
 
-# What comes back depends on `split` and `streaming`, and editors are told so.
+# The return type depends on `split` and `streaming`.
 # fmt: off
 @overload
 def load_dataset(
@@ -103,11 +103,11 @@ def load_dataset(
     storage_options: dict[str, Any] | None = None,
     **config_kwargs: Any,
 ) -> Any:
-    """Load a dataset: of the Hub (`"org/name"`), a folder or file anywhere, or files of a format such as `"json"`.
+    """Load a dataset: from the Hub (`"org/name"`), any folder, file or URL, or files of a format such as `"json"`.
 
-    Without `split` all splits come as a `DatasetDict`; `split` may be `"train[:10%]+test"`,
-    and only the splits in it are read. `columns` and `filters` reach into the files of
-    every format; further arguments are options of the format.
+    Without `split` all splits are returned as a `DatasetDict`; `split` may be `"train[:10%]+test"`, and only the splits
+    in it are read. `columns` and `filters` work for every format and limit what is read; further arguments are options
+    of the format.
     """
     where: tuple[Any, ...] = (download_config, download_mode, revision, token, storage_options)
     builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, *where, **config_kwargs)
@@ -141,7 +141,7 @@ def load_dataset_builder(
     storage_options: dict[str, Any] | None = None,
     **config_kwargs: Any,
 ) -> FilesBuilder:
-    """Find a dataset and what is known about it, without reading its files."""
+    """Find a dataset and its description, without reading its files."""
     if config_kwargs.pop("trust_remote_code", None) is not None:
         logger.warning("trust_remote_code is not needed: no program from a dataset is ever run.")
     access = Access.of(revision, token, storage_options, download_config)
@@ -161,7 +161,7 @@ def load_from_disk(
 
 @dataclass(frozen=True)
 class FilesConfig:
-    """The configuration of a dataset that is made of files: its name, its files, the options of its format."""
+    """The configuration of a dataset of files: its name, files and options."""
 
     name: str
     version: Version
@@ -177,7 +177,7 @@ class FilesConfig:
 
 
 class FilesBuilder:
-    """A dataset made of files, found but not read."""
+    """A dataset of files, found but not yet read."""
 
     def __init__(self, reader: SplitReader) -> None:
         self._reader = reader
@@ -187,7 +187,7 @@ class FilesBuilder:
 
     @property
     def how(self) -> How:
-        """Where results are kept, and how carefully files are read."""
+        """The cache folder, and the checks to run."""
         return self._reader.how
 
     @how.setter
@@ -205,12 +205,12 @@ class FilesBuilder:
 
     @property
     def base_path(self) -> str:
-        """The folder that the files are found from."""
+        """The folder that paths of files are relative to."""
         return self._reader.resolved.base
 
     @property
     def info(self) -> DatasetInfo:
-        """What is known about the dataset; more once it is prepared."""
+        """The description of the dataset; more complete once it is prepared."""
         return self._reader.known
 
     @property
@@ -222,13 +222,13 @@ class FilesBuilder:
 
     @property
     def revision(self) -> str | None:
-        """The commit of the repository on the Hub; None for files that are elsewhere."""
+        """The commit of the repository on the Hub; None for other files."""
         known = (getattr(place, "revision", None) for place in self._reader.resolved.places)
         return next((revision for revision in known if revision), None)
 
     @property
     def config_id(self) -> str:
-        """The name of the configuration, and a hash of the options that differ from its own."""
+        """The name of the configuration, with a hash of the options that differ from its defaults."""
         from crucible_datasets.hashing import Hasher
 
         given = sorted(self._reader.resolved.options.items())
@@ -236,7 +236,7 @@ class FilesBuilder:
 
     @property
     def cache_dir(self) -> str:
-        """Where files that must become Arrow first are kept as such."""
+        """The cache folder for files that are converted to Arrow."""
         from crucible_datasets.cache import default_cache
 
         return default_cache(self.how.cache_dir).root
@@ -255,7 +255,7 @@ class FilesBuilder:
         storage_options: dict[str, Any] | None = None,
         **download_and_prepare_kwargs: Any,
     ) -> None:
-        """Read all splits, so that they are in the cache if their format needs it."""
+        """Read all splits, so that converted files are in the cache."""
         if output_dir is not None:
             raise ArgumentError("output_dir", output_dir, "use as_dataset().save_to_disk(folder) or to_parquet(file).")
         self.how = replace(
@@ -267,7 +267,7 @@ class FilesBuilder:
         self._reader.all()
 
     def as_dataset(self, split: Any = None, in_memory: bool = False) -> Any:
-        """The rows of a split; of all splits as a `DatasetDict`; of several in a list or dict of specs."""
+        """One split; all splits as a `DatasetDict`; or several, for a list or dict of specs."""
         if in_memory:
             self.how = replace(self.how, keep_in_memory=True)
         if split is None:
@@ -282,7 +282,7 @@ class FilesBuilder:
         return Dataset._of(self._reader.rows(split))
 
     def as_streaming_dataset(self, split: Any = None, base_path: str | None = None) -> Any:
-        """The rows of a split as a stream; of all splits as an `IterableDatasetDict`."""
+        """One split as a stream; or all as an `IterableDatasetDict`."""
         from crucible_datasets.iterable_dataset_dict import IterableDatasetDict
 
         if split is None:
@@ -295,7 +295,7 @@ class FilesBuilder:
         return IterableDataset._of(streaming.named_splits(self._reader, split))
 
     def save_infos(self) -> None:
-        """Write what is known into the README of the dataset's folder."""
+        """Write the description to the README in the dataset's folder."""
         DatasetInfosDict({self.config.name: self.info}).write_to_directory(self.base_path)
 
 
@@ -320,7 +320,7 @@ def get_dataset_default_config_name(
     data_files: Any = None,
     **download_kwargs: Any,
 ) -> str | None:
-    """The configuration that is meant when none is named, if there is one."""
+    """The default configuration, if there is one."""
     access = Access.of(revision, download_kwargs.get("token"), None, download_config)
     return config_names(path, data_files, access)[1]
 
@@ -335,7 +335,7 @@ def get_dataset_config_info(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> DatasetInfo:
-    """What is known about one configuration without reading its files; at least the names of its splits."""
+    """The description of one configuration, without reading its files; at least the names of its splits."""
     where: dict[str, Any] = {"download_config": download_config, "revision": revision, "token": token}
     builder = load_dataset_builder(path, config_name, data_files=data_files, **where, **config_kwargs)
     info = builder.info
@@ -370,7 +370,7 @@ def get_dataset_infos(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> dict[str, DatasetInfo]:
-    """What is known about each configuration."""
+    """The description of each configuration."""
     where = (download_config, download_mode, revision, token)
     names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token)
     return {name: get_dataset_config_info(path, name, data_files, *where, **config_kwargs) for name in names}

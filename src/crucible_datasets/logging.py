@@ -1,4 +1,4 @@
-"""The library's logger and how much of it is shown.
+"""The library's logger and its verbosity.
 
 Messages go to stderr unless the application has set up logging of its own, in which
 case they go only there. `DATASETS_VERBOSITY` sets the level at start.
@@ -37,7 +37,7 @@ _root = logging.getLogger("crucible_datasets")
 
 
 class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes to whatever stderr is now, and stays silent where a handler of the application hears the message."""
+    """Writes to the current `sys.stderr`, unless a handler of the application receives the message."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if not (_root.propagate and logging.getLogger().handlers):

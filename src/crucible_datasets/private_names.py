@@ -96,7 +96,7 @@ class PrivateDatasetNames:
         return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
     def _get_cache_file_path(self, fingerprint: str) -> str:
-        from crucible_datasets.ops.mapping.named import usual_place
+        from crucible_datasets.ops.mapping.named_files import usual_place
 
         return usual_place(fingerprint)
 

@@ -67,7 +67,7 @@ def _set_disabled(disabled: bool) -> None:
 
 
 class Silent:
-    """A progress bar that nobody sees."""
+    """A progress bar that shows nothing."""
 
     def __enter__(self) -> Silent:
         return self
@@ -75,18 +75,18 @@ class Silent:
     def __exit__(self, *error: object) -> None: ...
 
     def update(self, n: float | None = 1) -> None:
-        """Take note of nothing."""
+        """Do nothing."""
 
     def set_postfix_str(self, text: str) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
 
 def bar(**options: Any) -> Any:
-    """A progress bar; where it would be silent, one that does not take the tenth of a second to import `tqdm`."""
-    # In a notebook standard error is no terminal, and bars are shown all the same.
+    """A progress bar; if it would be invisible, one that does not import `tqdm`, which takes a tenth of a second."""
+    # In a notebook stderr is not a terminal, but bars are shown.
     seen = (sys.stderr is not None and sys.stderr.isatty()) or "IPython" in sys.modules
     if _disabled or options.get("disable") or not seen:
         return Silent()
@@ -94,7 +94,7 @@ def bar(**options: Any) -> Any:
 
 
 class Transfer:
-    """One display for files that come together: bytes, speed, time left, and how many of the files are here."""
+    """One bar for files that are transferred together: bytes, speed, time left, and number of files done."""
 
     def __init__(self, title: str, size: int, files: int) -> None:
         self._bar, self._files, self._came = bar(total=size, unit="B", unit_scale=True, desc=title), files, 0
@@ -118,7 +118,7 @@ def _make_tqdm() -> type[Any]:
     base: Any = import_module("tqdm.auto").tqdm
 
     class tqdm(base):  # type: ignore[misc]  # noqa: N801
-        """A progress bar that is silent when bars are disabled or nobody watches a terminal."""
+        """A progress bar that is invisible if bars are disabled or stderr is not a terminal."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs["disable"] = True if _disabled else kwargs.get("disable")

@@ -1,8 +1,8 @@
-"""`dataclass`, quicker to define: what the standard library compiles method by method is here compiled once.
+"""A `dataclass` decorator that is faster at import time than the standard one.
 
-Loading a file defines dozens of frozen classes. The standard decorator compiles six methods for each of them up to
-Python 3.12, which took a fifth of the time from the start of a program to its first row. Here only `__init__` is
-compiled; the others are closures. The class that comes out is a dataclass to `fields`, `replace`, `asdict` and `match`.
+Loading a file defines dozens of frozen classes. Up to Python 3.12 the standard decorator compiles six methods for each
+of them, which took a fifth of the time from program start to first row. Here only `__init__` is compiled; the others
+are closures. The result is a dataclass for `fields`, `replace`, `asdict` and `match`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNSET = dataclasses.MISSING
 def _dataclass(
     cls: Any = None, /, *, init: bool = True, repr: bool = True, eq: bool = True, frozen: bool = False
 ) -> Any:
-    """As `dataclasses.dataclass`, of which it takes these options."""
+    """Like `dataclasses.dataclass`, with these options."""
 
     def made(cls: Any) -> Any:
         return _made(cls, init, repr, eq, frozen)
@@ -58,9 +58,9 @@ def _with_fields(cls: Any) -> None:
     frozen = [base.__dataclass_params__ for base in cls.__mro__[1:] if "__dataclass_params__" in vars(base)]
     frozen = [params for params in frozen if params.frozen]
     documented = cls.__doc__
-    cls.__doc__ = documented or cls.__name__  # without one, it would be worked out from the signature
+    cls.__doc__ = documented or cls.__name__  # otherwise it would be computed from the signature
     for params in frozen:
-        params.frozen = False  # a class that is to be frozen looks as if it were not, here
+        params.frozen = False  # at this point a frozen class is not frozen yet
     try:
         dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
     finally:
@@ -152,7 +152,7 @@ def _values_of(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _refusing(cls: Any, names: frozenset[str]) -> dict[str, Any]:
-    """What keeps a frozen one as it is; a subclass that is not frozen may have more attributes."""
+    """The methods that make a class frozen; an unfrozen subclass may have further attributes."""
 
     def setting(self: Any, name: str, value: Any) -> None:
         if type(self) is cls or name in names:

@@ -1,8 +1,7 @@
 """Extension points: one package folder, one file per entry.
 
-A file named after the entry defines one frozen value. `Registry` finds it by name,
-imports only that file, and asks the installed entry points for names it has no file
-for, so a third party adds an entry without touching this package.
+A file named after the entry defines one frozen value. `Registry` finds it by name and imports only that file. For other
+names it looks at installed entry points, so third parties can add entries without touching this package.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from crucible_datasets.records import dataclass
 
 
 class Entry(Protocol):
-    """What a registry holds: a thing with a name and other names it answers to."""
+    """An entry of a registry, with its name and aliases."""
 
     @property
     def name(self) -> str: ...
@@ -67,7 +66,7 @@ class Registry(Generic[E]):
         return entry
 
     def _module(self, name: str) -> dict[str, E]:
-        """The file that is called as the entry: no other is imported for it."""
+        """The entry from the file of the same name, without importing others."""
         if not self._complete and name.isidentifier() and importlib.util.find_spec(f"{self.package}.{name}"):
             self._import(name)
         return self.entries
@@ -86,7 +85,7 @@ class Registry(Generic[E]):
             self.entries.setdefault(entry.name, entry)
 
     def _with_plugins(self) -> dict[str, E]:
-        # Reading entry points takes tens of milliseconds, so only an unknown name and a listing pay for it, and once.
+        # Reading entry points takes tens of milliseconds, so it is done only for unknown names and listings, and once.
         from importlib.metadata import entry_points
 
         for point in () if self._plugged else entry_points(group=self.package):
@@ -96,7 +95,7 @@ class Registry(Generic[E]):
 
 
 def need(package: str, extra: str) -> Any:
-    """Import an optional package, or say how to install it."""
+    """Import an optional package; the error says how to install it."""
     try:
         return importlib.import_module(package)
     except ImportError as error:

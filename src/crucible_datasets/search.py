@@ -1,4 +1,4 @@
-"""Search over the rows of a dataset: what every dataset inherits, and the kinds of index."""
+"""Search over the rows of a dataset: the methods that `Dataset` inherits, and the index classes."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ _KINDS = {"ElasticSearchIndex": elastic, "ExactIndex": exact, "FaissIndex": fais
 
 
 def __getattr__(name: str) -> Any:
-    """The kinds of index, imported when one is used."""
+    """The index classes, imported on first use."""
     if name not in _KINDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(_KINDS[name], name)
 
 
 class IndexableMixin:
-    """Indexes by name over the rows of `_view`, kept in `_indexes`."""
+    """Search methods over the rows of `_view`; the indexes are in `_indexes`."""
 
     if TYPE_CHECKING:
         _indexes: dict[str, BaseIndex]
@@ -80,7 +80,7 @@ class IndexableMixin:
         return named(self._indexes, index_name)
 
     def drop_index(self, index_name: str) -> None:
-        """Forget an index."""
+        """Detach an index."""
         named(self._indexes, index_name)
         del self._indexes[index_name]
 

@@ -1,4 +1,4 @@
-"""Functions that may change without notice."""
+"""`experimental`: a decorator for functions that may change without notice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def experimental(fn: Callable[P, R]) -> Callable[P, R]:
-    """The function, with a warning at every call that it may change."""
+    """The function, with a warning on every call."""
 
     @wraps(fn)
     def warned(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""`view`, which everything has that can be looked at in a browser: data, streams, runs and stores of runs."""
+"""`Viewable`: the method `view`, inherited by datasets, streams, runs and result stores."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 
 class Viewable:
-    """What a viewer can show."""
+    """Something that can be shown in a browser."""
 
     __slots__ = ()
 
     def view(self, **options: Any) -> Any:
-        """Show it in the browser of this machine; the options are those of `crucible_datasets.view`."""
+        """Open it in the browser; the options are those of `crucible_datasets.view`."""
         from crucible_datasets import view
 
         return view(self, **options)

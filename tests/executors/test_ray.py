@@ -29,8 +29,8 @@ from crucible_datasets.exceptions import ClusterError, FileFormatError, WorkerDi
 from crucible_datasets.executors.base import Once, Task
 from crucible_datasets.executors.ray import RayExecutor
 from crucible_datasets.executors.rayobjects import RayTaskPickler
-from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
+from crucible_datasets.ops.mapping.remote import RemoteShard
 from crucible_datasets.ops.mapping.shards import FilterShard
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
@@ -169,7 +169,7 @@ def test_what_a_function_holds_travels_once(ray_cluster, numbers):
     call = Call(lambda row: much[row["n"]])
     once, pickler = Once(call), RayTaskPickler(ray_cluster)
     runs = [range(start, start + 100) for start in range(0, 1000, 100)]
-    tasks = [AwayShard(FilterShard(numbers._view, rows, call, ""), once) for rows in runs]
+    tasks = [RemoteShard(FilterShard(numbers._view, rows, call, ""), once) for rows in runs]
     sent = [pickler.packed(rank, Task(task, range(0))) for rank, task in enumerate(tasks)]
     assert len({str(shared) for _, shared in sent}) == 1
     assert max(len(pickle.dumps(ray_cluster.get(message))) for message, _ in sent) < 20_000
@@ -203,7 +203,7 @@ def test_files_of_media_travel_and_missing_ones_are_errors_of_their_rows(picture
 def test_what_travels_needs_no_file_of_this_machine(pictures, tmp_path):
     call = Call(lambda row: row["n"] == 3 or row["image"].size[0] > 2, on_error="skip")
     shard = FilterShard(pictures._view, range(1, 6), call, "")
-    sent = cloudpickle.dumps(AwayShard(shard, Once(call)))
+    sent = cloudpickle.dumps(RemoteShard(shard, Once(call)))
     for file in tmp_path.iterdir():
         file.unlink()
     (facts,), files = pickle.loads(sent)(0, lambda rows: None)

@@ -20,8 +20,8 @@ from crucible_datasets.executors.base import Once
 from crucible_datasets.executors.ray import RayExecutor
 from crucible_datasets.executors.rayversion import version_checked_worker
 from crucible_datasets.localhub import server as hub_server
-from crucible_datasets.ops.mapping.away import AwayShard
 from crucible_datasets.ops.mapping.calls import Call
+from crucible_datasets.ops.mapping.remote import RemoteShard
 from crucible_datasets.ops.mapping.shards import FilterShard
 from crucible_datasets.reading import background_downloads
 from crucible_datasets.sources import cloud, web
@@ -143,7 +143,7 @@ def test_what_travels_is_where_rows_are_and_gives_these_rows(data):
         call = Call(read)
         for rows in (range(40), range(len(view) // 2, len(view))):
             shard = FilterShard(view, rows, call, "")
-            sent = cloudpickle.dumps(AwayShard(shard, Once(call)))
+            sent = cloudpickle.dumps(RemoteShard(shard, Once(call)))
             facts, files = pickle.loads(sent)(0, lambda rows: None)
             kept = [np.load(pa.BufferReader(files[part["kept"]])) for part in facts]
             numbers = view.read(columns=["n"]).column(0).to_pylist()

@@ -23,8 +23,8 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.features import Features, LargeList, List, Value
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.combine import concatenate, interleave
+from crucible_datasets.ops.interleaving import STRATEGIES, interleaved_rows
 from crucible_datasets.ops.rows import select, shuffle
-from crucible_datasets.ops.turns import STRATEGIES, turns_taken
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.tables.table import ArrowTable, SideBySide
 from crucible_datasets.tables.view import View
@@ -218,7 +218,7 @@ lengths = st.lists(st.integers(1, 12), min_size=1, max_size=5)
 @given(lengths=lengths, strategy=st.sampled_from(STRATEGIES), weights=st.none() | st.integers(0, 99))
 def test_each_dataset_keeps_its_order_when_interleaved(lengths, strategy, weights):
     probabilities = None if weights is None else np.random.default_rng(weights).dirichlet([2.0] * len(lengths))
-    taken = turns_taken(lengths, probabilities, 7, strategy)
+    taken = interleaved_rows(lengths, probabilities, 7, strategy)
     ends = np.cumsum(lengths)
     used_up = []
     for size, end in zip(lengths, ends.tolist(), strict=True):

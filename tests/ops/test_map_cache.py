@@ -14,7 +14,7 @@ import pytest
 import crucible_datasets
 from crucible_datasets import Dataset, config
 from crucible_datasets.cache import default_cache
-from crucible_datasets.ops.mapping import keeping, shards
+from crucible_datasets.ops.mapping import result_cache, shards
 
 
 @pytest.fixture(autouse=True)
@@ -240,8 +240,8 @@ def test_a_chosen_key_stands_for_the_function(notes):
 
 def test_what_cannot_be_hashed_is_named_once_and_not_kept(cache, notes, monkeypatch):
     warnings = []
-    monkeypatch.setattr(keeping, "_warned", set())
-    monkeypatch.setattr(keeping.logger, "warning", lambda text, *rest: warnings.append(text))
+    monkeypatch.setattr(result_cache, "_warned", set())
+    monkeypatch.setattr(result_cache.logger, "warning", lambda text, *rest: warnings.append(text))
     lock = threading.Lock()
 
     def work(row):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.combine import concatenate, interleave
-from crucible_datasets.ops.turns import STRATEGIES
+from crucible_datasets.ops.interleaving import STRATEGIES
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.tables.view import View
 

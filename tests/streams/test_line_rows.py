@@ -14,7 +14,7 @@ from crucible_datasets import config, load_dataset
 from crucible_datasets.exceptions import LimitExceededError
 from crucible_datasets.formats.json_rows import TypedLines
 from crucible_datasets.reading import blockshards, linerows
-from crucible_datasets.streams.ready import ReadyRows
+from crucible_datasets.streams.python_rows import ReadyRows
 
 numbers = st.one_of(st.integers(-3, 3), st.floats(allow_nan=False, allow_infinity=False), st.just("-0"))
 texts = st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"]), max_size=3))

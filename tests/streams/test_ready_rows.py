@@ -11,7 +11,7 @@ from support.packed import tar_of
 
 from crucible_datasets import load_dataset
 from crucible_datasets.reading import tarshards
-from crucible_datasets.streams.ready import ReadyRows
+from crucible_datasets.streams.python_rows import ReadyRows
 
 leaves = st.one_of(st.integers(-(2**65), 2**65), st.integers(-3, 3), st.floats(allow_nan=False), st.booleans())
 texts = st.one_of(st.none(), st.text(max_size=3))

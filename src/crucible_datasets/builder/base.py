@@ -23,7 +23,7 @@ from crucible_datasets.iterable_dataset_dict import IterableDatasetDict
 from crucible_datasets.ops.combine import concatenate
 from crucible_datasets.reading.splitfiles import split_view
 from crucible_datasets.splits import NamedSplit, names_in, pieces_of
-from crucible_datasets.streams.starts import of_batches
+from crucible_datasets.streams.from_memory import of_batches
 from crucible_datasets.tables.view import View
 from crucible_datasets.version import Version
 

@@ -1,4 +1,4 @@
-"""Stage 5 of 6: functions from view to view. Modules are imported when they are first used."""
+"""Stage 5 of 6: functions from view to view. Modules are imported on first use."""
 
 from typing import TYPE_CHECKING
 

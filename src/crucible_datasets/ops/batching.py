@@ -1,4 +1,4 @@
-"""Rows rewritten as a whole, block by block: several rows as one, rows side by side, columns of another type."""
+"""Operations that rewrite all rows, block by block: `batch`, `flatten_indices`, `cast`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import blocks
 from crucible_datasets.ops.codes import codes_of
 from crucible_datasets.ops.expressions.results import kept
-from crucible_datasets.ops.mapping.keeping import Keeping
-from crucible_datasets.ops.mapping.named import in_named_file
+from crucible_datasets.ops.mapping.named_files import in_named_file
+from crucible_datasets.ops.mapping.result_cache import ResultCache
 from crucible_datasets.ops.mapping.running import bounds, workers_for
 from crucible_datasets.tables.rows import as_arrow, is_whole
 from crucible_datasets.tables.table import ArrowTable, side_by_side
@@ -39,7 +39,7 @@ def batch(
     num_proc: int | None,
     fingerprint: str | None,
 ) -> View:
-    """Rows of lists: `batch_size` rows in each, or those with equal values that follow each other."""
+    """Rows of lists: of `batch_size` rows each, or of consecutive rows with equal values."""
     if batch_size is None and by_column is None:
         raise ArgumentError("batch_size", None, "give batch_size or by_column.")
     if not len(view):
@@ -57,7 +57,7 @@ def batch(
 
 
 def _sizes(num_rows: int, size: int | None, drop_last: bool, shards: int) -> list[np.ndarray]:
-    """For each shard where its lists begin, and where the last one ends."""
+    """For each shard, where its lists begin, and where the last one ends."""
     found = []
     for rows in bounds(num_rows, shards):
         step = size if size and size > 0 else len(rows)
@@ -105,11 +105,11 @@ def flatten(
     features: Mapping[str, Any] | None,
     fingerprint: str | None,
 ) -> View:
-    """The same rows as a table of their own, without row indices."""
+    """The same rows copied to a table in their order, without row indices."""
     view = columns.cast(view, features) if features is not None else view
     after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("flatten_indices")
     if cache_file_name is not None:
-        return in_named_file(cache_file_name, Keeping("flatten", after, False), lambda _: (view, None))[0]
+        return in_named_file(cache_file_name, ResultCache("flatten", after, False), lambda _: (view, None))[0]
     lies_flat = isinstance(view.table, ArrowTable) and is_whole(view.rows, view.table.num_rows)
     if lies_flat or not view.features:
         return replace(view, fingerprint=after)
@@ -124,20 +124,20 @@ def cast(
     load_from_cache_file: bool | None = None,
     cache_file_name: str | None = None,
 ) -> View:
-    """Every column as the type that `features` gives it; what lies on the disk is cast in blocks, into the cache."""
+    """Every column cast to its type in `features`; data on disk is cast in blocks, into the cache."""
     wanted = Features(features)
     if set(wanted) != set(view.features):
         raise FeaturesMismatchError(wanted, view.features, "A cast needs exactly the columns of the dataset")
     changed = Features({name: kind for name, kind in wanted.items() if kind != view.features[name]})
-    # Whether text is JSON is decided for a column as a whole.
+    # Whether text is JSON is decided for the whole column.
     if keep_in_memory or not view.table.files or any(any_leaf(kind, (Json,)) for kind in changed.values()):
         result = columns.cast(view, features)
     else:
         result = _cast_in_blocks(view, wanted, changed, load_from_cache_file is False)
     if cache_file_name is None:
         return result
-    keeping = Keeping("cast", result.fingerprint, False, keep_in_memory, load_from_cache_file is False)
-    return in_named_file(cache_file_name, keeping, lambda _: (result, None))[0]
+    result_cache = ResultCache("cast", result.fingerprint, False, keep_in_memory, load_from_cache_file is False)
+    return in_named_file(cache_file_name, result_cache, lambda _: (result, None))[0]
 
 
 def _cast_in_blocks(view: View, wanted: Features, changed: Features, fresh: bool) -> View:

@@ -17,7 +17,7 @@ _BLOCK_BYTES = 16 << 20
 _MOST_ROWS = 1 << 17
 _MOST_CHUNKS = 8
 _FIRST_FILES, _MOST_FILES = 4, 64
-_SMALL = 128 << 10  # bytes of a chunk that others are to join
+_SMALL = 128 << 10  # bytes; smaller chunks are combined
 
 
 def nbytes(view: View) -> int:
@@ -28,7 +28,7 @@ def nbytes(view: View) -> int:
 def _row_bytes(view: View) -> float:
     """About how many bytes a row takes."""
     if isinstance(view.table, ArrowTable) and _most_chunks(view.table.table) > _MOST_CHUNKS:
-        # Of a slice this counts what lies beside it, too. But `nbytes` asks every chunk: a fourth of a filter's time.
+        # For a slice this also counts bytes outside it. But `nbytes` visits every chunk: a fourth of a filter's time.
         return view.table.table.get_total_buffer_size() / max(view.table.num_rows, 1)
     return nbytes(view) / max(len(view), 1)
 
@@ -44,7 +44,7 @@ def blocks(view: View, batch_size: int | None = None, rows: range | None = None)
 
 
 def blocks_with_files(view: View, rows: range | None = None) -> Iterator[pa.Table]:
-    """As `blocks`, with the files that media name read into them, few enough at a time to hold."""
+    """Like `blocks`, with the content of media files embedded; as few rows at a time as fit into memory."""
     for table in blocks(view, rows=rows):
         if not names_files(table, view.features):
             yield table
@@ -58,9 +58,9 @@ def _embedded(table: pa.Table, features: Features, rows: range) -> pa.Table:
 
 
 def growing(length: int, make: Callable[[range], pa.Table], start: int = 0) -> Iterator[tuple[int, pa.Table]]:
-    """The rows from `start` on in tables that `make` reads files into, each with the number of its first row.
+    """The rows from `start` in tables into which `make` embeds files, each with the number of its first row.
 
-    How large files are shows when they are read: the first tables are short, and so are those of large files.
+    File sizes become known only when the files are read, so tables start short, and stay short for large files.
     """
     count = _FIRST_FILES
     while start < length:
@@ -72,7 +72,7 @@ def growing(length: int, make: Callable[[range], pa.Table], start: int = 0) -> I
 
 
 def require_batch_size(batch_size: int | None) -> None:
-    """A batch holds at least one row."""
+    """Raise unless a batch has at least one row."""
     if batch_size is not None and batch_size < 1:
         raise ArgumentError("batch_size", batch_size, "expected at least 1.")
 
@@ -85,7 +85,7 @@ def _few_chunks(table: pa.Table, row_bytes: float) -> pa.Table:
     # Writers work chunk by chunk, and a dataset of many small batches would be written as many small batches.
     if not _are_small(_most_chunks(table), len(table) * row_bytes):
         return table
-    # A block is soon gone. The system has memory for it that is in use already; Arrow's own pools take fresh pages.
+    # A block is short-lived. The system allocator reuses memory for it, whereas Arrow's pools take fresh pages.
     return table.combine_chunks(memory_pool=pa.system_memory_pool())
 
 

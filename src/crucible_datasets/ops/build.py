@@ -41,7 +41,7 @@ def view_of(
 
 
 def agreed_features(features: Mapping[str, Any] | None, info: DatasetInfo | None) -> Features | None:
-    """The features that the caller gave, in either of the two places."""
+    """The features that the caller gave, directly or in `info`."""
     stated = info.features if info is not None else None
     if features is None:
         return stated
@@ -128,7 +128,7 @@ def from_rows(
 
 
 def values_of(items: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    """One column of rows; None where a row lacks it."""
+    """One column of the rows; None where a row lacks it."""
     try:
         return list(map(itemgetter(name), items))
     except KeyError:
@@ -136,7 +136,7 @@ def values_of(items: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
 
 
 def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> tuple[pa.Table, Features]:
-    """Rows as a table of the given features, or of those that hold all their values."""
+    """Rows as a table of the given features, or of inferred ones."""
     names = features or _names(rows)
     columns: dict[str, pa.ChunkedArray] = {}
     kinds: dict[str, Any] = {}
@@ -191,7 +191,7 @@ def arrow_of_pandas(frame: Any, preserve_index: bool | None = None) -> pa.Table:
 
 
 def arrow_of_spark(frame: Any) -> pa.Table:
-    """The rows of a Spark data frame, which older ones give only by way of pandas."""
+    """The rows of a Spark data frame; older versions convert via pandas."""
     return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())
 
 
@@ -241,7 +241,7 @@ def from_buffer(
 
 
 def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = None) -> View:
-    """One more row at the end; columns it lacks are null, columns it brings are null before it."""
+    """One more row at the end; columns that it lacks are null in it, new columns are null in the rows before."""
     if not item:
         return view
     columns: dict[str, pa.ChunkedArray] = {}

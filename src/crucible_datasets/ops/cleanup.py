@@ -1,4 +1,4 @@
-"""`cleanup_cache_files`: what is kept of calls on the same data, and not part of this dataset, goes."""
+"""`cleanup_cache_files`: removes cached results of calls on the same data that this dataset does not use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.tables.view import View
 
 
 def clean_up(view: View) -> int:
-    """Remove the kept results that come from the same files as a view and are not in it; how many files went."""
+    """Remove cached results that come from the same files as a view and are not part of it; the number of files."""
     cache, held = default_cache(), set(view.table.files)
     results = [entry for entry in cache.entries() if entry.facts.get("inputs")]
     unused = [entry for entry in _related(results, held) if not held & _files(entry)]
@@ -19,7 +19,7 @@ def clean_up(view: View) -> int:
 
 
 def _related(entries: Iterable[Entry], files: set[str]) -> list[Entry]:
-    """The results that were made of these files, or that these were made of, or of those in turn."""
+    """The results derived from these files, directly or indirectly, and those that these files were derived from."""
     known, found, rest = set(files), [], list(entries)
     while near := [entry for entry in rest if known & (_files(entry) | set(entry.facts["inputs"]))]:
         found += near

@@ -1,4 +1,4 @@
-"""Rows to and from the frames of clusters: Ray Data, Dask and Spark. They travel as Arrow, part by part."""
+"""Conversion to and from Ray Data, Dask and Spark, as Arrow, in parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crucible_datasets.registry import need
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.view import View
 
-_PARTS_OF_DASK = 16 << 20  # bytes, about
+_PARTS_OF_DASK = 16 << 20  # approximate bytes
 
 
 def to_ray(view: View, address: str | None = None) -> Any:
@@ -28,7 +28,7 @@ def from_ray(
     features: Mapping[str, Any] | None = None,
     split: str | NamedSplit | None = None,
 ) -> View:
-    """The rows of a `ray.data.Dataset`, as its blocks lie in the object store."""
+    """The rows of a `ray.data.Dataset`, from its blocks in the object store."""
     tables = connected().get(dataset.to_arrow_refs())
     filled = [_plain(table) for table in tables if table.num_rows] or [_plain(table) for table in tables[:1]]
     table = pa.concat_tables(filled, promote_options="permissive") if filled else pa.table({})
@@ -36,7 +36,7 @@ def from_ray(
 
 
 def to_dask(view: View) -> Any:
-    """A Dask data frame of Arrow columns; a partition is read when Dask comes to it."""
+    """A Dask data frame of Arrow columns; Dask reads partitions on demand."""
     frames = need("dask.dataframe", "dask")
     whole = view.table.nbytes * len(view) / max(view.table.num_rows, 1)
     size = max(1, int(len(view) / max(whole / _PARTS_OF_DASK, 1)))
@@ -55,7 +55,7 @@ def from_dask(
 
 
 def to_spark(view: View, session: Any = None) -> Any:
-    """A Spark data frame of the rows; Spark 4 takes them as Arrow, older ones by way of pandas."""
+    """A Spark data frame of the rows; Spark 4 takes Arrow, older versions convert via pandas."""
     sql = need("pyspark.sql", "spark")
     session = session or sql.SparkSession.builder.getOrCreate()
     table = view.read()
@@ -63,7 +63,7 @@ def to_spark(view: View, session: Any = None) -> Any:
 
 
 class _Frames:
-    """Makes the partitions of a Dask frame."""
+    """Creates the partitions of a Dask frame."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -77,7 +77,7 @@ def _frame(table: pa.Table) -> Any:
 
 
 def _described(view: View) -> Iterator[pa.Table]:
-    """The rows as stored, with what the columns mean in the metadata."""
+    """The rows as stored, with the features in the schema's metadata."""
     metadata = view.features.arrow_schema.metadata
     return (table.replace_schema_metadata(metadata) for table in blocks(view))
 

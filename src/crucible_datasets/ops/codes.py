@@ -1,4 +1,4 @@
-"""Values as integers: equal values get equal codes, so that numpy can split, group and join by any column.
+"""Columns as integer codes: equal values get equal codes, so that numpy can split, group and join by any column.
 
 Null is a value like any other and NaN equals NaN. Nested values, which Arrow cannot
 compare, are compared by their JSON text.
@@ -23,7 +23,7 @@ _OFFSET_LIMIT = 1 << 31
 
 
 def codes_of(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
-    """One code per row, counted up in order of first appearance, and the value of each code."""
+    """One code per row, numbered by first appearance, and the value of each code."""
     comparable = _comparable(column)
     encoded = comparable.dictionary_encode(null_encoding="encode")
     if not encoded.num_chunks:
@@ -49,7 +49,7 @@ def joint_codes(columns: Sequence[pa.ChunkedArray]) -> Codes:
 
 
 def by_code(codes: Codes, size: int | None = None) -> tuple[Codes, Codes]:
-    """The rows ordered by code, each code's in their own order, and where each code begins (and the last ends)."""
+    """The rows sorted by code, stably, and where each code begins (and the last ends)."""
     size = int(codes.max(initial=-1)) + 1 if size is None else size
     # Integers of 16 bits are sorted by radix, several times faster.
     order = np.argsort(codes.astype(np.int16) if size < 1 << 15 else codes, kind="stable")
@@ -74,7 +74,7 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_nested(arrow) or pa.types.is_interval(arrow):
         return pa.chunked_array([[_text(value) for value in column.to_pylist()]], pa.large_string())
     if pa.types.is_floating(arrow):
-        # Adding zero turns -0.0 into 0.0; Arrow would tell them apart.
+        # Adding zero turns -0.0 into 0.0, which Arrow would distinguish.
         return pc.add(column.cast(pa.float64()), 0.0)
     if pa.types.is_string_view(arrow) or (pa.types.is_string(arrow) and column.nbytes >= _OFFSET_LIMIT):
         return column.cast(pa.large_string())

@@ -1,4 +1,4 @@
-"""Which columns, under which names, of which type. What a call does not touch is shared, not copied."""
+"""Operations on columns: select, rename, add, cast. Unchanged columns are shared, not copied."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def rename(view: View, names: Mapping[str, str], fingerprint: str | None = None)
 
 
 def rename_one(view: View, before: str, after: str, fingerprint: str | None = None) -> View:
-    """The same column under a name that no column has."""
+    """One column under a new name, which no column has yet."""
     if after in view.features:
         raise ColumnNamesError([after], view.column_names, "it is already there")
     return rename(view, {before: after}, fingerprint)
@@ -111,7 +111,7 @@ def add(view: View, name: str, column: Any, feature: Any = None, fingerprint: st
 
 
 def cast(view: View, features: Mapping[str, Any], fingerprint: str | None = None) -> View:
-    """Every column as the type that `features` gives it."""
+    """Every column cast to its type in `features`."""
     features = Features(features)
     if set(features) != set(view.features):
         raise FeaturesMismatchError(features, view.features, "A cast needs exactly the columns of the dataset")
@@ -127,7 +127,7 @@ def cast(view: View, features: Mapping[str, Any], fingerprint: str | None = None
 
 
 def cast_column(view: View, name: str, feature: Any, fingerprint: str | None = None) -> View:
-    """One column as another type."""
+    """One column cast to another type."""
     view.require([name])
     return cast(view, {**view.features, name: feature}, fingerprint)
 
@@ -178,7 +178,7 @@ def field(view: View, column: str, name: str) -> View:
 
 
 def unique(view: View, name: str) -> list[Any]:
-    """The different values of a column, in the order of their first appearance."""
+    """The distinct values of a column, in order of first appearance."""
     view.require([name])
     column = view.column(name)
     with Located(name, None):
@@ -224,7 +224,7 @@ def align_labels(view: View, label2id: Mapping[str, int], name: str) -> View:
     labels = feature.feature if nested else feature
     if not isinstance(labels, ClassLabel):
         raise ArgumentError("label_column", name, f"expected ClassLabel or a list of it; this one is {feature}.")
-    ids = {label.lower(): int(index) for label, index in label2id.items()}  # JSON of models may hold them as text
+    ids = {label.lower(): int(index) for label, index in label2id.items()}  # model configs may hold numbers as text
     column = view.column(name)
     used = set(pc.unique(pc.list_flatten(column) if nested else column).to_pylist())
     for place, label in enumerate(labels.names):

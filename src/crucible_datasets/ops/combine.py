@@ -1,8 +1,7 @@
-"""Several views as one: under each other, beside each other, or row by row in turns.
+"""Several views as one: concatenated by rows or columns, or interleaved.
 
-Data is shared. Arrow tables are put under each other by reference, and the row indices
-are moved to where each table then begins; only columns that must change their type are
-made anew.
+Data is shared: Arrow tables are stacked by reference, and row indices are shifted to where each table begins. Only
+columns that must change their type are copied.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from crucible_datasets.features.bounds import together
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.turns import turns_taken
+from crucible_datasets.ops.interleaving import interleaved_rows
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.rows import Rows, as_array, is_whole, tightest
@@ -40,10 +39,10 @@ _NULL = Value("null")
 def concatenate(
     views: Sequence[View], axis: int = 0, info: DatasetInfo | None = None, split: NamedSplit | str | None = None
 ) -> View:
-    """The rows (axis 0) or the columns (axis 1) of several views; those without rows are left out.
+    """The rows (axis 0) or the columns (axis 1) of several views; views without rows are ignored.
 
-    On axis 0 a column that some views lack is null there, columns of nulls adopt the type
-    the others have, and struct fields are united.
+    On axis 0 a column that some views lack is null there, columns of nulls adopt the type of the others, and struct
+    fields are merged.
     """
     if not views:
         raise ArgumentError("datasets", list(views), "there is nothing to concatenate.")
@@ -76,21 +75,20 @@ def interleave(
     split: NamedSplit | str | None = None,
     stopping_strategy: str = "first_exhausted",
 ) -> View:
-    """Rows of several views in turns, or from a view drawn by its probability each time.
+    """Rows of several views in turn, or each from a view drawn by probability.
 
-    It stops when the first view is used up (`first_exhausted`), when all are, starting
-    again with those that are used up before (`all_exhausted`), or when all are, passing
-    over those (`all_exhausted_without_replacement`).
+    It stops when the first view is exhausted (`first_exhausted`); when all are, restarting those that are exhausted
+    earlier (`all_exhausted`); or when all are, skipping those (`all_exhausted_without_replacement`).
     """
     if not views:
         raise ArgumentError("datasets", list(views), "there is nothing to interleave.")
-    rows = turns_taken([len(view) for view in views], probabilities, seed, stopping_strategy)
+    rows = interleaved_rows([len(view) for view in views], probabilities, seed, stopping_strategy)
     return concatenate(views, info=info, split=split).moved(tightest(rows), "interleave")
 
 
 def _info(views: Sequence[View], features: Features, given: DatasetInfo | None) -> DatasetInfo:
     if given is None:
-        # Datasets that differ in their columns are not the same, and only the texts of both are kept.
+        # Datasets with different columns are different datasets: only descriptive texts are kept.
         given = DatasetInfo.from_merge([replace(view.info, features=view.features) for view in views])
     elif given.features is not None and set(given.features) != set(features):
         raise FeaturesMismatchError(given.features, features, "The features of `info` have other columns")
@@ -103,7 +101,7 @@ def _common_format(views: Sequence[View]) -> Format:
 
 
 def aligned(several: Sequence[Features]) -> Features:
-    """The columns of all, each with the one feature that holds it everywhere."""
+    """The columns of all views, each with a common feature."""
     features: dict[str, Any] = {}
     for more in several:
         for name, feature in more.items():
@@ -129,13 +127,13 @@ def _adopted(left: Any, right: Any, place: str) -> Any:
 
 
 def _rows(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
-    """One table under the other, and the rows to show of them."""
+    """The tables stacked, and the rows to show of them."""
     first = views[0]
     if all(view.table is first.table and view.features == features for view in views):
         return first.table, tightest(np.concatenate([as_array(view.rows) for view in views]))
     tables: list[Table] = []
     shown: list[Rows] = []
-    starts: dict[int, int] = {}  # of the tables whose rows are scattered, so that none is there twice
+    starts: dict[int, int] = {}  # of tables whose rows are scattered, so that no table is stacked twice
     end = 0
     for view in views:
         table, rows = _piece(view, features)
@@ -151,9 +149,9 @@ def _rows(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
 
 
 def _piece(view: View, features: Features) -> tuple[Table, Rows]:
-    """A table with the columns of `features`, and which of its rows the view shows.
+    """A table with the columns of `features`, and the rows of it that the view shows.
 
-    Scattered rows stay scattered over the whole table, unless values have to be cast: then only they are.
+    Scattered rows keep the whole table, unless values must be cast: then only those rows are.
     """
     if is_read_late(view.table) and _fits(view, features):
         table = view.table.select(list(features))
@@ -168,7 +166,7 @@ def _piece(view: View, features: Features) -> tuple[Table, Rows]:
 
 
 def _fits(view: View, features: Features) -> bool:
-    """Whether the table has all columns of `features`, as these types."""
+    """Whether the table has all columns of `features`, with these types."""
     types = {field.name: field.type for field in view.table.schema}
     return all(types.get(name) == storage_type(feature) for name, feature in features.items())
 
@@ -197,7 +195,7 @@ def _column(column: pa.ChunkedArray | None, num_rows: int, name: str, feature: A
 
 
 def beside_each_other(several: Sequence[Features]) -> Features:
-    """The columns of all, whose names must differ."""
+    """The columns of all views, whose names must differ."""
     features: dict[str, Any] = {}
     for more in several:
         if repeated := [name for name in more if name in features]:
@@ -207,7 +205,7 @@ def beside_each_other(several: Sequence[Features]) -> Features:
 
 
 def _columns(views: Sequence[View], features: Features) -> tuple[Table, Rows]:
-    """All columns beside each other, each table seen through rows of its own."""
+    """All columns side by side, each table seen through its own rows."""
     for view in views:
         if len(view) != len(views[0]):
             raise ColumnLengthError(next(iter(view.features), ""), len(view), len(views[0]))

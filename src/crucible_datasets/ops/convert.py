@@ -1,4 +1,4 @@
-"""All rows of a view at once, as Python objects, Arrow or data frames. The view's own format plays no part."""
+"""All rows of a view at once, as Python objects, Arrow or data frames. The view's format is ignored."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def to_polars(
 
 
 def finished_frame(frame: Any, schema_overrides: Mapping[str, Any] | None, rechunk: bool) -> Any:
-    """A polars data frame with the types and the memory layout that `to_polars` was asked for."""
+    """A polars data frame with the dtypes and the memory layout requested from `to_polars`."""
     frame = frame.cast(dict(schema_overrides)) if schema_overrides else frame
     return frame.rechunk() if rechunk else frame
 
@@ -60,7 +60,7 @@ def _reader(view: View, format: Format) -> Reader:
 
 
 def reference(feature: Any) -> Any:
-    """The feature with its media left as references: what is handed over holds bytes and paths, not open files."""
+    """The feature with media undecoded: the result holds bytes and paths, not open files."""
     return with_leaves(feature, _undecoded)
 
 

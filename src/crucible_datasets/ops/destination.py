@@ -1,6 +1,6 @@
-"""Where written bytes go: a local file that appears whole, a file on any fsspec file system, or an open stream.
+"""Where bytes are written: an atomic local file, a file on any fsspec file system, or an open stream.
 
-Local paths never import fsspec. Bytes may be compressed on their way.
+Local paths never import fsspec. Bytes may be compressed.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Path = str | bytes | os.PathLike[Any]
 StorageOptions = dict[str, Any] | None
 
 _BY_EXTENSION = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
-# Level 9 takes three times as long as level 6 and saves a hundredth of the bytes.
+# Level 9 takes three times as long as level 6 and saves one percent.
 _GZIP_LEVEL = 6
 
 
 def local_path(path: Path) -> str | None:
-    """The path on this machine, or None when it leads elsewhere."""
+    """The local path, or None if it is remote."""
     text = os.fsdecode(path)
     for prefix in ("file://", "local://"):
         text = text.removeprefix(prefix)
@@ -39,24 +39,24 @@ def local_path(path: Path) -> str | None:
 
 
 def remote(path: Path, storage_options: StorageOptions) -> tuple[Any, str]:
-    """The file system that a URL leads to, and the place there."""
+    """The file system of a URL, and the path in it."""
     with told(os.fsdecode(path), storage_options or {}, writing=True):
         filesystem, location = import_module("fsspec.core").url_to_fs(os.fsdecode(path), **(storage_options or {}))
-        # Others may have written there since: with the size of last time, what is behind it would be cut off.
+        # The cached size may be outdated, and then bytes that others have appended would be cut off.
         filesystem.invalidate_cache()
     return filesystem, location
 
 
 def inside(folder: str, name: str) -> str:
-    """The path of a name in a folder, local or not."""
+    """The path of a name in a local or remote folder."""
     return f"{folder.rstrip('/')}/{name}" if local_path(folder) is None else os.path.join(folder, name)
 
 
 @contextmanager
 def written(path: Path, storage_options: StorageOptions = None, after: bytes | None = None) -> Iterator[BinaryIO]:
-    """A stream whose bytes appear at `path` when the block ends well, and never otherwise.
+    """A stream whose bytes appear at `path` if the block succeeds, and not otherwise.
 
-    They come instead of those that are there, or behind them and `after` what these should end with.
+    They replace the file, or are appended to it, `after` the bytes that it should end with.
     """
     place = local_path(path)
     if place is not None:
@@ -99,8 +99,8 @@ def _sent_to_hub(url: str, options: dict[str, Any], after: bytes | None) -> Iter
 
 @contextmanager
 def _uploaded(filesystem: Any, location: str, at_the_store: Callable[[], Any]) -> Iterator[BinaryIO]:
-    """A stream to a remote place, whose bytes appear when the block ends well."""
-    # A file system has one transaction, and its second file would end that of the first: each gets one of its own.
+    """A stream to a remote file, whose bytes appear if the block succeeds."""
+    # A file system has one transaction, which a second file would end: each file gets an instance of its own.
     own = object.__new__(type(filesystem))
     vars(own).update(vars(filesystem), _intrans=False, _transaction=None)
     own.start_transaction()
@@ -117,10 +117,10 @@ def _uploaded(filesystem: Any, location: str, at_the_store: Callable[[], Any]) -
 
 
 def _discard(stream: Any) -> None:
-    """Give up an upload; what the store keeps of it has no name, so it does not matter if that stays."""
+    """Abort an upload. Parts that remain in the store have no name and do no harm."""
     with suppress(Exception):
         stream.discard()
-    # When it is collected, an open file would be closed, and so uploaded as far as it came.
+    # Garbage collection would close an open file, and so complete a partial upload.
     with suppress(AttributeError):
         stream.closed = True
 
@@ -135,7 +135,7 @@ def _copy(before: BinaryIO, stream: BinaryIO, end: bytes) -> None:
 
 
 def size_at(target: Path | BinaryIO, storage_options: StorageOptions = None) -> int:
-    """How many bytes there are at a path; none in a stream, which goes on where it stands."""
+    """The size of the file at a path; 0 for a stream, which is written at its current position."""
     if hasattr(target, "write"):
         return 0
     place = local_path(target)
@@ -152,9 +152,9 @@ def written_or_handed(
     compression: str | None = "infer",
     after: bool = False,
 ) -> Iterator[BinaryIO]:
-    """A stream to a path or into an open one, which stays open; `compression` may be told by the path.
+    """A stream to a path, or to an open stream, which stays open; `compression` may be inferred from the path.
 
-    What is compressed stands `after` what was there as a part of its own, which every reader goes on to read.
+    Appended compressed data is a separate member `after` the existing ones; all readers support that.
     """
     if hasattr(target, "write"):
         with _compressed(target, None if compression == "infer" else compression) as stream:

@@ -1,7 +1,7 @@
-"""`to_parquet`, `to_json`, `to_csv`, `to_text`, `to_arrow`, `to_sql`: rows in a file of another kind.
+"""`to_parquet`, `to_json`, `to_csv`, `to_text`, `to_arrow`, `to_sql`: rows written to files of other formats.
 
-Rows go to the format's writer in blocks, so memory is bounded by the block. Where several
-workers help, each block is written into memory by a thread of its own, and joined in order.
+Rows go to the format's writer in blocks, so memory is bounded by the block size. With several workers, threads write
+blocks into memory, which are joined in order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Write = Callable[..., int]
 
 @dataclass(frozen=True)
 class Flow:
-    """Rows that come as tables, of as many rows as is asked for; nobody knows how many there are."""
+    """Rows of a stream, as tables of a given number of rows; the total is unknown."""
 
     features: Features
     blocks: Callable[[int | None], Iterator[pa.Table]]
@@ -51,7 +51,7 @@ def to_parquet(
     storage_options: StorageOptions = None,
     **options: Any,
 ) -> int:
-    """Parquet, `batch_size` rows to a row group. Gives the bytes of the rows before compression."""
+    """Write Parquet with `batch_size` rows per row group; the size of the rows in bytes, uncompressed."""
     require_batch_size(batch_size)
     write = _writer("parquet", batch_size=batch_size, **options)
     with written_or_handed(target, storage_options, None) as stream:
@@ -59,7 +59,7 @@ def to_parquet(
 
 
 def to_arrow(rows: Rows, target: Path | BinaryIO, storage_options: StorageOptions = None) -> int:
-    """An Arrow stream. Gives the bytes written."""
+    """Write an Arrow IPC stream; the number of bytes."""
     with written_or_handed(target, storage_options, None) as stream:
         return _writer("arrow")(_blocks(rows, "Arrow"), rows.features, stream)
 
@@ -73,7 +73,7 @@ def to_json(
     compression: str | None = "infer",
     **options: Any,
 ) -> int:
-    """JSON Lines, or what the options of pandas' `to_json` ask for. Gives the bytes written, before compression."""
+    """Write JSON Lines, or as the options of pandas' `to_json` say; the number of bytes before compression."""
     after = _goes_after(options)
     lines = options.get("orient", "records") == "records" and options.get("lines", True) is not False
     if after and not lines:
@@ -94,7 +94,7 @@ def to_csv(
     compression: str | None = "infer",
     **options: Any,
 ) -> int:
-    """CSV with a header, or as the options of pandas' `to_csv` say. Gives the bytes written, before compression."""
+    """Write CSV with a header, or as the options of pandas' `to_csv` say; the number of bytes before compression."""
     after = _goes_after(options)
     if after and size_at(target, storage_options):
         options = {"header": False, **options}
@@ -112,7 +112,7 @@ def to_text(
     storage_options: StorageOptions = None,
     compression: str | None = "infer",
 ) -> int:
-    """One value of a column to a line. Gives the bytes written, before compression."""
+    """Write one value of a column per line; the number of bytes before compression."""
     only = Features({column: rows.features[column]})
     tables = (table.select([column]) for table in _blocks(rows, "text"))
     with written_or_handed(target, storage_options, compression) as stream:
@@ -122,9 +122,9 @@ def to_text(
 def to_sql(
     rows: Rows, name: str, con: Any, batch_size: int | None = None, num_proc: int | None = None, **options: Any
 ) -> int:
-    """A table of a database, all rows or none. Gives the number of rows.
+    """Write a table of a database in one transaction; the number of rows.
 
-    A transaction belongs to one connection: with several workers, another reads the rows that come next.
+    A transaction belongs to one connection, so with several workers one writes while another reads the next rows.
     """
     tables = _blocks(rows, "SQL", batch_size)
     following = ahead(tables, most=_workers(num_proc) - 1) if _workers(num_proc) > 1 else tables
@@ -135,7 +135,7 @@ def to_sql(
 
 
 def _goes_after(options: dict[str, Any]) -> bool:
-    """Whether rows are to be written after those that are there; takes `mode` out of the options."""
+    """Whether to append to the file; removes `mode` from the options."""
     mode = options.pop("mode", "w")
     if mode not in ("w", "a"):
         raise ArgumentError("mode", mode, "expected 'w' to replace what is there, or 'a' to write after it.")
@@ -149,7 +149,7 @@ def _workers(num_proc: int | None) -> int:
 
 
 def _writer(name: str, **options: Any) -> Write:
-    """The writer of a format, with options; those that only pandas knows are left to pandas."""
+    """The writer of a format with options; pandas is used for options that only it knows."""
     write = FORMATS[name].write
     if write is None:
         raise ArgumentError("format", name, "this format can be read but not written.")
@@ -161,7 +161,7 @@ def _writer(name: str, **options: Any) -> Write:
 
 
 def _blocks(rows: Rows, kind: str, batch_size: int | None = None) -> Generator[pa.Table]:
-    """The rows as tables, with a bar that shows how far it is; at least one table, perhaps empty."""
+    """The rows as tables, with a progress bar; at least one table, possibly empty."""
     if isinstance(rows, View):
         tables, total = blocks(rows, batch_size), len(rows)
     else:
@@ -175,7 +175,7 @@ def _blocks(rows: Rows, kind: str, batch_size: int | None = None) -> Generator[p
 def _written(
     tables: Iterator[pa.Table], features: Features, stream: BinaryIO, first: Write, later: Write, workers: int
 ) -> int:
-    """Write the blocks, the first of them perhaps with a header; the number of bytes."""
+    """Write the blocks, with a header on the first if requested; the number of bytes."""
     if workers == 1:
         return first(tables, features, stream)
     return sum(map(stream.write, _pieces(tables, features, workers, first, later)))
@@ -184,7 +184,7 @@ def _written(
 def _pieces(
     tables: Iterator[pa.Table], features: Features, num_proc: int, first: Write, later: Write
 ) -> Iterator[memoryview]:
-    """What each block is written as, in order, a few blocks ahead of what is asked for."""
+    """The bytes of each block, in order, prepared a few blocks in advance."""
     writers = chain([first], repeat(later))
     with ThreadPoolExecutor(num_proc) as pool:
         tasks = (pool.submit(_piece, write, table, features) for write, table in zip(writers, tables, strict=False))

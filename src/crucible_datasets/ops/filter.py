@@ -1,4 +1,4 @@
-"""`filter`: the rows that a function wants to keep. Only their numbers are worked out and kept."""
+"""`filter`: the rows for which a function is true. Only their row indices are computed and cached."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from crucible_datasets.ops import expressions, rows
 from crucible_datasets.ops.map import Result, call_facts, called, listed
 from crucible_datasets.ops.mapping import running
 from crucible_datasets.ops.mapping.calls import Call
-from crucible_datasets.ops.mapping.errors import errors_in
-from crucible_datasets.ops.mapping.keeping import Keeping, identity
-from crucible_datasets.ops.mapping.results import KEPT, put_together, result_in, write_result
-from crucible_datasets.ops.mapping.shards import FilterShard
+from crucible_datasets.ops.mapping.result_cache import ResultCache, identity
+from crucible_datasets.ops.mapping.results import KEPT, assembled, result_in, write_result
+from crucible_datasets.ops.mapping.shards import FilterShard, errors_in
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.rows import compose, tightest
 from crucible_datasets.tables.view import View
@@ -44,7 +43,7 @@ def filtered(
     cache_key: str | None = None,
     executor: str | Executor | None = None,
 ) -> Result:
-    """The rows for which a function is true, and those that it failed on, if they are collected."""
+    """The rows for which a function is true, and the rows that it failed on, if errors are collected."""
     if expressions.is_expression(function):
         return expressions.filtered(**locals()), None
     taken = listed(input_columns)
@@ -59,15 +58,17 @@ def filtered(
     job = Job(call, size, workers, desc or "Filter", executor)
     facts = call_facts(call, view, size, workers)
     after, lasting = identity(view.fingerprint, "filter", function, facts, new_fingerprint, cache_key)
-    keeping = Keeping("filter", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
+    result_cache = ResultCache(
+        "filter", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files
+    )
     if cache_file_name is not None:
-        return _in_named_file(view, cache_file_name, replace(keeping, is_lasting=False), job)
-    return job.result(view, keeping)
+        return _in_named_file(view, cache_file_name, replace(result_cache, is_lasting=False), job)
+    return job.result(view, result_cache)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One call of `filter`, without the rows it is for."""
+    """One call of `filter`, apart from its input."""
 
     call: Call
     batch_size: int | None
@@ -75,14 +76,14 @@ class Job:
     title: str
     executor: str | Executor | None = None
 
-    def result(self, view: View, keeping: Keeping) -> Result:
-        """The rows that are kept, worked out or found."""
-        folder = keeping.folder(partial(put_together, partial(self._make, view)))
+    def result(self, view: View, result_cache: ResultCache) -> Result:
+        """The rows that are kept, computed or from the cache."""
+        folder = result_cache.folder(partial(assembled, partial(self._make, view)))
         errors = errors_in(folder, result_in(folder)["errors"], self.call.on_error)
         kept = tightest(np.load(os.path.join(folder, KEPT), mmap_mode="r"))
         kept = kept if isinstance(kept, range) else np.array(kept)
-        keeping.release(folder)
-        return replace(view, rows=compose(view.rows, kept), fingerprint=keeping.fingerprint), errors
+        result_cache.release(folder)
+        return replace(view, rows=compose(view.rows, kept), fingerprint=result_cache.fingerprint), errors
 
     def _make(self, view: View, folder: str) -> None:
         def shard(part: range) -> FilterShard:
@@ -95,7 +96,7 @@ class Job:
 
 
 def _join(paths: Sequence[str], target: str) -> int:
-    """Write the numbers in some files into one, without holding them all; how many they are."""
+    """Join files of row numbers into one, in bounded memory; how many numbers there are."""
     every = [np.load(path, mmap_mode="r") for path in paths]
     count = sum(map(len, every))
     with open(target, "wb") as file:
@@ -106,10 +107,10 @@ def _join(paths: Sequence[str], target: str) -> int:
     return count
 
 
-def _in_named_file(view: View, path: str, keeping: Keeping, job: Job) -> Result:
-    """The rows whose numbers are in a file, which is written now unless it is there and may be used."""
-    if not keeping.is_fresh and os.path.exists(path):
-        return replace(rows.select(view, open_table(path).column(0)), fingerprint=keeping.fingerprint), None
-    result, errors = job.result(replace(view, rows=range(len(view))), keeping)
+def _in_named_file(view: View, path: str, result_cache: ResultCache, job: Job) -> Result:
+    """The rows whose numbers are in a file that the user names, written now unless it exists and may be reused."""
+    if not result_cache.is_fresh and os.path.exists(path):
+        return replace(rows.select(view, open_table(path).column(0)), fingerprint=result_cache.fingerprint), None
+    result, errors = job.result(replace(view, rows=range(len(view))), result_cache)
     rows.write_indices(result, path, None, False)
     return replace(result, rows=compose(view.rows, result.rows)), errors

@@ -56,12 +56,12 @@ def _column(view: View, name: str) -> pa.ChunkedArray:
 
 
 def _even(num_rows: int, k: int) -> Folds:
-    """Runs of rows of equal length."""
+    """Contiguous folds of equal size."""
     return np.arange(num_rows) * k // num_rows
 
 
 def _stratified(classes: Codes, k: int) -> Folds:
-    """Deal the rows out class after class like cards: no class and no fold is ever ahead by more than one."""
+    """Deal the rows class by class to the folds in turn, so that sizes and class counts differ by at most one."""
     dealt, _ = by_code(classes)
     folds = np.empty(len(classes), dtype=np.int64)
     folds[dealt] = np.arange(len(classes)) % k
@@ -69,7 +69,7 @@ def _stratified(classes: Codes, k: int) -> Folds:
 
 
 def _grouped(groups: Codes, classes: Codes | None, k: int, column: str) -> Folds:
-    # Codes in order of appearance: among groups of one size, the shuffled order decides.
+    # Codes are in order of appearance, so the shuffled order decides between groups of equal size.
     groups, _ = codes_of(pa.chunked_array([groups]))
     sizes = np.bincount(groups)
     if k > len(sizes):

@@ -1,4 +1,4 @@
-"""Rows that a function yields → Arrow, in bounded memory: batches of a few thousand, written one after the other."""
+"""Rows that a function yields → Arrow, in bounded memory: batches of a few thousand rows are written one by one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.hashing import Arguments
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import table_of, view_of
-from crucible_datasets.ops.mapping.collecting import collect
+from crucible_datasets.ops.mapping.user_functions import collect
 from crucible_datasets.outputs.python import collecting_rarely
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table
@@ -31,7 +31,7 @@ from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, 
 Generator = Callable[..., Iterable[Mapping[str, Any]]]
 Batch = tuple[pa.Table, Features]
 _ROWS_PER_BATCH = 2000
-_MIXED = "use_json_for_keys"  # within a batch dicts of different keys become Json; so they do across batches
+_MIXED = "use_json_for_keys"  # dicts with different keys become Json, within a batch and across batches
 
 
 def from_generator(
@@ -44,7 +44,7 @@ def from_generator(
     keep_in_memory: bool = False,
     num_proc: int | None = None,
 ) -> View:
-    """The rows as a view: in memory, or memory-mapped from the cache, where the next run finds them."""
+    """The rows as a view: in memory, or memory-mapped from the cache, which later runs reuse."""
     if not callable(generator):
         raise TypeError(f"generator must be a function that yields rows, not {type(generator).__name__}.")
     kinds = Features(features) if features is not None else None
@@ -75,7 +75,7 @@ def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Fea
 def into_folder(
     folder: str, generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None, num_proc: int | None
 ) -> dict[str, int]:
-    """Write all rows as Arrow files of one type into a folder; how many there are."""
+    """Write all rows as Arrow files of one schema into a folder; the number of rows."""
     parts = shards(gen_kwargs, num_proc or 1)
     name = getattr(generator, "__name__", "the generator")
     tasks = [
@@ -102,7 +102,7 @@ def from_folder(folder: str) -> tuple[pa.Table, Features, tuple[str, ...]]:
 
 
 def shards(gen_kwargs: Mapping[str, Any], num_proc: int) -> list[dict[str, Any]]:
-    """The arguments of each process: lists are dealt out in runs, the rest goes to all."""
+    """The arguments of each process: lists are split into contiguous parts, others are passed to all."""
     lists = {name: value for name, value in gen_kwargs.items() if isinstance(value, list)}
     lengths = {len(value) for value in lists.values()}
     if num_proc <= 1 or not lists:
@@ -135,12 +135,12 @@ def _batches(
 
 @contextmanager
 def _told(generator: Generator, done: int) -> Iterator[None]:
-    """Tells of values that cannot be stored as an error of the generator; `done` rows came before them."""
+    """Report values that cannot be stored as errors of the generator; `done` rows came before them."""
     try:
         yield
     except (ValueError, TypeError, pa.ArrowNotImplementedError) as error:
         row = getattr(error, "row", None)
-        reason = str(error).replace(f", row {row}:", ":", 1)  # which counts within the batch
+        reason = str(error).replace(f", row {row}:", ":", 1)  # the error counts rows within the batch
         place = None if row is None else done + row
         raise DatasetGenerationError(_name(generator), place, f"{type(error).__name__}: {reason}") from error
 
@@ -150,7 +150,7 @@ def _name(generator: Generator) -> str:
 
 
 def _checked(generator: Generator, gen_kwargs: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
-    """The rows in batches; what goes wrong in the generator is told with the number of the row."""
+    """The rows in batches; errors of the generator are raised with the number of the row."""
     name, done = _name(generator), 0
     rows: list[Mapping[str, Any]] = []
     try:
@@ -188,7 +188,7 @@ def _write(
     writer, name = TypedWriter(prefix, _MIXED), getattr(generator, "__name__", None)
     written: Future[None] | None = None
     try:
-        with ThreadPoolExecutor(1) as behind, collecting_rarely():  # writes a batch while the next one is made
+        with ThreadPoolExecutor(1) as behind, collecting_rarely():  # it writes a batch while the next is made
             for table, kinds in _batches(generator, gen_kwargs, features, advance):
                 if written:
                     written.result()
@@ -197,7 +197,7 @@ def _write(
             written.result()
         return writer.close()
     finally:
-        # Its error holds this frame, which would hold it: the file would stay open, and a full disk full.
+        # Its error refers to this frame, and this frame to it: the cycle would keep the file open, and the disk full.
         written = None
 
 

@@ -1,8 +1,7 @@
-"""Rows with equal keys: as views, or summed up to one row each.
+"""`group_by`: rows with equal keys, as views or aggregated to one row each.
 
-Groups come in the order in which their keys first appear; null is a key like any other.
-Nulls among the values are left out of every aggregation but `size`, `first`, `last` and
-`list`. `std` and `var` divide by n - 1.
+Groups are in order of first appearance; null is a key like any other. All aggregations but `size`, `first`, `last` and
+`list` ignore nulls. `std` and `var` divide by n - 1.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ LIST_BYTES = 1 << 30
 
 
 class Groups(NamedTuple):
-    """The group of each row, the rows group after group, and where each group begins there (and the last ends)."""
+    """The group of each row, the rows sorted by group, and where each group begins there (and the last ends)."""
 
     codes: Codes
     order: npt.NDArray[np.int64]

@@ -15,14 +15,14 @@ from crucible_datasets.tables.view import View
 
 
 def stream(tables: Iterable[pa.Table], features: Features) -> pa.RecordBatchReader:
-    """Tables as stored, one after the other, as the features' own types; each is made when the reader comes to it."""
+    """Stored tables with the features' own types, each converted on demand."""
     formatter = OUTPUTS["arrow"].make()
     batches = (batch for table in tables for batch in formatter.batch(table, features).to_batches())
     return pa.RecordBatchReader.from_batches(features.arrow_schema, batches)
 
 
 def stream_of(view: View) -> pa.RecordBatchReader:
-    """The rows of a view. Those that lie side by side in memory are handed over as they are, others block by block."""
+    """The rows of a view: contiguous ones in memory without a copy, others block by block."""
     if isinstance(view.rows, range) and not is_read_late(view.table):
         return convert.to_arrow(view).to_reader()
     return stream(blocks(view), view.features)

@@ -1,8 +1,7 @@
 """Equality join of two views.
 
-Keys become integer codes, codes become pairs of row indices, and the result shows both
-tables through those indices side by side: payload columns of any type are neither
-compared nor copied. A row without a partner points at a row of nulls.
+Keys become integer codes, codes become pairs of row indices, and the result shows both tables side by side through
+those indices: other columns are neither compared nor copied. A row without a match points at a row of nulls.
 """
 
 from __future__ import annotations
@@ -43,9 +42,8 @@ def join(
 ) -> View:
     """Rows of both views whose key columns are equal; null equals nothing.
 
-    Rows come in the order of `left`, then of `right` (`how="right"`: of `right`, then of
-    `left`); `outer` ends with the rows of `right` that found no partner. Key columns
-    appear once, under the names they have in `left`.
+    Rows are in the order of `left`, then of `right` (`how="right"`: of `right`, then of `left`); `outer` ends with the
+    rows of `right` without a match. Key columns appear once, under their names in `left`.
     """
     keys = _names(on, left)
     right_keys = _names(on if right_on is None else right_on, right)
@@ -87,7 +85,7 @@ def _key_codes(left: View, right: View, keys: list[str], right_keys: list[str]) 
 
 
 def _comparable(left: View, key: str, right: View, right_key: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Two key columns as one type; labels with different names, and labels and texts, meet as texts."""
+    """Two key columns cast to a common type; labels with different names, or labels and text, are compared as text."""
     mine, other = left.features[key], right.features[right_key]
     columns = left.column(key), right.column(right_key)
     if mine != other and all(isinstance(feature, ClassLabel) or feature in _TEXTS for feature in (mine, other)):
@@ -110,7 +108,7 @@ def _as_text(column: pa.ChunkedArray, feature: Any) -> pa.ChunkedArray:
 
 
 def _pairs(left: Codes, right: Codes, how: str) -> tuple[Indices, Indices]:
-    """Matching row indices of both sides, -1 for a row without a partner."""
+    """Matching row indices of both sides, -1 for a row without a match."""
     if how == "right":
         mine, other = _pairs(right, left, "left")
         return other, mine

@@ -1,4 +1,4 @@
-"""`map`: a function over rows or batches. Columns it leaves alone are shared with the input."""
+"""`map`: a function applied to rows or batches. Columns that it does not change are shared with the input."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from crucible_datasets.hashing import Arguments
 from crucible_datasets.ops import columns, expressions
 from crucible_datasets.ops.mapping import running
 from crucible_datasets.ops.mapping.calls import ON_ERROR, Call
-from crucible_datasets.ops.mapping.errors import errors_in
-from crucible_datasets.ops.mapping.keeping import Keeping, identity
-from crucible_datasets.ops.mapping.named import in_named_file
+from crucible_datasets.ops.mapping.named_files import in_named_file
 from crucible_datasets.ops.mapping.outcomes import Merge
-from crucible_datasets.ops.mapping.results import KEPT, put_together, result_in, write_result
-from crucible_datasets.ops.mapping.settling import completed, rows_kept, settled
-from crucible_datasets.ops.mapping.shards import MapShard, runs_of
+from crucible_datasets.ops.mapping.result_cache import ResultCache, identity
+from crucible_datasets.ops.mapping.result_schema import completed, rows_kept, schema_of
+from crucible_datasets.ops.mapping.results import KEPT, assembled, result_in, write_result
+from crucible_datasets.ops.mapping.shards import MapShard, errors_in, runs_of
 from crucible_datasets.ops.mapping.typing import Typing
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.tables.files import open_table
@@ -33,7 +32,7 @@ from crucible_datasets.tables.rows import compose
 from crucible_datasets.tables.table import ArrowTable, identities, side_by_side
 from crucible_datasets.tables.view import View
 
-# Arguments of the facade that say how files are written, which is nobody's business here.
+# Arguments of the facade that are accepted for compatibility and have no effect.
 UNUSED = ("self", "writer_batch_size", "disable_nullable", "suffix_template")
 Result = tuple[View, View | None]
 
@@ -63,7 +62,7 @@ def mapped(
     executor: str | Executor | None = None,
     with_split: str | None = None,
 ) -> Result:
-    """What a function makes of the rows, and the rows that it failed on, if those are collected."""
+    """The rows with a function applied, and the rows that it failed on, if errors are collected."""
     if expressions.is_expression(function):
         return expressions.mapped(**locals()), None
     removed, taken = listed(remove_columns), listed(input_columns)
@@ -85,10 +84,10 @@ def mapped(
         executor,
     )
     after, lasting = identity(view.fingerprint, "map", function, job.facts(view), new_fingerprint, cache_key)
-    keeping = Keeping("map", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
+    result_cache = ResultCache("map", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files)
     if cache_file_name is not None:
-        return in_named_file(cache_file_name, replace(keeping, is_lasting=False), partial(job.result, view))
-    return job.result(view, keeping)
+        return in_named_file(cache_file_name, replace(result_cache, is_lasting=False), partial(job.result, view))
+    return job.result(view, result_cache)
 
 
 def called(
@@ -101,7 +100,7 @@ def called(
     on_error: str,
     **more: Any,
 ) -> Call:
-    """How a function is to be called, once that is known to make sense."""
+    """How to call a function, from the checked arguments."""
     if not callable(function):
         raise TypeError(f"Expected a function, not {type(function).__name__}: {function!r:.80}.")
     if on_error not in ON_ERROR:
@@ -123,7 +122,7 @@ def _unchanged(view: View, removed: list[str], features: Any, fingerprint: str |
 
 @dataclass(frozen=True)
 class Job:
-    """One call of `map`, without the rows it is for."""
+    """One call of `map`, apart from its input."""
 
     call: Call
     merge: Merge
@@ -134,7 +133,7 @@ class Job:
     executor: str | Executor | None = None
 
     def facts(self, view: View) -> dict[str, Any]:
-        """Everything but the function that the result depends on."""
+        """Everything that the result depends on, except the function."""
         wanted = self.merge.typing.wanted
         return {
             **call_facts(self.call, view, self.batch_size, self.workers),
@@ -145,12 +144,12 @@ class Job:
             "keeps_types": self.merge.typing.keeps_types,
         }
 
-    def result(self, view: View, keeping: Keeping) -> Result:
-        """The result, worked out or found."""
-        folder = keeping.folder(partial(put_together, partial(self._make, view)))
-        made = _read(view, folder, keeping)
+    def result(self, view: View, result_cache: ResultCache) -> Result:
+        """The result, computed or from the cache."""
+        folder = result_cache.folder(partial(assembled, partial(self._make, view)))
+        made = _read(view, folder, result_cache)
         errors = errors_in(folder, result_in(folder)["errors"], self.call.on_error)
-        keeping.release(folder)
+        result_cache.release(folder)
         return made, errors
 
     def _make(self, view: View, folder: str) -> None:
@@ -163,7 +162,7 @@ class Job:
         num_rows = sum(run.num_rows for run in runs)
         result: dict[str, Any] = {"num_rows": num_rows, "errors": errors, "columns": None, "kept": None}
         if not all(run.is_silent for run in runs):
-            shape = settled(view, runs, self.merge, folder)
+            shape = schema_of(view, runs, self.merge, folder)
             result |= {"columns": shape.columns, "shared": shape.shared}
             result["files"] = completed(view, runs, shape, self.merge, folder)
         if (kept := rows_kept(runs, len(view))) is not None:
@@ -174,7 +173,7 @@ class Job:
 
 
 def call_facts(call: Call, view: View, batch_size: int | None, workers: int | None) -> dict[str, Any]:
-    """What the result of any call depends on, besides its function."""
+    """What the result of any call depends on, besides the function."""
     return {
         "batched": call.batched,
         "batch_size": batch_size if call.batched else None,
@@ -188,34 +187,34 @@ def call_facts(call: Call, view: View, batch_size: int | None, workers: int | No
     }
 
 
-def _read(view: View, folder: str, keeping: Keeping) -> View:
+def _read(view: View, folder: str, result_cache: ResultCache) -> View:
     facts = result_in(folder)
     if not facts["num_rows"] and facts["columns"] is None:
         kept = columns.remove(view, facts["removed"]) if facts["removed"] else view
-        return replace(kept, rows=range(0), fingerprint=keeping.fingerprint)
+        return replace(kept, rows=range(0), fingerprint=result_cache.fingerprint)
     rows = range(len(view)) if facts["kept"] is None else np.load(os.path.join(folder, facts["kept"]))
     if facts["columns"] is None:
-        return replace(view, rows=compose(view.rows, rows), fingerprint=keeping.fingerprint)
-    return _assembled(view, rows, facts, folder, keeping)
+        return replace(view, rows=compose(view.rows, rows), fingerprint=result_cache.fingerprint)
+    return _assembled(view, rows, facts, folder, result_cache)
 
 
-def _assembled(view: View, rows: Any, facts: Mapping[str, Any], folder: str, keeping: Keeping) -> View:
+def _assembled(view: View, rows: Any, facts: Mapping[str, Any], folder: str, result_cache: ResultCache) -> View:
     shared, names = facts["shared"], facts["columns"]
     parts = tuple((table, compose(own, rows)) for table, own in view.parts(shared))
     features = {name: view.features[name] for name in shared}
     if facts["files"]:
-        written, found = _opened([os.path.join(folder, file) for file in facts["files"]], keeping.in_memory)
+        written, found = _opened([os.path.join(folder, file) for file in facts["files"]], result_cache.in_memory)
         features |= found
         parts = (*parts, (written, range(facts["num_rows"])))
     if not names:
-        return replace(columns.select(view, []), fingerprint=keeping.fingerprint)
+        return replace(columns.select(view, []), fingerprint=result_cache.fingerprint)
     return replace(
         view,
         table=side_by_side(parts, tuple(names)),
         rows=range(facts["num_rows"]),
         features=Features({name: features[name] for name in names}),
         format=shown_after(view.format, view.column_names, names),
-        fingerprint=keeping.fingerprint,
+        fingerprint=result_cache.fingerprint,
     )
 
 

@@ -1,8 +1,7 @@
-"""A dataset goes to the Hub: Parquet files first, then one commit that shows them all at once.
+"""`push_to_hub`: Parquet files are uploaded first, then one commit makes them all visible.
 
-Contents are sent before the commit, and the Hub knows them by their hash: when a push fails midway, the
-next one makes the same files and sends only those that are missing. The commit also holds the card, and takes away the
-files that the new ones replace.
+The Hub identifies uploads by their hash, so when a push fails midway, the next one writes the same files and uploads
+only those that are missing. The commit also updates the card, and removes the files that are replaced.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def push_views(
     num_proc: int | None = None,
     embed_external_files: bool = True,
 ) -> Any:
-    """Push one or several splits; what the Hub says about the commit."""
+    """Push one or several splits; the commit."""
     counts = num_shards if isinstance(num_shards, Mapping) else dict.fromkeys(views, num_shards)
     wanted = {
         split: Shards.wanted(view, max_shard_size, counts.get(split), num_proc).count for split, view in views.items()
@@ -60,7 +59,7 @@ def _shards_of(view: View, count: int, embed_external_files: bool) -> Iterator[T
 
 
 def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features], where: Where) -> Any:
-    """Push splits, each as the tables of one file after the other."""
+    """Push splits, each given as the tables of each file."""
     kinds = _agreed(features)
     for split in shards:
         if not _SPLIT.fullmatch(split):
@@ -85,7 +84,7 @@ def _agreed(features: Mapping[str, Features]) -> Features:
 
 
 def _ready(where: Where) -> tuple[Writer, Where]:
-    """Make the repository and the branch, if they are not there."""
+    """Create the repository and the branch if necessary."""
     hub = Writer(where.repo_id, config.HF_ENDPOINT, where.token)
     made: Any = hub.patiently(
         lambda api: api.create_repo(where.repo_id, repo_type="dataset", private=where.private, exist_ok=True)
@@ -98,7 +97,7 @@ def _ready(where: Where) -> tuple[Writer, Where]:
 
 
 def _sent(hub: Writer, where: Where, split: str, shards: Iterator[Tables], kinds: Features) -> Sent:
-    """Write the files of a split one by one, and send each as soon as it is written."""
+    """Write the files of a split one by one, and upload each as soon as it is written."""
     sent = Sent(SplitInfo(split, num_bytes=0, num_examples=0))
     with (
         tempfile.TemporaryDirectory(prefix="crucible-push-") as folder,
@@ -119,7 +118,7 @@ def _sent(hub: Writer, where: Where, split: str, shards: Iterator[Tables], kinds
 
 
 def _uploaded(where: Where, name: str, api: Any, content: Any) -> Any:
-    """Send a content, which the operation that comes back gives a name in a commit."""
+    """Upload a file; the operation with which a commit gives it a name."""
     from huggingface_hub import CommitOperationAdd
 
     operation = CommitOperationAdd(path_in_repo=name, path_or_fileobj=content)
@@ -128,7 +127,7 @@ def _uploaded(where: Where, name: str, api: Any, content: Any) -> Any:
     )
     if (
         getattr(operation, "_upload_mode", None) == "regular"
-    ):  # small, and to travel in the commit, when it is gone here
+    ):  # small files are part of the commit, after the local file is gone
         with operation.as_file() as file:
             file.seek(0)
             operation.path_or_fileobj = file.read()

@@ -1,4 +1,4 @@
-"""What a card says about a configuration that was pushed: its files, features and sizes."""
+"""The card of a pushed dataset: files, features and sizes of each configuration."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def known_info(readme: str | None, config_name: str) -> DatasetInfo | None:
-    """The description of a configuration in a card so far."""
+    """The current description of a configuration in a card."""
     return DatasetInfosDict.from_dataset_card_data(_card(readme).data).get(config_name)
 
 
 def card_with(
     readme: str | None, where: Where, splits: Mapping[str, SplitInfo], features: Features, download_size: int
 ) -> str:
-    """The card with a configuration described anew; what else it says stays."""
+    """The card with the description of one configuration replaced."""
     card = _card(readme)
     known = known_info(readme, where.config_name)
     all_splits = {} if known is None or known.splits is None or where.replaces_all else dict(known.splits)
@@ -43,7 +43,7 @@ def card_with(
 
 
 def card_without(readme: str | None, config_name: str) -> str:
-    """The card with nothing about a configuration."""
+    """The card without a configuration."""
     card = _card(readme)
     stated = _named(card.data.get(config.METADATA_CONFIGS_FIELD))
     configs = [one for name, one in stated.items() if name != config_name]
@@ -69,7 +69,7 @@ def _configs(stated: Any, where: Where, splits: Mapping[str, SplitInfo]) -> list
     order = [*(split for split in before if split in files), *(split for split in files if split not in before)]
     shown = [{"split": one, "path": files[one][0] if len(files[one]) == 1 else files[one]} for one in order]
     entry = {**known, "config_name": where.config_name, "data_files": shown}
-    entry.pop("data_dir", None)  # paths would be looked for in it
+    entry.pop("data_dir", None)  # paths would be relative to it
     if where.set_default and where.config_name != "default":
         if "default" in named:
             raise ArgumentError("set_default", True, "the configuration 'default' is the default: rename it first.")
@@ -92,7 +92,7 @@ def _named(stated: Any) -> dict[str, dict[str, Any]]:
 
 
 def _files(entry: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The paths that a configuration states, by split; those that it states alone are of train."""
+    """The paths of a configuration by split; paths without a split belong to train."""
     stated, folder = entry.get("data_files") or [], str(entry.get("data_dir") or "").strip("/")
     if isinstance(stated, str) or (isinstance(stated, list) and stated and all(isinstance(one, str) for one in stated)):
         stated = [{"split": "train", "path": stated}]
@@ -106,7 +106,7 @@ def _files(entry: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _parquet(path: str) -> str:
-    """A path whose rows stay, as long as they can be read together with new ones."""
+    """A path whose rows stay; raises unless they can be read together with the new ones."""
     if os.path.splitext(path)[1] not in {"", ".parquet"}:
         reason = f"the rows that are there are in {path}, and Parquet files cannot stand behind others."
         raise ArgumentError("append", True, reason)

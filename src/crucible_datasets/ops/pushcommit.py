@@ -1,7 +1,7 @@
-"""The commit of a push: made on the state of the repository that it was worked out from, or not at all.
+"""The commit of a push: applied to exactly the state of the repository that it was computed from, or not at all.
 
-When somebody else was faster, the names of files and the card are worked out anew on top of theirs. When the answer is
-lost, the repository tells whether the commit was made, so that rows are never appended twice.
+If someone else has committed meanwhile, file names and card are computed again on top of that. If the response is lost,
+the repository is checked for the commit, so that rows are never appended twice.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from crucible_datasets.sources.hub.writing import Trials, Writer
 from crucible_datasets.sources.patience import PassingError
 from crucible_datasets.splits import SplitInfo
 
-_UNFIT_FOR_NAMES = r"<>:/\|?*"  # of configurations, which become those of folders
+_UNFIT_FOR_NAMES = r"<>:/\|?*"  # configuration names become folder names
 _NUMBER = re.compile(r"-(\d{5})-of-\d{5}")
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where a dataset goes, and how it is told there."""
+    """Where a dataset is pushed to, and the commit's details."""
 
     repo_id: str
     config_name: str = "default"
@@ -39,8 +39,8 @@ class Where:
     token: str | None = field(default=None, repr=False)
     revision: str | None = None
     create_pr: bool = False
-    append: bool = False  # behind the rows that are there, instead of in their place
-    replaces_all: bool = False  # also the splits that are not among the new ones
+    append: bool = False  # append to the existing rows instead of replacing them
+    replaces_all: bool = False  # replace also the splits that are not pushed
 
     def __post_init__(self) -> None:
         if self.config_name == "data":
@@ -72,12 +72,12 @@ class Before:
 
     commit: str
     sizes: Mapping[str, int]
-    hashes: Mapping[str, str]  # sha256 of large files, what git calls others
+    hashes: Mapping[str, str]  # sha256 of large files, git's hash of others
     readme: str | None
 
     @classmethod
     def of(cls, hub: Writer, where: Where) -> Before:
-        """The state at this moment."""
+        """The current state."""
         info: Any = hub.patiently(
             lambda api: api.dataset_info(where.repo_id, revision=where.revision, files_metadata=True)
         )
@@ -89,7 +89,7 @@ class Before:
         path = hub.patiently(
             lambda api: api.hf_hub_download(where.repo_id, card, repo_type="dataset", revision=info.sha)
         )
-        with open(path, encoding="utf-8", newline="") as file:  # a card keeps the ends of its lines
+        with open(path, encoding="utf-8", newline="") as file:  # keep the card's line endings
             return cls(info.sha, sizes, hashes, file.read())
 
     def files_of(self, where: Where, split: str | None = None) -> list[str]:
@@ -99,7 +99,7 @@ class Before:
         return sorted(path for path in self.sizes if name.fullmatch(path))
 
     def replaced(self, where: Where, splits: list[str] | None) -> list[str]:
-        """The data files that new ones take the place of: those of some splits, or all."""
+        """The data files that are replaced: those of some splits, or all."""
         if where.append:
             return []
         if splits is None:
@@ -107,34 +107,34 @@ class Before:
         return [path for split in splits for path in self.files_of(where, split)]
 
     def first_number(self, where: Where, split: str) -> int:
-        """The number of the first new file of a split: behind the last one, of which some may have been removed."""
+        """The number of the first new file of a split: after the highest existing number, as there may be gaps."""
         known = self.files_of(where, split) if where.append else []
         return max((int(_NUMBER.findall(path)[-1]) + 1 for path in known), default=0)
 
     def require_same(self, where: Where, kinds: Features, splits: Iterable[str] = ()) -> None:
-        """Raise unless new rows have the features of those that stay, and the card can say so."""
+        """Raise unless new rows have the same features as the existing ones."""
         known = known_info(self.readme, where.config_name)
         if not where.replaces_all and known is not None and known.features is not None and known.features != kinds:
             raise FeaturesMismatchError(kinds, known.features, "The splits that are on the Hub have other features")
         card_with(self.readme, where, {split: SplitInfo(split) for split in splits}, kinds, 0)
 
     def has(self, operations: Iterable[Any]) -> bool:
-        """Whether all that operations add is there under its names."""
+        """Whether everything that the operations add exists under its name."""
         added = [one for one in operations if hasattr(one, "path_or_fileobj")]
         return all(self.hashes.get(one.path_in_repo) in _hashes(one) for one in added)
 
 
 def _hashes(operation: Any) -> set[str]:
-    """What a Hub may call the content of an operation, which it is left with if that is small."""
+    """The hashes by which a Hub may identify an operation's content."""
     content = operation.path_or_fileobj
     git = hashlib.sha1(b"blob %d\0%b" % (len(content), content), usedforsecurity=False)
     return {operation.upload_info.sha256.hex(), git.hexdigest()}
 
 
 def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Features) -> Any:
-    """One commit with all files; what the Hub says about it."""
+    """Make one commit with all files; the commit."""
     trials = Trials(hub, is_pull=where.create_pr)
-    lost: Before | None = None  # the state on which a commit was tried whose answer nobody got
+    lost: Before | None = None  # the state to which a commit was sent whose response was lost
     operations: list[Any] = []
     while True:
         hub = replace(hub, is_in_doubt=lost is not None)
@@ -142,7 +142,7 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
         if lost is not None and lost.commit != before.commit:
             if (made := _made_on(lost, hub, where, operations)) is not None:
                 return made
-            lost = None  # somebody else's commit came first, on which it cannot follow
+            lost = None  # another commit came first
         before.require_same(where, kinds)
         operations = _operations(where, before, sent, kinds)
         try:
@@ -154,7 +154,7 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
 
 
 def _operations(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
-    """What a commit on top of a state does."""
+    """The operations of the commit on top of a state."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     for split, one in sent.items():
@@ -172,7 +172,7 @@ def _operations(where: Where, before: Before, sent: Mapping[str, Sent], kinds: F
 
 
 def _tried(hub: Writer, where: Where, before: Before, operations: list[Any]) -> Any:
-    """The commit on top of a state; an error if that is not the state any more."""
+    """Commit on top of a state; raises if the repository has changed."""
     return hub.once(
         lambda api: api.create_commit(
             where.repo_id,
@@ -188,16 +188,16 @@ def _tried(hub: Writer, where: Where, before: Before, operations: list[Any]) -> 
 
 
 def _name(sent: Sent, where: Where, split: str, first: int) -> None:
-    """How many files there are is known at the end, and is part of their names."""
+    """The name of a file, which includes the final number of files."""
     total = first + len(sent.operations)
     for number, operation in enumerate(sent.operations, first):
         operation.path_in_repo = f"{where.folder}/{split}-{number:05d}-of-{total:05d}.parquet"
 
 
 def _made_on(before: Before, hub: Writer, where: Where, operations: list[Any]) -> Any:
-    """What the Hub would have said about the commit that it made on top of a state; None if it made none.
+    """The commit that the Hub made on top of a state, if it did; else None.
 
-    It is the first after that state that holds what was sent: the words of a commit may be those of others too.
+    It is the first commit after that state with exactly the uploaded content; messages need not be unique.
     """
     from huggingface_hub import CommitInfo
 

@@ -1,7 +1,7 @@
-"""Rows, batches and columns of a view, through the output it is shown with.
+"""Reading rows, batches and columns of a view in its format.
 
-A `Reader` prepares once per view what every access needs (formatter, shown columns,
-decoders), so that one row costs little more than its values.
+A `Reader` prepares once per view what every access needs (formatter, visible columns, decoders), so that reading one
+row costs little more than its values.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Reader:
 
     @cached_property
     def hidden(self) -> Features:
-        """The features of the columns that come along unformatted."""
+        """The features of the columns that are included unformatted (`output_all_columns`)."""
         if not self.view.format.output_all_columns:
             return Features()
         return Features({name: kind for name, kind in self.view.readable.items() if name not in self.shown})
@@ -109,7 +109,7 @@ class Reader:
         return self._formatted(table, self.formatter.row, PythonFormatter().row)
 
     def _formatted(self, table: pa.Table, show: Show, show_plain: Show) -> Any:
-        """What `show` makes of the formatted columns of a table, with what `show_plain` makes of the hidden ones."""
+        """The columns of a table as `show` formats them, plus the unformatted ones by `show_plain`."""
         if not self.view.format.output_all_columns or self.view.format.columns is None:
             return show(table, self.shown)
         shown = show(table.select(list(self.shown)), self.shown)
@@ -141,7 +141,7 @@ class Reader:
             start += table.num_rows
 
     def several(self, chosen: Rows) -> list[Any]:
-        """Some rows, each by itself, all made of one batch: they have one type, and a transform is called once."""
+        """Some rows as separate objects, made from one batch: types are the same, and a transform is called once."""
         if not (self.output.mapping or self.output.name == "pandas") or self._row_decoders is not None:
             return list(self.rows(chosen))
         batch = dict(self.batch(chosen).items())
@@ -149,7 +149,7 @@ class Reader:
         return [{name: column[row] for name, column in batch.items()} for row in range(length)]
 
     def all_rows(self) -> list[Any]:
-        """Every row, when all of them are wanted at once."""
+        """All rows as a list."""
         with nullcontext() if self._row_decoders != {} else collector_paused():
             return list(self.rows(first=_GATHER_BLOCK))
 
@@ -221,7 +221,7 @@ class Reader:
         return (row[name] for row in self.formatter.rows(table, only))
 
     def _plain(self, name: str) -> Reader:
-        """The reader of a column that the format leaves as it is."""
+        """A reader for a column that the format does not change."""
         if self.output.lazy_column and name not in self.hidden:
             raise ColumnNotFoundError(name, list(self.shown))
         return Reader(replace(self.view, format=PYTHON))
@@ -244,7 +244,7 @@ def checked(index: int, num_rows: int) -> int:
 
 
 def rows_of(key: Any, num_rows: int) -> Rows:
-    """The rows that a key between brackets names; negative indices count from the end."""
+    """The rows selected by a key in `[]`; negative indices count from the end."""
     if isinstance(key, slice):
         key = range(*key.indices(num_rows))
         if key.step == 1:

@@ -1,4 +1,4 @@
-"""Which rows, in which order: every function here changes only the indices of a view."""
+"""Operations on rows: select, shuffle, sort, shard. They change only the row indices of a view."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def skip(view: View, n: int) -> View:
 
 
 def repeat(view: View, num_times: int) -> View:
-    """All rows, `num_times` over."""
+    """All rows, `num_times` times."""
     if num_times is None:
         raise ArgumentError(
             "num_times", num_times, "a dataset in memory can only be repeated a finite number of times."
@@ -44,7 +44,7 @@ def repeat(view: View, num_times: int) -> View:
 
 
 def shard(view: View, num_shards: int, index: int, contiguous: bool = True) -> View:
-    """One of `num_shards` parts: a run of rows, or every `num_shards`-th row."""
+    """One of `num_shards` parts: contiguous rows, or every `num_shards`-th row."""
     if not 0 <= index < num_shards:
         raise ArgumentError("index", index, f"expected 0 to {num_shards - 1}, for num_shards={num_shards}.")
     return view.moved(chosen(shared_out(len(view), num_shards, index, contiguous), len(view)), "shard")
@@ -70,7 +70,7 @@ def random_generator(seed: int | None, generator: np.random.Generator | None) ->
 def shuffle(
     view: View, seed: int | None, generator: np.random.Generator | None, fingerprint: str | None = None
 ) -> View:
-    """The rows in a random order that the seed decides."""
+    """The rows in random order, determined by the seed."""
     permutation = random_generator(seed, generator).permutation(len(view))
     return view.moved(tightest(permutation), "shuffle", fingerprint)
 
@@ -98,7 +98,7 @@ def sort(
 
 
 def _sorted(table: pa.Table, orders: Iterable[str], nulls: str) -> pa.UInt64Array:
-    # Arrow takes names such as "." for paths, and does not sort the smallest floats.
+    # Arrow takes names such as "." for paths, and does not sort half floats.
     keys = {str(place): _sortable(column) for place, column in enumerate(table.columns)}
     table, named = pa.table(keys), zip(keys, orders, strict=True)
     # pyarrow 25 moved the placement of nulls into the keys.
@@ -128,14 +128,14 @@ def write_indices(view: View, path: str | None, batch_size: int | None, keep_in_
 
 
 def indices_table(view: View) -> pa.Table | None:
-    """The rows as the one-column table in which other libraries keep them; None when they lie side by side."""
+    """The row indices as a table with one column, as Hugging Face keeps them; None if they are contiguous."""
     if isinstance(view.rows, range):
         return None
     return pa.table({"indices": pa.array(view.rows, pa.uint64())})
 
 
 def data_under(view: View) -> Table:
-    """The table that `indices_table` counts the rows of: a part of the whole, where they lie side by side."""
+    """The table that `indices_table` refers to: a slice of the whole if the rows are contiguous."""
     if not isinstance(view.rows, range) or is_whole(view.rows, view.table.num_rows):
         return view.table
     return ArrowTable(view.table.read(view.rows), view.table.files)

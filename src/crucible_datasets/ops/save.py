@@ -1,9 +1,9 @@
 """`save_to_disk`: a view as a folder of Arrow files, in the layout that `ops.saved` describes and reads.
 
-A local folder is replaced whole: a reader, and whoever comes after a crash, finds all of the old
-dataset or all of the new one, also when it is saved over the files it was read from. Elsewhere, and
-in a folder that holds other things only, files are written in place and `state.json` comes last:
-without it there is no dataset. Files of media that lie in folders of the data are saved with it.
+A local folder is replaced atomically: a reader finds the complete old dataset or the complete new one, even after a
+crash, and even if a dataset is saved over the files it was read from. On remote storage, and in a folder that holds
+only other things, files are written in place and `state.json` last: without it there is no dataset. Media files in
+the folders of the data are saved with it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
 from crucible_datasets.info.texts import write_text
 from crucible_datasets.ops.blocks import blocks_with_files
-from crucible_datasets.ops.copied import files_as_saved, link_or_copy
 from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote, written
+from crucible_datasets.ops.file_copies import link_or_copy, reusable_files
 from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.outputs.arrow import ArrowFormatter
@@ -56,7 +56,7 @@ def save_splits(
     num_proc: int | None = None,
     storage_options: StorageOptions = None,
 ) -> None:
-    """Write views to a folder of one folder for each; all of them appear at once."""
+    """Write views to subfolders of a folder; all of them appear at once."""
     if num_shards is not None and not isinstance(num_shards, Mapping):
         raise ArgumentError(
             "num_shards", num_shards, "expected a number for each split, as in {'train': 8, 'test': 1}."
@@ -70,14 +70,14 @@ def save_splits(
 
 
 def _replace(path: Path, storage_options: StorageOptions, write: Callable[[str, str | None], None]) -> None:
-    """Have `write(folder, replaced folder)` fill the folder at `path`, all at once where that is possible."""
+    """Fill the folder at `path` by `write(folder, replaced folder)`, atomically if possible."""
     folder = local_path(path)
     if folder is not None and os.path.isfile(folder):
         raise NotAFolderError(folder)
     if folder is None:
         write(os.fsdecode(path), None)
     elif os.path.isdir(folder) and os.listdir(folder) and not own_names(folder):
-        # Everything else in a folder would have to be linked anew for it to be replaced; there is nothing to lose yet.
+        # Replacing the folder would mean linking all its other files again, and there is no dataset to lose yet.
         write(folder, None)
     else:
         make_folders(os.path.dirname(os.path.abspath(folder)))
@@ -88,7 +88,7 @@ def _replace(path: Path, storage_options: StorageOptions, write: Callable[[str, 
 
 
 def _keep_strangers(old: str, new: str) -> None:
-    """Have the folders of splits hold what else was in them; `atomic_folder` does it for the folder itself."""
+    """Keep other files in the folders of splits; `atomic_folder` keeps those in the folder itself."""
     for split in own_names(old):
         before, after = os.path.join(old, split), os.path.join(new, split)
         names = own_names(before)
@@ -112,10 +112,10 @@ def _write_splits(
 def _write(view: View, shards: Shards, storage_options: StorageOptions, folder: str, replaced: str | None) -> None:
     state = _state(view)
     _make_folder(folder, storage_options)
-    ready = files_as_saved(view, shards) if local_path(folder) is not None else ()
+    ready = reusable_files(view, shards) if local_path(folder) is not None else ()
     count = len(ready) or shards.count
     before = [] if replaced else _remote_files(folder, storage_options)
-    # Names that the dataset there does not have: it stays whole until the new state.json names the new files.
+    # New names, so that the old dataset stays complete until the new state.json names the new files.
     stem = f"data-{os.urandom(4).hex()}" if before else "data"
     names = [f"{stem}-{index:05d}-of-{count:05d}.arrow" for index in range(count)]
     places = [inside(folder, name) for name in names]
@@ -124,7 +124,7 @@ def _write(view: View, shards: Shards, storage_options: StorageOptions, folder: 
     if not ready:
         _write_shards(view, places, shards.workers, storage_options, appear_whole=replaced is None)
     info = {**view.info.to_dict(), "features": view.features.to_dict()}
-    # What lies in a folder that is about to be put in place goes to the disk with it.
+    # Files in a temporary folder are synced with it.
     note = partial(write_text, storage_options=storage_options, is_lasting=replaced is None)
     note(inside(folder, INFO), json.dumps(dict(sorted(info.items())), indent=2))
     state["_data_files"] = [{"filename": name} for name in names]
@@ -158,13 +158,13 @@ def _write_shard(
 ) -> None:
     schema, typed = view.features.arrow_schema, ArrowFormatter()
     with ExitStack() as stack:
-        # Arrow writes to a path without holding the interpreter's lock, so a path is better than a stream.
+        # Arrow writes to a path without holding the GIL, so a path is better than a stream.
         if local_path(place) is None:
             sink: Any = stack.enter_context(written(place, storage_options))
         else:
             path = stack.enter_context(atomic_file(place)) if appear_whole else place
             stack.enter_context(flushed_early(path))
-            # A writer that fails to close leaves a file of its own open, and a full disk full.
+            # A writer that fails to close would keep its file open, and a full disk full.
             sink = stack.enter_context(pa.OSFile(path, "wb"))
         writer = stack.enter_context(pa.ipc.new_stream(sink, schema))
         for table in blocks_with_files(view, rows):

@@ -1,9 +1,9 @@
-"""Folders that `save_to_disk` wrote, here or in Hugging Face `datasets`: what is in them, and reading them back.
+"""Folders that `save_to_disk` wrote, here or in Hugging Face `datasets`: their layout, and reading them.
 
 state.json         which data files, in which order; fingerprint, split and format
 dataset_info.json  features and description
 data-00000-of-00002.arrow, …   Arrow streams, memory-mapped when they are read
-dataset_dict.json  in the folder of a DatasetDict: the splits, which are folders beside it
+dataset_dict.json  in the folder of a DatasetDict: the splits, which are folders next to it
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def load_splits(
 
 
 def holds_splits(path: Path, storage_options: StorageOptions = None) -> bool:
-    """Whether a folder is that of a DatasetDict and not of a Dataset."""
+    """Whether a folder holds a DatasetDict, not a Dataset."""
     folder = os.fsdecode(path) if (place := local_path(path)) is None else place
     if place is not None and not os.path.isdir(place):
         raise FileNotFoundDatasetsError(folder, "there is no such folder.")
@@ -71,7 +71,7 @@ def own_names(folder: str) -> set[str]:
 
 
 def saved_fingerprint(files: tuple[str, ...]) -> str | None:
-    """The fingerprint of the dataset whose data files are exactly these, if they are a saved dataset's."""
+    """The fingerprint of the saved dataset that consists of exactly these files, if there is one."""
     folder = os.path.dirname(files[0])
     state = _json(os.path.join(folder, STATE))
     listed = [os.path.join(folder, name) for name in _stated(state)]
@@ -79,7 +79,7 @@ def saved_fingerprint(files: tuple[str, ...]) -> str | None:
 
 
 def _stated(state: dict[str, Any]) -> list[str]:
-    """The names of data files that a state has, whatever else may be in it."""
+    """The names of the data files in a state, which may be malformed."""
     return [str(entry.get("filename")) for entry in state.get("_data_files") or [] if isinstance(entry, dict)]
 
 
@@ -96,7 +96,7 @@ def _load_splits(folder: str, keep_in_memory: bool | None, storage_options: Stor
 def _load_local(folder: str, keep_in_memory: bool | None) -> View:
     state, info = _described(folder, None)
     files = tuple(os.path.join(folder, name) for name in _data_files(state, folder))
-    # A pipe would be waited for.
+    # reading a pipe would block
     if missing := [file for file in files if not os.path.isfile(file)]:
         raise FileNotFoundDatasetsError(missing[0], f"{STATE} names it, but there is no such file.")
     in_memory = _fits_in_memory(sum(map(os.path.getsize, files))) if keep_in_memory is None else keep_in_memory
@@ -107,7 +107,7 @@ def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: Stor
     filesystem, location = remote(folder, storage_options)
     state, info = _described(folder, storage_options)
     names = _data_files(state, folder)
-    # A memory map outlives the file's name, so the copies take no disk space longer than they are used.
+    # Memory maps outlive unlinked files, so the copies take disk space only as long as they are used.
     with tempfile.TemporaryDirectory(prefix="crucible-", ignore_cleanup_errors=True) as copies:
         files = tuple(os.path.join(copies, name) for name in names)
         for name, file in zip(names, files, strict=True):
@@ -133,7 +133,7 @@ def _data_files(state: dict[str, Any], folder: str) -> list[str]:
 def _plain(name: Any, folder: str) -> str:
     if not isinstance(name, str) or name != os.path.basename(name) or name in ("", ".", "..") or "\0" in name:
         raise FileFormatError(folder, f"{name!r} leads out of the folder.")
-    os.fsencode(name)  # which fails when no file can be called so
+    os.fsencode(name)  # fails if the name is no valid file name
     return name
 
 
@@ -159,7 +159,7 @@ def _no_rows(info: DatasetInfo) -> pa.Table:
 
 
 def _format(state: dict[str, Any], columns: list[str]) -> Format:
-    """The format as it was saved; whether its package is installed here is asked when rows are read."""
+    """The format as saved; whether its package is installed is checked when rows are read."""
     kind, shown, kwargs = state.get("_format_type"), state.get("_format_columns"), state.get("_format_kwargs")
     name = None if kind in (None, "python") else OUTPUTS[kind].name
     shown = tuple(shown) if isinstance(shown, list) else None
@@ -186,7 +186,7 @@ def _text(path: str, storage_options: StorageOptions) -> str:
 
 
 def _json(path: str) -> dict[str, Any]:
-    """The contents of a local file, or nothing when it is missing or broken."""
+    """The content of a local JSON file, empty if it is missing or invalid."""
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)

@@ -1,4 +1,4 @@
-"""Into how many files a dataset is written."""
+"""The number of files into which a dataset is written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible_datasets.tables.view import View
 
 @dataclass(frozen=True)
 class Shards:
-    """How many data files, how many of them at a time, and whether the caller cares."""
+    """The number of data files, the number of processes that write them, and whether the caller chose them."""
 
     count: int
     workers: int
@@ -23,7 +23,7 @@ class Shards:
     def wanted(
         cls, view: View, max_shard_size: str | int | None, num_shards: int | None, num_proc: int | None
     ) -> Shards:
-        """What the caller's wishes come to."""
+        """The number of shards that results from the caller's arguments."""
         if max_shard_size is not None and num_shards is not None:
             raise ArgumentError("num_shards", num_shards, "give either max_shard_size or num_shards, not both.")
         if num_shards is not None and num_shards < 1:

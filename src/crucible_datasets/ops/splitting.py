@@ -1,7 +1,7 @@
-"""Divide the rows into train and test, or draw a sample; plain, or stratified by any column. Folds are in `folds`.
+"""`train_test_split` and `sample`, plain or stratified by any column. Folds are in `folds`.
 
-Same seed, same rows as other libraries of this API: the generator is asked for the
-same numbers in the same order. Everything else is numpy on the codes of a column.
+The same seed gives the same rows as in Hugging Face `datasets`: the same random numbers are drawn in the same order.
+Everything else is numpy on the codes of a column.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _drawn_split(
 
 
 def _sizes(test_size: Size, train_size: Size, num_rows: int) -> tuple[int, int]:
-    """How many rows train and test get; a size that is not given is what the other leaves."""
+    """The sizes of train and test; if one is not given, it is the rest."""
 
     def refuse(reason: str) -> SplitSizeError:
         return SplitSizeError(test_size, train_size, num_rows, reason)

@@ -31,7 +31,7 @@ def rows_of(
     load_from_cache_file: bool | None = None,
     fingerprint: str | None = None,
 ) -> View:
-    """The rows that a query gives: the view is the table `self`, others go by their names."""
+    """The result of a query: the view is the table `self`, other tables have their names."""
     for name, one in others.items():
         if not isinstance(one, View):
             raise ArgumentTypeError(name, type(one).__name__, "expected a Dataset.")
@@ -59,7 +59,7 @@ def _read(view: View, name: str, wanted: Mapping[str, Wanted], names: Sequence[s
 
 
 def _wanted(tree: Any, schema: pa.Schema) -> Clauses:
-    """What rows of `self` must meet to have a part in the result, as far as statistics can tell."""
+    """Conditions that rows of `self` must meet to affect the result, for pruning by statistics."""
     source = tree.get("from_table")
     if tree["type"] != "SELECT_NODE" or source["type"] != "BASE_TABLE" or source["sample"]:
         return ALWAYS

@@ -1,4 +1,4 @@
-"""`to_tf_dataset`: batches of a view as a `tf.data.Dataset`, read when TensorFlow asks for them."""
+"""`to_tf_dataset`: batches of a view as a `tf.data.Dataset`, read on demand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PREVIEWED = 20
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """How batches are read: which columns, and what makes arrays of their rows."""
+    """How batches are read: which columns, and the collate function."""
 
     view: View
     columns: tuple[str, ...]
@@ -38,7 +38,7 @@ class Batches:
 
     @cached_property
     def reader(self) -> Reader:
-        """Reads the columns that are asked for; all of them where the collate function makes others."""
+        """Reads the requested columns, or all if the collate function creates others."""
         there = [name for name in self.shown if name in self.view.features]
         if len(there) < len(self.shown):
             if self.collate is None:
@@ -57,7 +57,7 @@ class Batches:
         return {name: _as_array(batch[name], name) for name in names}
 
     def preview(self, count: int) -> list[Arrays]:
-        """The arrays of some batches, which tell the types and shapes of all."""
+        """The arrays of some batches, from which types and shapes are inferred."""
         size, chance = self.batch_size or 1, np.random.default_rng(0)
         most = min(len(self.view), size)
         return [self.arrays(chance.choice(len(self.view), most, replace=False)) for _ in range(max(count, 1))]
@@ -76,7 +76,7 @@ def tf_dataset(
     num_workers: int = 0,
     num_test_batches: int = _PREVIEWED,
 ) -> Any:
-    """Batches of rows, or single rows, as tensors: features alone, or with the labels beside them."""
+    """Batches of rows, or single rows, as tensors: features, or pairs of features and labels."""
     tf = need("tensorflow", extra="tensorflow")
     if label_cols and not columns:
         raise ArgumentError("label_cols", label_cols, "name the other columns too, in `columns`.")
@@ -118,7 +118,7 @@ def _as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _spec(tf: Any, arrays: Sequence[np.ndarray[Any, Any]], is_batched: bool, fixed: int | None) -> Any:
-    """The type of a column, and its shape: None where batches differ."""
+    """The dtype and shape of a column, with None for dimensions that differ between batches."""
     lengths = map(set, zip(*(array.shape[1:] for array in arrays), strict=True))
     inner = [sizes.pop() if len(sizes) == 1 else None for sizes in lengths]
     kind = tf.string if arrays[0].dtype.kind in "SO" else tf.as_dtype(arrays[0].dtype)

@@ -53,6 +53,6 @@ def write_sql(
 
 def _frames(tables: Iterable[pa.Table], features: Features) -> Iterable[Any]:
     shown = Features({name: reference(kind) for name, kind in features.items()})
-    # A null must not make floats of the integers around it: they would be written as 3.0.
+    # A null must not turn integers into floats: they would be written as 3.0.
     formatter = OUTPUTS["pandas"].make(integer_object_nulls=True)
     return (formatter.batch(table, shown) for table in tables)

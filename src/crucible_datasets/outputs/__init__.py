@@ -1,1 +1,1 @@
-"""Stage 6 of 6: Arrow rows → what the user asked for, one file per kind of object."""
+"""Stage 6 of 6: Arrow rows → objects of one library, one file per library."""

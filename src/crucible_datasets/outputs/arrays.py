@@ -22,7 +22,7 @@ AnyArray = npt.NDArray[Any]
 
 
 def holds_no_numbers(arrow: pa.DataType) -> bool:
-    """Whether every leaf of a type is strings, bytes or nothing, of which no number can be made."""
+    """Whether all leaves of a type are strings, bytes or null, from which no tensor can be made."""
     if dtypes.is_list(arrow):
         return holds_no_numbers(arrow.value_type)
     if kinds.is_struct(arrow):
@@ -31,7 +31,7 @@ def holds_no_numbers(arrow: pa.DataType) -> bool:
 
 
 def has_nulls(array: pa.Array) -> bool:
-    """Whether a null stands anywhere in an array, at any depth."""
+    """Whether there is a null anywhere in an array, at any depth."""
     if array.null_count:
         return True
     if dtypes.is_list(array.type):
@@ -42,11 +42,11 @@ def has_nulls(array: pa.Array) -> bool:
 
 
 def block(array: pa.Array) -> AnyArray | None:
-    """Values or nested lists of one shape as one array, or None when shapes or kinds differ."""
+    """Values or nested lists of one shape as one array, or None if shapes or types differ."""
     shape = [len(array)]
     while dtypes.is_list(array.type):
         length = equal_length(array)
-        # An empty list of lists has no shape of its own.
+        # An empty list of lists has no shape.
         if length is None or (dtypes.is_list(array.type.value_type) and not length):
             return None
         shape.append(length)
@@ -58,7 +58,7 @@ def block(array: pa.Array) -> AnyArray | None:
 
 
 def pieces(array: pa.Array) -> tuple[AnyArray, list[int]] | None:
-    """Lists of unequal length as their flat values and where each list ends, when there are no null lists."""
+    """Lists of unequal length as their flat values and the end of each list, if there are no null lists."""
     if not dtypes.is_list(array.type) or array.null_count or dtypes.is_list(array.type.value_type):
         return None
     values = array.flatten()

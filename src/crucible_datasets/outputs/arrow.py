@@ -36,7 +36,7 @@ class ArrowFormatter:
         return pa.Table.from_arrays([to_extension(column, feature) for column, feature in pairs], schema=schema)
 
     def _described(self, features: Features) -> tuple[pa.Schema, dict[bytes, bytes]]:
-        # Writing the metadata costs more than the rest of a batch, and a view asks with the same features each time.
+        # Cached, since creating the metadata costs more than the rest of a batch.
         if self._last is None or self._last[0] is not features:
             schema = features.arrow_schema
             self._last = features, schema, schema.metadata

@@ -1,4 +1,4 @@
-"""What an output is, which one a view uses, and where they are found.
+"""`Output` and `Formatter`, the interfaces of output formats; `Format`, the choice of a view; `OUTPUTS`, the registry.
 
 An output turns stored Arrow rows into the objects of one library. It is one file with
 one `OUTPUT`; `OUTPUTS` finds it by name or alias.
@@ -41,14 +41,14 @@ class Formatter(Protocol):
 
 @dataclass(frozen=True)
 class Output:
-    """One kind of object that rows can become; `make(**format_kwargs)` gives its formatter."""
+    """One output format; `make(**format_kwargs)` returns its formatter."""
 
     name: str
     make: Callable[..., Formatter]
     aliases: tuple[str, ...] = ()
-    lazy_column: bool = True  # whether `ds["c"]` is a lazy Column, or at once the column of a batch, `batch(...)["c"]`
+    lazy_column: bool = True  # whether `ds["c"]` is a lazy Column, rather than `batch(...)["c"]` of all rows
     mapping: bool = True  # whether rows and batches are dicts, to which unformatted columns can be added
-    package: str | None = None  # the one whose objects it makes; an extra is called so too
+    package: str | None = None  # the package that it needs, also the name of the extra
 
     def require_package(self) -> None:
         """Raise an error unless its package is installed; nothing is imported."""
@@ -61,7 +61,7 @@ OUTPUTS: Registry[Output] = Registry("output format", "crucible_datasets.outputs
 
 @dataclass(frozen=True)
 class Format:
-    """The output a view is read through: its kind, its options, and the columns it shows."""
+    """How a view is shown: the output, its options, and the visible columns."""
 
     type: str | None = None
     kwargs: Mapping[str, Any] = field(default_factory=dict)
@@ -77,11 +77,11 @@ class Format:
         kwargs: Mapping[str, Any],
         available: list[str],
     ) -> Format:
-        """The format that a user asked for, by any alias, of columns that exist."""
+        """The format from the user's arguments, checked: type by any alias, existing columns, valid options."""
         output = OUTPUTS["python" if type is None else type]
         output.require_package()
         if kwargs:
-            output.make(**kwargs)  # an option that it does not have is an error now, not when rows are read
+            output.make(**kwargs)  # so that an unknown option raises now, not when rows are read
         name = output.name
         shown = None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         chosen = cls(None if name == "python" else name, dict(kwargs), shown, output_all_columns)
@@ -89,11 +89,11 @@ class Format:
 
     @property
     def output(self) -> Output:
-        """What rows become."""
+        """The output."""
         return OUTPUTS[self.type or "python"]
 
     def formatter(self) -> Formatter:
-        """What makes that of rows, with the options that were given."""
+        """The formatter, with the given options."""
         return self.output.make(**self.kwargs)
 
     def shown(self, available: list[str]) -> list[str]:
@@ -101,7 +101,7 @@ class Format:
         return available if self.columns is None else list(self.columns)
 
     def checked(self, available: list[str]) -> Format:
-        """The format itself, once its columns are known to exist."""
+        """The format itself; raises if one of its columns does not exist."""
         for column in self.columns or ():
             if column not in available:
                 raise ColumnNotFoundError(column, available)

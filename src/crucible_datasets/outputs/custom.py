@@ -1,4 +1,4 @@
-"""A function of the user's own: it gets a batch of Python columns and returns columns."""
+"""Users' transforms: a function that gets a batch of Python columns and returns columns."""
 
 from __future__ import annotations
 

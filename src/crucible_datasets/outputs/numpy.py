@@ -17,7 +17,7 @@ from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.tensors import TensorFormatter, alike, default_dtype
 
-WIDEST_IN_BULK = 256  # beyond that the padding costs more than it saves
+WIDEST_IN_BULK = 256  # beyond that padding costs more than it saves
 
 
 class NumpyFormatter(TensorFormatter):
@@ -25,7 +25,7 @@ class NumpyFormatter(TensorFormatter):
 
     def tensor(self, value: Any) -> AnyArray:
         made = np.asarray(value, **{**default_dtype(value, np.int64, np.float32), **self.kwargs})
-        # What is a scalar of numpy already stays one.
+        # numpy scalars stay as they are
         return made[()] if isinstance(value, np.number) else made
 
     def image(self, pixels: AnyArray) -> AnyArray:

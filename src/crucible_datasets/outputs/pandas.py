@@ -34,7 +34,7 @@ class PandasFormatter:
         return (self.batch(table.slice(index, 1), features) for index in range(table.num_rows))
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
-        # A column remembers the name it was taken from its table by; `to_pandas` uses it too.
+        # A column remembers its name in the table, which `to_pandas` uses.
         if decoder(feature):
             return self.pandas.Series(decoded(column.to_pylist(), feature, column._name), name=column._name)
         if isinstance(feature, ArrayXD):
@@ -71,7 +71,7 @@ def _are_records(kind: pa.DataType) -> bool:
 
 
 def _lists_of_records(column: pa.ChunkedArray) -> Any:
-    """The arrays of dicts that `to_pandas` makes; a fifth faster, since texts are not looked up among those before."""
+    """The arrays of dicts that `to_pandas` makes, a fifth faster, since strings are not deduplicated."""
     with collector_paused():
         cells = (cell for chunk in column.chunks for cell in _cells(chunk))
         return np.fromiter(cells, dtype=object, count=len(column))

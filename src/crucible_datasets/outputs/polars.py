@@ -29,7 +29,7 @@ class PolarsFormatter:
         return (shown[index : index + 1] for index in range(len(shown)))
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
-        # A column remembers the name it was taken from its table by.
+        # A column remembers its name in the table.
         name = column._name or ""
         if decoder(feature):
             return self._series(name, decoded(column.to_pylist(), feature, name))
@@ -48,7 +48,7 @@ class PolarsFormatter:
             series = self.polars.Series(name, values, strict=True)
         except (TypeError, self.polars.exceptions.PolarsError):
             return objects
-        # A type that fits only some of the values would change the others.
+        # A type inferred from some values would change the others.
         return series if series.to_list() == values else objects
 
 

@@ -22,10 +22,10 @@ _OBJECTS_PER_COLLECTION = 20_000  # about as many lists and dicts as 2,000 conve
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: for making many values at once, which hold no cycles.
+    """Disable garbage collection while many values without cycles are created.
 
-    The collector would walk over all of them again and again: without it, 100k chat rows become a
-    list in 0.46 s instead of 1.07 s. Threads that overlap turn it on again too early at worst.
+    The collector would traverse all of them repeatedly: without it, 100k chat rows become a list in 0.46 s instead of
+    1.07 s. With overlapping threads it may be enabled again too early, which does no harm.
     """
     if not gc.isenabled():
         yield
@@ -38,15 +38,15 @@ def collector_paused() -> Iterator[None]:
 
 
 def paused_for(*kinds: pa.DataType) -> AbstractContextManager[None]:
-    """No garbage collection while values of such types are made. Numbers and strings are none of its business."""
+    """Disable garbage collection while values of these types are created, unless they are numbers and strings only."""
     return collector_paused() if any(map(pa.types.is_nested, kinds)) else nullcontext()
 
 
 @contextmanager
 def collecting_rarely() -> Iterator[None]:
-    """Garbage is collected less often: for users' code that makes or receives rows, most of which are soon gone.
+    """Collect garbage less often while users' code creates or receives rows, most of which are short-lived.
 
-    The collector would walk over them several times before: a third of the time that 100k chat rows take.
+    Otherwise the collector traverses them several times: a third of the time that 100k chat rows take.
     """
     usual = gc.get_threshold()
     if usual[0]:  # 0 turns it off
@@ -58,7 +58,7 @@ def collecting_rarely() -> Iterator[None]:
 
 
 class PythonFormatter:
-    """Values as Arrow gives them, decoded where the feature asks for it."""
+    """Plain Python values, with media decoded."""
 
     def row(self, table: pa.Table, features: Features) -> dict[str, Any]:
         return next(self.rows(table, features))
@@ -76,7 +76,7 @@ class PythonFormatter:
         return decoded(values, feature, column._name) if decoder(feature) else values
 
     def values(self, column: pa.ChunkedArray, feature: Any) -> Iterator[Any]:
-        """The values of a column in turn, of which media are decoded a few at a time."""
+        """The values of a column one by one, with media decoded a few at a time."""
         return in_turn(column.to_pylist(), feature) if is_media(feature) else iter(self.column(column, feature))
 
     def batch(self, table: pa.Table, features: Features) -> dict[str, list[Any]]:

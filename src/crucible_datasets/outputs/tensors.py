@@ -1,8 +1,8 @@
-"""What the outputs of array libraries share: how columns, rows and nested values become tensors.
+"""The base of outputs for array libraries: how columns, rows and nested values become tensors.
 
-A library says how it makes one tensor of a numpy array (`tensor`), what a list of
-values becomes (`gathered`) and how text is shown (`text`). The rest follows from the
-shape of the data: equal shapes are converted in one go, everything else value by value.
+A subclass says how to make a tensor from a numpy array (`tensor`), what a list of values becomes (`gathered`) and how
+text is shown (`text`). The rest follows from the shape of the data: equal shapes are converted in one go, everything
+else value by value.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class TensorFormatter(ABC):
             pairs = zip(table.columns, features.values(), strict=True)
             columns = [self.items(one_array(column), feature) for column, feature in pairs]
             return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
-        # Decoded media are many times as large as they are stored.
+        # Decoded media are much larger than stored ones.
         starts = range(0, table.num_rows, _MEDIA_AT_ONCE)
         return chain.from_iterable(self._rows(table.slice(at, _MEDIA_AT_ONCE), features, at) for at in starts)
 
     def _has_media(self, features: Features) -> bool:
-        # Rows are asked for one by one, with the same features each time.
+        # Cached: rows are read one by one, with the same features each time.
         if self._known[0] is not features:
             self._known = features, any(map(is_media, features.values()))
         return self._known[1]
@@ -86,7 +86,7 @@ class TensorFormatter(ABC):
             values = in_turn(column.to_pylist(), feature, column._name)
             return self.gathered([self.nested(value) for value in values])
         if not len(column):
-            # Nothing says what the values would have been.
+            # The type of nulls is unknown.
             return self.tensor(np.empty(0))
         if arrays.holds_no_numbers(column.type):
             return self.text_column(column)
@@ -104,7 +104,7 @@ class TensorFormatter(ABC):
             return [self.nested(value) for value in in_turn(array.to_pylist(), feature)]
         if arrays.holds_no_numbers(array.type):
             return self.text_items(array)
-        # A null changes the dtype of its neighbours when they are converted together.
+        # A null would change the dtype of its neighbours if they were converted together.
         if len(array) > 1 and arrays.has_nulls(array):
             return self.items_one_by_one(array, feature)
         if not dtypes.is_list(array.type) and (flat := arrays.block(array)) is not None:
@@ -130,7 +130,7 @@ class TensorFormatter(ABC):
         return items
 
     def nested(self, value: Any) -> Any:
-        """One value of any kind, with tensors made of the numbers in it."""
+        """One value of any kind, with its numbers as tensors."""
         if value is None or isinstance(value, (str, bytes)):
             return self.text(value)
         if isinstance(value, dict):
@@ -164,7 +164,7 @@ class TensorFormatter(ABC):
         return self.tensor(pixels)
 
     def media(self, array: AnyArray) -> Any:
-        """Samples of a recording or frames of a film, as they are."""
+        """Audio samples or video frames, unchanged."""
         return self.image(array)
 
     def scalars(self, flat: AnyArray) -> list[Any]:
@@ -186,7 +186,7 @@ def alike(values: list[Any], kind: type | tuple[type, ...]) -> bool:
 
 
 def default_dtype(value: Any, integers: Any, floats: Any) -> dict[str, Any]:
-    """The dtype of a numpy value's tensor, as a keyword argument; durations count as integers, as in numpy's tree."""
+    """The dtype of a numpy value's tensor, as a keyword argument; durations count as integers, as in numpy."""
     if not isinstance(value, (np.ndarray, np.generic)):
         return {}
     if value.dtype.kind in "ium":

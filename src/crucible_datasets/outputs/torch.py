@@ -1,9 +1,8 @@
 """PyTorch tensors: integers as int64, floats as float32, images as channels × height × width; text stays text.
 
-Columns that already have those dtypes are copied once, in one block: torch has no read-only
-tensors, and writing into the table's own memory would change the dataset, or end the process
-when a file is mapped there. `with_format("torch", copy=False)` hands out that memory itself,
-for code that only reads.
+Columns that already have those dtypes are copied once, as one block: torch has no read-only tensors, and writing into
+the table's memory would change the dataset, or kill the process if a file is mapped there.
+`with_format("torch", copy=False)` shares that memory, for code that only reads.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class TorchFormatter(TensorFormatter):
         wanted = {"i": np.int64, "u": np.int64, "f": np.float32}.get(array.dtype.kind, array.dtype)
         if "dtype" in self.kwargs:
             return self.of(array)
-        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, as torch itself makes it
+        with np.errstate(over="ignore"):  # values beyond float32 become infinite, as in torch itself
             return self.of(array.astype(wanted, copy=False))
 
     def of(self, array: AnyArray) -> Any:
@@ -71,7 +70,7 @@ class _Shared:
 
 
 def _writable(array: AnyArray) -> AnyArray:
-    # Arrow's memory is read-only and torch has no such tensors: it would warn, once per process.
+    # torch would warn about read-only memory.
     return np.asarray(_Shared(array))
 
 

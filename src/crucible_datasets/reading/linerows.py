@@ -15,7 +15,7 @@ from crucible_datasets.features import List, Value
 from crucible_datasets.formats.json_rows import TypedLines
 from crucible_datasets.ops.build import table_of
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.ready import ReadyRows
+from crucible_datasets.streams.python_rows import ReadyRows
 
 _PIECE = 1 << 18  # bytes; larger chunks leave the processor's cache and take twice the time
 

@@ -25,7 +25,7 @@ from crucible_datasets.reading.fileshards import FileShard
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.ready import ReadyRows
+from crucible_datasets.streams.python_rows import ReadyRows
 
 _COMPARED_EVERY = 64 << 20  # bytes, after which the store is asked again whether the archive has changed
 

@@ -1,4 +1,4 @@
-"""Stage 5 of 6, for data that only flows: shards of Arrow batches through stages, resumable from every row."""
+"""Stage 5 of 6, for streams: shards of Arrow batches pass through stages, and reading can resume at any row."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""`Batch`: some rows on their way from stage to stage.
+"""`Batch`: the unit that passes from stage to stage, some rows.
 
-They are Arrow as long as nobody needs Python. What a user's function made stays the Python objects it
-gave, with their own keys, until somebody needs Arrow; the columns that it did not touch stay Arrow beside them.
+Rows stay Arrow until Python objects are needed. What a user's function returns stays Python, each row with its own
+keys, until Arrow is needed; the columns that it did not touch stay Arrow.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows as a table of storage types with its features, or as Python rows, or as both.
+    """Rows as a table of storage types with its features, as Python rows, or as both.
 
-    Where both are there, `made` holds what was added to or set in each row of the table.
+    If both are present, `made` holds what was added to or set in each row of the table.
     """
 
     table: pa.Table | None
@@ -53,7 +53,7 @@ class Batch:
 
     @classmethod
     def of_rows(cls, rows: Sequence[Row]) -> Batch:
-        """Python rows as they are."""
+        """A batch of Python rows."""
         return cls(None, None, rows)
 
     def __len__(self) -> int:
@@ -65,17 +65,17 @@ class Batch:
         return 0 if self.table is None else int(self.table.nbytes)
 
     def rows_in(self, num_bytes: int, most: int) -> int:
-        """How many of the rows take about so many bytes: one at least, `most` at most."""
+        """How many of the rows fit into about so many bytes: at least one, at most `most`."""
         size = self.nbytes
         return most if size * most <= num_bytes * len(self) else max(num_bytes * len(self) // size, 1)
 
     @cached_property
     def names(self) -> list[str]:
-        """The columns of the rows; where rows differ, of all of them."""
+        """The columns of the rows; if rows differ, the union."""
         return list(dict.fromkeys(chain(self.features or (), *(self.made or ()))))
 
     def slice(self, start: int, length: int | None = None) -> Batch:
-        """`length` rows from `start` on; all that follow by default."""
+        """`length` rows from `start`; by default all that follow."""
         stop = len(self) if length is None else min(start + length, len(self))
         if start == 0 and stop == len(self):
             return self
@@ -88,14 +88,14 @@ class Batch:
         return replace(self, table=self.table and taken(self.table, indices), made=made)
 
     def rows(self) -> list[Any]:
-        """Python rows, decoded where a feature asks for it."""
+        """Python rows, with media decoded."""
         if self.table is None:
             return list(self.made or ())
         rows = _python_rows(self.table, self.features or Features())
         return rows if self.made is None else [{**row, **new} for row, new in zip(rows, self.made, strict=True)]
 
     def in_turn(self) -> Iterable[Any]:
-        """The Python rows, of which media are decoded a few at a time."""
+        """The Python rows one by one, with media decoded a few rows at a time."""
         if self.made is not None or self.table is None or not any(map(is_media, (self.features or {}).values())):
             return self.rows()
         return PythonFormatter().rows(self.table, self.features or Features())
@@ -110,16 +110,16 @@ class Batch:
         return [new.get(name, value) for new, value in zip(self.made, values, strict=True)]
 
     def even(self) -> Batch:
-        """The same rows with the same keys in all of them; None where a row lacked one."""
+        """The same rows, all with the same keys; None where a row lacked one."""
         if self.table is not None or all(row.keys() == self.made[0].keys() for row in self.made or ()):  # type: ignore[index]
             return self
         nothing = dict.fromkeys(self.names)
         return Batch.of_rows([{**nothing, **row} for row in self.made or ()])
 
     def typed(self, features: Features | None = None) -> Batch:
-        """The rows as Arrow only: of the given features, or of those that hold all their values.
+        """The rows as Arrow only, with the given features or inferred ones.
 
-        Columns that the features do not name are left out, columns that a row lacks are null.
+        Columns that the features do not name are dropped, columns that a row lacks are null.
         """
         if self.made is not None:
             table, found = self._of_values(features)
@@ -146,7 +146,7 @@ class Batch:
         return table, Features({name: columns[name][1] for name in names})
 
     def select(self, names: Iterable[str]) -> Batch:
-        """Only these columns, in this order; those that a row lacks are left out of it."""
+        """Only these columns, in this order; a row keeps those of them that it has."""
         wanted = list(names)
         return self._narrowed(wanted, lambda row: {name: row[name] for name in wanted if name in row})
 
@@ -161,7 +161,7 @@ class Batch:
         if self.table is None or self.features is None:
             return Batch.of_rows(made or [])
         features = Features({name: self.features[name] for name in kept if name in self.features})
-        if made is not None and list(features) != kept[: len(features)]:  # rows would begin with the table's columns
+        if made is not None and list(features) != kept[: len(features)]:  # in rows the table's columns would come first
             return Batch.of_rows([narrow(row) for row in self.rows()])
         if not features:
             return Batch.of_rows(made if made is not None else [{} for _ in range(len(self))])
@@ -179,7 +179,7 @@ class Batch:
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
-    """The rows of all batches, one after the other; at least one is given."""
+    """The rows of one or more batches, concatenated."""
     first = batches[0]
     if len(batches) == 1:
         return first
@@ -199,7 +199,7 @@ def taken(table: pa.Table, indices: Sequence[int] | np.ndarray[Any, Any]) -> pa.
 
 
 def same_features(left: Features | None, right: Features | None) -> bool:
-    """Whether two sets of features name the same columns in the same order, of the same types."""
+    """Whether two features have the same columns in the same order, with the same types."""
     if left is right:
         return True
     return left is not None and right is not None and list(left.items()) == list(right.items())

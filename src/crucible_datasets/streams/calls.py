@@ -1,4 +1,4 @@
-"""How a user's function is called: with which arguments, for a row or a batch, at once or awaited."""
+"""Calls of a user's function: arguments, rows or batches, synchronous or awaited."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from crucible_datasets import config
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
-from crucible_datasets.ops.mapping.whereabouts import tell_where
+from crucible_datasets.ops.mapping.user_functions import note_origin
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams.pace import Pace
+from crucible_datasets.streams.pacing import Pace
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """A function, and what is passed to it besides rows."""
+    """A function, and the arguments passed to it besides rows."""
 
     function: Callable[..., Any]
     with_indices: bool = False
@@ -43,7 +43,7 @@ class Call:
 
     @cached_property
     def is_async(self) -> bool:
-        """Whether the function gives coroutines."""
+        """Whether the function returns coroutines."""
         return is_async(self.function)
 
     @cached_property
@@ -51,20 +51,20 @@ class Call:
         return ready(self.function)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels: a worker makes its own object of a class."""
+        """The pickled state: a worker creates its own instance of a callable class."""
         return {name: value for name, value in vars(self).items() if name != "_function"}
 
     @property
     def name(self) -> str:
-        """What messages call the function."""
+        """The function's name in messages."""
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     def pace(self) -> Pace:
-        """How many rows to begin with: as many as may wait at once for an async function, else one."""
+        """How many rows to start with: for an async function as many as may run concurrently, else one."""
         return Pace(config.MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL if self.is_async else 1)
 
     def of_all(self, inputs: Iterable[Any], first_index: int, loop: Loop) -> Iterator[Any]:
-        """What the function gives for each input, in order."""
+        """The result of the function for each input, in order."""
         if self.is_async:
             given = zip(inputs, count(first_index), strict=False)
             return _results(loop.run(in_order(self.of_one, given, stop_at_errors=True)))
@@ -73,25 +73,25 @@ class Call:
         return map(self.of_one, inputs, count(first_index))
 
     def of_one(self, item: Any, index: Any) -> Any:
-        """What the function gives for one row or batch; `index` is its number, or the numbers of its rows."""
+        """The result for one row or batch; `index` is its number, or the numbers of its rows."""
         given = [item] if self.input_columns is None else [item[name] for name in self.input_columns]
         if self.with_indices:
             given.append(index)
         return self._function(*given, **self.fn_kwargs)
 
     def of_batch(self, columns: Any, rows: range, names: Collection[str], loop: Loop) -> Any:
-        """What the function gives for a batch, awaited if need be."""
+        """The result for a batch, awaited if necessary."""
         try:
             made = self.of_one(columns, list(rows))
             return loop.run(_awaited(made)) if inspect.isawaitable(made) else made
         except Exception as error:
-            tell_where(error, self.name, rows, names)
+            note_origin(error, self.name, rows, names)
             raise
 
     def tell(self, error: BaseException | None, row: int, names: Collection[str]) -> None:
-        """Note on an error the row that the function failed on."""
+        """Add to an error a note that says on which row the function failed."""
         if error is not None:
-            tell_where(error, self.name, range(row, row + 1), names)
+            note_origin(error, self.name, range(row, row + 1), names)
 
 
 def _results(outcomes: Sequence[tuple[Any, BaseException | None]]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Which columns, under which names, of which type."""
+"""Stages that select, remove, rename and cast columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Removed(Unpacked, EachBatch):
 
 @dataclass(frozen=True)
 class Renamed(Unpacked, EachBatch):
-    """The same columns under other names, in `order`; without one the renamed are last, as in rows of Hugging Face."""
+    """The columns under new names, in `order`; by default renamed ones come last, as in Hugging Face's rows."""
 
     names: Mapping[str, str]
     order: tuple[str, ...] | None = None

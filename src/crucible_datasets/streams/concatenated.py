@@ -1,4 +1,4 @@
-"""Several stages as one: under each other, or beside each other."""
+"""Several stages as one: rows after rows, or columns next to columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams import randomness
+from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import EachBatch, Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
@@ -21,7 +21,7 @@ _MOST_ROWS = 1024
 
 @dataclass(frozen=True)
 class Several(Stage):
-    """A stage over others. Where some of them hand on rows only, all are read that way."""
+    """A stage over others. If one of them passes rows only, all are read that way."""
 
     sources: tuple[Stage, ...]
 
@@ -32,15 +32,15 @@ class Several(Stage):
         return replace(self, sources=tuple(below))
 
     def read_alike(self) -> Sequence[Stage]:
-        """The stages as they are read beside each other: by rows, if one of them is."""
+        """The stages as they are read together: by rows, if one of them is."""
         return self.sources if self.hands_tables else [source.by_rows() for source in self.sources]
 
 
 @dataclass(frozen=True)
 class Concatenated(Several):
-    """The rows of one stage after those of the other. A position is `[stage, position in it]`.
+    """The rows of one stage after those of another. A position is `[stage, position in it]`.
 
-    As soon as shards are shared out or put in another order, each shard of each stage goes its own way.
+    When shards are divided or reordered, the shards of all stages are treated as one list.
     """
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
@@ -76,15 +76,15 @@ class Concatenated(Several):
 
     def reordered(self, generator: Any) -> Stage:
         shards = self._shards()
-        return self.over([shards[place] for place in randomness.drawn_order(generator, len(shards))])
+        return self.over([shards[place] for place in rng_state.drawn_order(generator, len(shards))])
 
 
 @dataclass(frozen=True)
 class Beside(Several):
-    """The columns of several stages in one row. A position is the places in all of them.
+    """The columns of several stages in one row. A position is a list of the places in all of them.
 
-    Rows belong together by their number, so they are one shard, and where a stage ends before others its columns
-    are null, as far as they are known.
+    Rows are matched by number, so there is a single shard. If a stage ends before the others, its columns are null
+    from there on, if they are known.
     """
 
     names: tuple[tuple[str, ...] | None, ...] = ()
@@ -149,7 +149,7 @@ def _side_by_side(batches: Sequence[Batch]) -> Batch:
 
 @dataclass(frozen=True)
 class Aligned(EachBatch):
-    """The rows with all columns of several streams; those that a row lacks are null."""
+    """The rows with the columns of all streams; those that a row lacks are null."""
 
     features: Features
     is_typed: bool = True

@@ -1,4 +1,4 @@
-"""`Cursor`: reads the rows of a stage in pieces of any length, and always knows where it stands."""
+"""`Cursor`: reads the rows of a stage in chunks of any length, and always knows its position."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cursor:
         return [self._position, self._used]
 
     def ready(self) -> bool:
-        """Whether there is a row left. If so, it is in the current batch, and `place` is as close to it as possible."""
+        """Whether there is another row. If so, it is in the current batch, and `place` is as close to it as can be."""
         while self._batch is None or self._used >= len(self._batch):
             before = len(self._batch) if self._batch is not None else 0
             found = next(self._batches, None)
@@ -37,11 +37,11 @@ class Cursor:
         return True
 
     def next(self) -> Batch | None:
-        """The rows left of the current batch, or else the next batch; None at the end."""
+        """The rest of the current batch, or else the next batch; None at the end."""
         return self.take(len(self._batch) - self._used if self.ready() and self._batch else 0)
 
     def take(self, num_rows: int) -> Batch | None:
-        """The next `num_rows` rows, fewer only where the stage ends; None when there are none."""
+        """The next `num_rows` rows, fewer only at the end of the stage; None if there are none."""
         pieces: list[Batch] = []
         while num_rows > 0 and self.ready() and self._batch is not None:
             pieces.append(self._batch.slice(self._used, num_rows))
@@ -50,18 +50,18 @@ class Cursor:
         return joined(pieces) if pieces else None
 
     def batch(self, size: int | None) -> Batch | None:
-        """The next batch of a size; where that is None or 0, all rows that are left."""
+        """The next batch of this size; if it is None or 0, all remaining rows."""
         return self.take(size) if size and size > 0 else self.rest()
 
     def rest(self) -> Batch | None:
-        """All rows that are left, as one batch."""
+        """All remaining rows, as one batch."""
         pieces: list[Batch] = []
         while (piece := self.next()) is not None:
             pieces.append(piece)
         return joined(pieces) if pieces else None
 
     def skip(self, num_rows: int) -> None:
-        """Go on behind the next `num_rows` rows; they are not read where the stage knows how many rows lie where."""
+        """Skip the next `num_rows` rows, without reading them where the stage knows row counts."""
         at_hand = 0 if self._batch is None else len(self._batch) - self._used
         if num_rows < at_hand:
             self._used += num_rows

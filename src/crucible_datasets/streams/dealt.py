@@ -1,8 +1,8 @@
-"""Rows dealt out like cards: blocks of them, in turns, to several readers.
+"""Rows dealt out to several readers in blocks, like cards, from one global order.
 
-Where the readers are so many that each sees blocks `index`, `index + count`, … of one order, that order does not
-depend on how many they are. So what some readers left can be dealt out anew to fewer or more of them: an `Origin`
-says where in the one order the rest begins, and which rows behind that have been given already.
+Reader `index` of `count` gets blocks `index`, `index + count`, … The global order does not depend on the number of
+readers, so what is left when they stop can be dealt to fewer or more of them: an `Origin` says where in the order the
+rest begins, and which rows after that have been read already.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from crucible_datasets.streams.cursor import Cursor
 
 Indices = npt.NDArray[np.int64]
 _FIRST_ROWS, _MOST_ROWS = 16, 1024
-_WORTH_SKIPPING = 256  # rows of others; fewer are read along and left out
+_WORTH_SKIPPING = 256  # rows of other readers; fewer are read and dropped
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where dealing begins: a place, the number of the row there, and runs of row numbers that are taken already."""
+    """Where dealing begins: a place, the number of the row there, and ranges of rows that were read already."""
 
     place: Position = None
     row: int = 0
     taken: tuple[tuple[int, int], ...] = ()
 
     def row_number(self, left: int) -> int:
-        """The number of a row, counted from the start, that has so many others that are left before it."""
+        """The number, from the start, of the row that has `left` unread rows before it."""
         number = self.row + left
         for start, stop in self.taken:
             if number >= start:
@@ -40,7 +40,7 @@ class Origin:
         return number
 
     def is_left(self, rows: Indices) -> npt.NDArray[np.bool_]:
-        """Which of some row numbers are not taken."""
+        """Which of these row numbers are still unread."""
         left = np.ones(len(rows), dtype=np.bool_)
         for start, stop in self.taken:
             left &= (rows < start) | (rows >= stop)
@@ -51,7 +51,7 @@ class Origin:
 class Dealt(Step):
     """Every `count`-th block of the rows below.
 
-    A position is `[place below, number of its row, rows left before it]`.
+    A position is `[place below, number of its row, unread rows before it]`.
     """
 
     block_size: int
@@ -82,7 +82,7 @@ class Dealt(Step):
         return np.asarray(numbers // self.block_size % self.count == self.index)
 
     def _others_ahead(self, row: int, before: int) -> int:
-        """How many rows of other readers come next, where none of those that follow is taken already."""
+        """How many rows of other readers come next, if none of the following ones was read already."""
         if self.origin.taken and row < self.origin.taken[-1][1]:
             return 0
         block, used = divmod(before, self.block_size)
@@ -90,12 +90,12 @@ class Dealt(Step):
         return blocks * self.block_size - used if blocks else 0
 
     def own_row(self, given: int) -> int:
-        """How many rows that are left come before the next own one, after `given` own ones."""
+        """How many unread rows come before this reader's next row, after `given` rows of its own."""
         block, used = divmod(given, self.block_size)
         return (block * self.count + self.index) * self.block_size + used
 
     def given(self, place: Position) -> int:
-        """How many own rows come before a place."""
+        """How many of this reader's rows come before a place."""
         position, used = place or (None, 0)
         before = position[2] if position is not None else 0
         rounds, rest = divmod(before, self.block_size * self.count)
@@ -104,14 +104,14 @@ class Dealt(Step):
 
 
 class DealtAlike(Dealt):
-    """Rows that workers deal out among each other: all see one order, so none draws random numbers of its own."""
+    """Rows that workers deal among each other. All see the same order, so none draws random numbers of its own."""
 
     def shifted(self, worker: int) -> Stage:
         return self
 
 
 def dealt_low(stage: Stage, block_size: int, count: int, index: int, origin: Origin | None = None) -> Stage:
-    """The stage with its rows dealt out, below all steps that make each row on its own: they run for own rows only."""
+    """The stage with rows dealt below all row-by-row steps, so that these run only for the reader's own rows."""
     if stage.rows_each is None:
         return Dealt(stage, block_size, count, index, origin or Origin())
     below = dealt_low(stage.below()[0], block_size * stage.rows_each, count, index, origin)
@@ -119,14 +119,14 @@ def dealt_low(stage: Stage, block_size: int, count: int, index: int, origin: Ori
 
 
 def dealer_and_place(stage: Stage, place: Position) -> tuple[Dealt, Position]:
-    """The stage that deals, and the place in it that belongs to a place in the stage above."""
+    """The stage that deals, and the place in it that corresponds to a place in the stage above."""
     while not isinstance(stage, Dealt):
         place, stage = stage.place_below(place), stage.below()[0]
     return stage, place
 
 
 def rest_of(dealers: Sequence[tuple[Dealt, Position]]) -> Origin:
-    """What is left when every reader of one deal stands at its place."""
+    """The unread rest when all readers have stopped at these places."""
     origin = dealers[0][0].origin
     left = min(dealer.own_row(dealer.given(place)) for dealer, place in dealers)
     marks = [_mark(dealer, place) for dealer, place in dealers]
@@ -137,13 +137,13 @@ def rest_of(dealers: Sequence[tuple[Dealt, Position]]) -> Origin:
 
 
 def _mark(dealer: Dealt, place: Position) -> tuple[Any, int, int]:
-    """A place below that is known and not behind the reader, its row, and the rows left before it."""
+    """A known place at or before the reader's, with its row number and the unread rows before it."""
     position = (place or (None, 0))[0]
     return (position[0], position[1], position[2]) if position else (dealer.origin.place, dealer.origin.row, 0)
 
 
 def _given_since(dealer: Dealt, before: int, given: int) -> Iterator[tuple[int, int]]:
-    """The runs of rows that a reader was given, from the block on in which so many rows that are left lie before."""
+    """The ranges of rows that a reader has read, from the block that has `before` unread rows in front of it."""
     first = dealer.given([[None, 0, before], 0]) // dealer.block_size * dealer.block_size
     for number in range(first, given, dealer.block_size):
         start = dealer.own_row(number)
@@ -151,7 +151,7 @@ def _given_since(dealer: Dealt, before: int, given: int) -> Iterator[tuple[int, 
 
 
 def _merged(runs: Sequence[tuple[int, int]], row: int) -> tuple[tuple[int, int], ...]:
-    """The runs without overlaps, as far as they end behind a row."""
+    """The ranges merged, without those that end before a row."""
     merged: list[tuple[int, int]] = []
     for start, stop in sorted(run for run in runs if run[1] > row):
         if merged and start <= merged[-1][1]:

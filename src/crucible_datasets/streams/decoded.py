@@ -1,4 +1,4 @@
-"""`decode(num_threads=…)`: images, sound and other media decoded by several threads, a few rows ahead."""
+"""`decode(num_threads=…)`: images, sound and other media decoded by several threads, a few rows in advance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Epoch`: a number that can still change for processes that were started before."""
+"""`Epoch`: the epoch number, which worker processes that are already running can see change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Epoch:
-    """How often rows have been gone through. Workers that torch keeps from epoch to epoch share it."""
+    """The epoch number. Persistent workers of torch's `DataLoader` share it."""
 
     def __init__(self, number: int = 0) -> None:
         self._number = number
@@ -24,7 +24,7 @@ class Epoch:
             self._shared.fill_(number)
 
     def share(self) -> None:
-        """Put the number where torch's workers will see it, if torch is there. They must not have been started."""
+        """Move the number to memory shared with torch's workers, which must not have been started yet."""
         torch: Any = sys.modules.get("torch")
         if self._shared is None and hasattr(torch, "tensor"):
             self._shared = torch.tensor(self._number).share_memory_()

@@ -1,6 +1,6 @@
-"""Streams as Hugging Face `datasets` has them inside: objects that give pairs of a key and a row.
+"""Hugging Face's internal "examples iterables": objects that yield pairs of a key and a row.
 
-Programs write classes of that kind and hand them to `IterableDataset`; others ask a stream for the one under it.
+Some programs define such classes and pass them to `IterableDataset`; others read that of a stream.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.generated import GeneratedShard
+from crucible_datasets.streams.from_generator import GeneratedShard
 from crucible_datasets.streams.source import fitted
 from crucible_datasets.streams.stream import Stream
 
@@ -31,7 +31,7 @@ class Examples(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OfExamples(Stage):
-    """The rows of an object of a foreign class. A position counts rows; resuming drops that many."""
+    """The rows of an examples iterable that a user defined. A position is a number of rows, which resuming drops."""
 
     examples: Examples
     features: Features | None = None
@@ -70,7 +70,7 @@ class OfExamples(Stage):
 def _rows(examples: Iterable[tuple[Any, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
     prepare = getattr(examples, "_init_state_dict", None)
     if prepare is not None:
-        prepare()  # classes that keep count of their rows begin here
+        prepare()  # classes with a state of their own start here
     return (row for _, row in examples)
 
 
@@ -109,7 +109,7 @@ class ExamplesOf:
 
 
 def examples_of(stream: Stream) -> Examples:
-    """The pairs under a stream: the object that it was made of, where that is one."""
+    """The examples iterable of a stream: the object that it was made of, if it was."""
     stage = stream.stage
     return stage.examples if isinstance(stage, OfExamples) else ExamplesOf(stage, stream.features)
 

@@ -1,7 +1,7 @@
-"""`to_parquet`, `to_json`, `to_csv`, `to_sql` of a stream: rows are written as they come.
+"""`to_parquet`, `to_json`, `to_csv`, `to_sql` of a stream: rows are written as they are read.
 
-Where the types are unknown, rows are put down as Arrow first and written when the last one has told its type:
-memory stays that of a block in either case.
+If the types are unknown, rows go to a temporary Arrow file first, and are written once the types of all are known.
+Either way memory is bounded by a block.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crucible_datasets.ops.build import view_of
 from crucible_datasets.ops.destination import StorageOptions
 from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
-from crucible_datasets.streams import collected, output
+from crucible_datasets.streams import materialize, output
 from crucible_datasets.streams.base import Stage
 
 _BATCH_ROWS = 1000
@@ -35,21 +35,21 @@ def write(
     storage_options: StorageOptions,
     options: dict[str, Any],
 ) -> int:
-    """The rows in a file of a format; what its writer gives back."""
+    """Write the rows to a file of a format; the result of its writer."""
     require_batch_size(batch_size)
     written: Callable[..., int] = getattr(of_rows, f"to_{format}")
     if features is not None:
         flow = of_rows.Flow(features, partial(_tables, stage, features))
         return written(flow, target, batch_size, storage_options=storage_options, **options)
-    with collected.on_disk(stage, features) as view:
+    with materialize.on_disk(stage, features) as view:
         return written(view, target, batch_size, storage_options=storage_options, **options)
 
 
 def write_sql(
     stage: Stage, features: Features | None, name: str, con: Any, batch_size: int | None, options: dict[str, Any]
 ) -> int:
-    """The rows in a table of a database."""
-    with collected.on_disk(stage, features) as view:
+    """Write the rows to a table of a database; the number of rows."""
+    with materialize.on_disk(stage, features) as view:
         return of_rows.to_sql(view, name, con, batch_size, **options)
 
 
@@ -63,49 +63,49 @@ def write_webdataset(
     batch_size: int | None,
     storage_options: StorageOptions,
 ) -> list[str]:
-    """The rows as samples in tar shards; their paths."""
+    """Write the rows as samples in tar shards; their paths."""
     require_batch_size(batch_size)
     how = (path, columns, extensions, max_shard_size, storage_options)
     if features is None:
-        with collected.on_disk(stage, features) as view:
+        with materialize.on_disk(stage, features) as view:
             return webdataset.write_tables(blocks(view, batch_size), view.readable, *how)
     return webdataset.write_tables(_tables(stage, features, batch_size), features, *how)
 
 
 def _tables(stage: Stage, features: Features, batch_size: int | None) -> Iterator[pa.Table]:
     empty = True
-    for batch in collected.typed_batches(stage, features, batch_size):
+    for batch in materialize.typed_batches(stage, features, batch_size):
         yield batch.table
         empty = False
     if empty:
-        yield pa.schema([]).empty_table() if not features else collected.in_memory(stage, features).read()
+        yield pa.schema([]).empty_table() if not features else materialize.in_memory(stage, features).read()
 
 
 def arrow_reader(stage: Stage, features: Features | None) -> pa.RecordBatchReader:
-    """The rows as Arrow while they flow; all at once where the types are unknown before the last row."""
+    """The rows as a reader of Arrow batches; if the types are unknown, all rows are read first."""
     if features is None:
-        return convert.to_arrow(collected.in_memory(stage, features)).to_reader()
+        return convert.to_arrow(materialize.in_memory(stage, features)).to_reader()
     return interchange.stream(_tables(stage, features, None), features)
 
 
 def to_dict(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:
     """All columns as Python lists, or an iterator over batches."""
     if batched:
-        typed = collected.typed_batches(stage, features, batch_size or _BATCH_ROWS)
+        typed = materialize.typed_batches(stage, features, batch_size or _BATCH_ROWS)
         return (convert.to_dict(view_of(batch.table, batch.features or Features())) for batch in typed)
-    return convert.to_dict(collected.in_memory(stage, features))
+    return convert.to_dict(materialize.in_memory(stage, features))
 
 
 def to_list(stage: Stage) -> list[Any]:
     """All rows as plain Python values: media as they are stored, arrays as lists."""
-    return convert.to_list(collected.in_memory(stage, None))
+    return convert.to_list(materialize.in_memory(stage, None))
 
 
 def to_pandas(stage: Stage, features: Features | None, batch_size: int | None, batched: bool) -> Any:
     """All rows as a pandas data frame, or an iterator over frames."""
     if batched:
         return _batches(stage, features, Format("pandas"), batch_size)
-    return convert.to_pandas(collected.in_memory(stage, features))
+    return convert.to_pandas(materialize.in_memory(stage, features))
 
 
 def to_polars(
@@ -120,7 +120,7 @@ def to_polars(
     if batched:
         finish = partial(convert.finished_frame, schema_overrides=schema_overrides, rechunk=rechunk)
         return map(finish, _batches(stage, features, Format("polars"), batch_size))
-    return convert.to_polars(collected.in_memory(stage, features), None, False, schema_overrides, rechunk)
+    return convert.to_polars(materialize.in_memory(stage, features), None, False, schema_overrides, rechunk)
 
 
 def _batches(stage: Stage, features: Features | None, format: Format, batch_size: int | None) -> Iterator[Any]:

@@ -1,17 +1,17 @@
-"""What came before an error, so that a stream gives all rows before the one that fails."""
+"""Errors that are raised only after all rows before them have been yielded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.ops.mapping.collecting import collect
+from crucible_datasets.ops.mapping.user_functions import collect
 
 
 def until_error(items: Iterator[Any], count: int | None = None) -> tuple[list[Any], BaseException | None]:
-    """The items, and the error that came instead of the rest.
+    """The items before an error, and the error.
 
-    Where `count` is told, fewer are an error as well: a function raised `StopIteration`, which would pass for the end.
+    With `count`, fewer items are an error too: a function raised `StopIteration`, which looks like the end.
     """
     found: list[Any] = []
     try:

@@ -1,4 +1,4 @@
-"""`filter`: the rows that a function says yes to. They stay what they were: Arrow stays Arrow."""
+"""`filter`: the rows for which a function returns true. They keep their form: Arrow stays Arrow."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.calling import Calling, Made
 from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.failures import until_error
+from crucible_datasets.streams.function_stage import Calling, Made
 from crucible_datasets.streams.inputs import BatchBlock, columns_of, rows_of
-from crucible_datasets.streams.pace import Pace
+from crucible_datasets.streams.pacing import Pace
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Filtered(Calling):
         return batch if len(kept) == len(batch) else batch.take(kept), error
 
     def _kept(self, batch: Batch, index: int, loop: Loop) -> tuple[list[int], BaseException | None]:
-        """The rows that are kept, and the error in the row behind those that were asked about."""
+        """The rows that are kept, and the error of the row after them, if any."""
         block = BatchBlock(batch, self.shown)
         answers: Any
         error = None
@@ -54,5 +54,5 @@ class Filtered(Calling):
 
 
 def _is_yes(answer: Any) -> bool:
-    """Whether an answer means yes; a scalar of Arrow is true whatever it holds."""
+    """The truth of a result; an Arrow scalar is truthy whatever its value."""
     return answer is True or bool(answer.as_py() if hasattr(answer, "as_py") else answer)

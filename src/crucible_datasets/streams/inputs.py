@@ -1,4 +1,4 @@
-"""What a user's function gets of a batch: rows or columns that decode a column when it is first touched.
+"""What a user's function gets: rows or batches that decode a column on first access.
 
 The rows are those of `ops.mapping.lazy`, over a batch of a stream instead of a block of a dataset.
 """
@@ -17,9 +17,9 @@ from crucible_datasets.features.decoding import is_media
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping import lazy
 from crucible_datasets.ops.mapping.blocks import Columns
+from crucible_datasets.ops.mapping.change_detection import Trace, is_unchanged, trace
 from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
-from crucible_datasets.ops.mapping.ondemand import OnDemand
-from crucible_datasets.ops.mapping.traces import Trace, is_unchanged, trace
+from crucible_datasets.ops.mapping.lazy_media import OnDemand
 from crucible_datasets.outputs import pylists
 from crucible_datasets.outputs.base import Format, Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
@@ -55,10 +55,10 @@ class Shown:
         return self.formatter.nested(value) if isinstance(self.formatter, TensorFormatter) else value
 
     def column(self, values: Iterable[Any]) -> Any:
-        """Python values as a column of a batch, where the format shows tensors or leaves values as they are."""
+        """Python values as a column of a batch, as the format shows them."""
         if not isinstance(self.formatter, TensorFormatter):
             return values
-        # Twice, as in Hugging Face `datasets`: numpy's floats are of 64 bits after once, and of 32 after that.
+        # Formatted twice, as in Hugging Face `datasets`: numpy floats have 64 bits after one pass, 32 after two.
         return self.formatter.gathered([self.value(self.value(value)) for value in values])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -68,32 +68,32 @@ class Shown:
 class BatchBlock(Columns):
     """A batch as lazy rows see it: `values` of a column for rows, `column` for the whole batch.
 
-    Of the columns in `kept` it is noticed what a function of batches changes inside of them.
+    In-place changes that a batched function makes inside of the columns in `kept` are detected.
     """
 
     def __init__(self, batch: Batch, shown: Shown, kept: Sequence[str] = ()) -> None:
         super().__init__(batch.names if batch.table is None else list(batch.features or ()))
         self.given, self.shown, self.kept = batch, shown, kept
-        self.brought: set[str] = set()  # columns that the rows of the batch brought with them
-        self._traces: dict[str, Trace] = {}  # what columns were made of when they were handed out
+        self.brought: set[str] = set()  # columns that come from Python rows of the batch
+        self._traces: dict[str, Trace] = {}  # columns as they were handed out, to detect changes
 
     def __len__(self) -> int:
         return len(self.given)
 
     def let_go(self) -> None:
-        """Forget the rows that were handed out, which know their block."""
+        """Forget the rows that were handed out, which refer to this block."""
         lazy.let_go(self)
 
     def first(self, num_rows: int) -> BatchBlock:
-        """Its first rows, with what was decoded of them."""
+        """The first rows, with the columns decoded so far."""
         block = BatchBlock(self.given.slice(0, num_rows), self.shown)
         block.decoded = {name: values[:num_rows] for name, values in self.decoded.items()}
         return block
 
     def brings(self, made: Sequence[Any]) -> bool:
-        """Whether what was made for the rows has the same keys in all of them; if so, they become columns of the block.
+        """Whether earlier results have the same keys in all rows; if so, they become columns of the block.
 
-        A row that nobody keeps can then be used again, which takes a third of the time that filling a new one does.
+        Then row objects that the function does not keep can be reused, which takes a third of the time of new ones.
         """
         names = list(made[0]) if made else []
         if set(map(len, made)) != {len(names)}:
@@ -119,9 +119,9 @@ class BatchBlock(Columns):
         return [decode(value) for value in values] if decode else values
 
     def show(self, names: Iterable[str], as_columns: bool = False) -> None:
-        """Decode columns as the format shows them, where it shows tensors, also those that nobody touched.
+        """Decode all columns, also untouched ones, if the format shows tensors.
 
-        Hugging Face `datasets` hands on rows as its functions got them: a null among numbers stays NaN from there on.
+        Hugging Face `datasets` passes on rows as its functions got them, so a null among numbers is NaN from there on.
         """
         if isinstance(self.shown.formatter, TensorFormatter) and self.given.table is not None:
             features = self.given.features or Features()
@@ -143,13 +143,13 @@ class BatchBlock(Columns):
         return values
 
     def changed(self) -> dict[str, Any]:
-        """Those columns of the batch that the function changed in place."""
+        """The columns of the batch that the function changed in place."""
         read = [name for name in self.kept if name in self._traces]
         return {name: self.columns[name] for name in read if not is_unchanged(self._traces[name], self.columns[name])}
 
 
 def rows_of(block: BatchBlock) -> Iterable[Any]:
-    """The rows of a block, each a dict of its own while it is held."""
+    """The rows of a block; a row that is still referenced is never reused."""
     batch, shown = block.given, block.shown
     if shown.is_frame:
         typed = batch.typed()

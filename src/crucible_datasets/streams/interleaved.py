@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.ops.turns import ALL, FIRST, ONCE
+from crucible_datasets.ops.interleaving import ALL, FIRST, ONCE
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams import randomness
+from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch, joined
 from crucible_datasets.streams.concatenated import Several
 from crucible_datasets.streams.cursor import Cursor
 
 Indices = npt.NDArray[np.int64]
-_DRAWN_AT_ONCE = 1000  # as Hugging Face `datasets` draws, so that a generator stands where it would there
+_DRAWN_AT_ONCE = 1000  # the block size of Hugging Face `datasets`, so that the generator has the same state
 _MOST_ROWS = 1000
 
 
@@ -46,7 +46,7 @@ class Interleaved(Several):
         return replace(self, sources=tuple(source.reordered(generator) for source in self.sources), generator=drawn)
 
     def shifted(self, worker: int) -> Stage:
-        drawn = self.generator and randomness.shifted(self.generator, worker)
+        drawn = self.generator and rng_state.shifted(self.generator, worker)
         return replace(self, sources=tuple(source.shifted(worker) for source in self.sources), generator=drawn)
 
 
@@ -55,7 +55,7 @@ class _Turns:
 
     def __init__(self, stage: Interleaved, state: Any, turn: int) -> None:
         self._count, self._chances = len(stage.sources), stage.probabilities
-        self._generator = stage.generator and randomness.at_state(stage.generator, state)
+        self._generator = stage.generator and rng_state.at_state(stage.generator, state)
         self._turn = turn
         self._draw()
 
@@ -63,7 +63,7 @@ class _Turns:
         if self._generator is None:
             self._state, self._drawn = None, np.arange(self._count)
         else:
-            self._state = randomness.state_of(self._generator)
+            self._state = rng_state.state_of(self._generator)
             self._drawn = self._generator.choice(self._count, size=_DRAWN_AT_ONCE, p=self._chances)
 
     @property
@@ -78,7 +78,7 @@ class _Turns:
         turns: Indices = self._drawn[self._turn : self._turn + most]
         self._turn += len(turns)
         if self._generator is None and len(turns) < most:
-            # Whole rounds, as many as are wanted.
+            # Whole rounds, at least as many turns as requested.
             more = np.tile(self._drawn, -(-(most - len(turns)) // self._count))
             turns = np.concatenate([turns, more])
         return turns
@@ -101,10 +101,10 @@ class _Running:
         return [[cursor.place for cursor in self._cursors], list(self._ended), *self._turns.place]
 
     def give(self, most: int) -> Batch | None:
-        """The rows of the next turns; None if these were turns of stages that ended."""
+        """The rows of the next turns; None if these stages have ended."""
         whose = self._turns.take(most)
         taken: list[Batch] = []
-        numbers = np.full(len(whose), -1)  # of the row that each turn gives, among those taken
+        numbers = np.full(len(whose), -1)  # for each turn, the index of its row among those taken
         stops = np.full(len(self._cursors), -1)  # the turn in which a stage gave its last row
         found = 0
         for index in range(len(self._cursors)):
@@ -119,7 +119,7 @@ class _Running:
         return joined(taken).take(kept) if len(kept) else None
 
     def _rows_of(self, index: int, count: int, stops: Indices, mine: Indices) -> list[Batch]:
-        """Up to `count` rows of one stage, begun again where the strategy wants it."""
+        """Up to `count` rows of one stage, which is restarted if the strategy says so."""
         rows: list[Batch] = []
         missing = count
         while missing and not (self._ended[index] and self._strategy == ONCE):

@@ -1,4 +1,4 @@
-"""`map`: what a function makes of each row, or of each batch of rows."""
+"""`map`: a function applied to each row, or to each batch of rows."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from crucible_datasets.ops.mapping.lazy import UNREAD, BatchTwin, Lazy, RowTwin
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, forwarded
 from crucible_datasets.streams.batch import Batch, joined
-from crucible_datasets.streams.calling import Calling, Made
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.failures import until_error
+from crucible_datasets.streams.function_stage import Calling, Made
 from crucible_datasets.streams.inputs import BatchBlock, columns_of, rows_of
-from crucible_datasets.streams.pace import Pace
+from crucible_datasets.streams.pacing import Pace
 
 _UNCHANGING = (Value, ClassLabel)
 
 
 @dataclass(frozen=True, eq=False)
 class Mapped(Calling):
-    """Each row with what the function returned for it."""
+    """Each row updated with what the function returned for it."""
 
     removed: tuple[str, ...] = ()
 
@@ -68,7 +68,7 @@ class Mapped(Calling):
 
 @dataclass(frozen=True, eq=False)
 class MappedBatches(Calling):
-    """The rows that the function made of each batch."""
+    """The rows that the function returned for each batch."""
 
     removed: tuple[str, ...] = ()
     batch_size: int | None = 1000
@@ -105,10 +105,10 @@ class MappedBatches(Calling):
 
 
 def with_results(block: BatchBlock, results: Sequence[dict[str, Any]], removed: Sequence[str]) -> Batch:
-    """The rows of a block without the removed columns and with what was made for each.
+    """The rows of a block, without removed columns and with the function's results.
 
-    Columns of lists and dicts that were decoded on the way stay decoded, so the function's changes inside of them stay
-    as well. Texts and numbers cannot be changed, so they stay Arrow.
+    Columns of lists and dicts that were decoded stay decoded, since the function may have changed them in place.
+    Strings and numbers are immutable, so they stay Arrow.
     """
     before = block.given.without(removed) if removed else block.given
     if before.table is None or before.features is None:
@@ -124,7 +124,7 @@ def with_results(block: BatchBlock, results: Sequence[dict[str, Any]], removed: 
 
 
 def hidden(batch: Batch, names: Sequence[str]) -> Batch:
-    """The batch with nothing in the columns that every row brings itself; they keep their place."""
+    """The batch with placeholders for the columns that every row sets itself, to keep their order."""
     table, features = batch.table, batch.features
     if table is None or features is None or not names:
         return batch
@@ -135,9 +135,9 @@ def hidden(batch: Batch, names: Sequence[str]) -> Batch:
 
 
 def _returned(result: Any, call: Call, removed: Sequence[str], given: Any = None) -> dict[str, Any]:
-    """What a function returned, as a plain dict; of a lazy one what was read or set.
+    """The result of a function as a plain dict; of a lazy row, the columns that were read or set.
 
-    Columns that are removed stay in a dict that was made of a row, and go from the row itself.
+    Removed columns are dropped from the row itself, but kept if the function returned them in a new dict.
     """
     if type(result) is dict:
         return result if result is not given else {name: result[name] for name in result if name not in removed}

@@ -1,4 +1,4 @@
-"""Functions from streams to a stream that change which row comes when: shuffled, dealt out, mixed."""
+"""Functions from streams to a stream that change the order of rows: shuffle, divide, concatenate, interleave."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import together
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.combine import aligned, beside_each_other
-from crucible_datasets.ops.turns import STRATEGIES, chances_of, refuse_never_drawn
+from crucible_datasets.ops.interleaving import STRATEGIES, chances_of, refuse_never_drawn
 from crucible_datasets.outputs.base import PYTHON
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.base import Stage
@@ -24,14 +24,14 @@ from crucible_datasets.streams.sharing import Node, Part, part_of
 from crucible_datasets.streams.shuffled import Shuffled
 from crucible_datasets.streams.stream import Stream
 
-_ROWS_THAT_TELL = 5  # as many as Hugging Face looks at where nobody told the types
+_ROWS_THAT_TELL = 5  # rows that Hugging Face reads to infer unknown types
 
 
 def shuffle(
     stream: Stream, seed: int | None, generator: np.random.Generator | None, buffer_size: int, max_inputs: int
 ) -> Stream:
-    """The rows in an order drawn at random: first that of the shards, then that of the rows in a buffer."""
-    # A buffer of no rows shuffles as one of a single row does: shards change places, rows do not.
+    """The rows shuffled: first the shards, then rows in a buffer."""
+    # An empty buffer works like one of a single row: only shards are shuffled.
     for name, value, least in (("buffer_size", buffer_size, 0), ("max_buffer_input_shards", max_inputs, 1)):
         if value < least:
             raise ArgumentError(name, value, f"expected at least {least}.")
@@ -40,20 +40,20 @@ def shuffle(
 
 
 def with_workers(stream: Stream, deterministic: bool, block_size: int) -> Stream:
-    """The rows dealt out to readers in blocks of one order, or shared out by shards."""
+    """The rows divided among workers: dealt in blocks of one global order, or by shards."""
     node = stream.node or Node()
     return replace(stream, node=node.dealing(block_size if deterministic else None))
 
 
 def of_node(stream: Stream, rank: int, world_size: int, strategy: str, block_size: int | None) -> Stream:
-    """The rows of one of several machines."""
+    """The rows for one of several machines."""
     return replace(stream, node=(stream.node or Node()).within(rank, world_size, strategy, block_size))
 
 
 def concatenate(
     streams: Sequence[Stream], axis: int, info: DatasetInfo | None, split: NamedSplit | str | None
 ) -> Stream:
-    """The rows of one stream after those of the other (axis 0), or their columns in one row (axis 1)."""
+    """The rows of one stream after those of another (axis 0), or their columns in one row (axis 1)."""
     if axis not in (0, 1):
         raise ArgumentError("axis", axis, "expected 0 (rows) or 1 (columns).")
     node, stages = _parts(streams)
@@ -76,7 +76,7 @@ def interleave(
     split: NamedSplit | str | None,
     strategy: str,
 ) -> Stream:
-    """Rows of several streams in turns, or from one that is drawn by its probability each time."""
+    """Rows of several streams in turn, or each from a stream drawn by probability."""
     if strategy not in STRATEGIES:
         raise ArgumentError("stopping_strategy", strategy, f"expected one of {', '.join(STRATEGIES)}.")
     chances = None if probabilities is None else _chances(len(streams), probabilities, strategy)
@@ -93,7 +93,7 @@ def _chances(count: int, probabilities: Sequence[float], strategy: str) -> tuple
 
 
 def _parts(streams: Sequence[Stream]) -> tuple[Node | None, list[Stage]]:
-    """The stages; and the machine that all are for, or the rows of each for its own."""
+    """The stages, and their common machine; if the machines differ, each stage is divided on its own."""
     nodes = {stream.node for stream in streams}
     if len(nodes) == 1:
         return nodes.pop(), [stream.stage for stream in streams]

@@ -21,9 +21,9 @@ from crucible_datasets.streams.decoded import Decoded
 from crucible_datasets.streams.filtered import Filtered
 from crucible_datasets.streams.inputs import Shown
 from crucible_datasets.streams.mapped import Mapped, MappedBatches
+from crucible_datasets.streams.parallel import below_spread, chosen, spread
 from crucible_datasets.streams.rebatched import Grouped, Runs
 from crucible_datasets.streams.repeated import Repeated
-from crucible_datasets.streams.spread import below_spread, chosen, spread
 from crucible_datasets.streams.stream import Stream
 from crucible_datasets.streams.taken import Skipped, Taken
 
@@ -35,7 +35,7 @@ def _listed(names: Names) -> tuple[str, ...]:
 
 
 def _opened(stream: Stream, executor: str | Executor | None = None) -> Stage:
-    """The stage as a step reads that takes rows: where their types are unknown, row by row all the way."""
+    """The stage as a step that takes rows reads it: if types are unknown, row by row from the source on."""
     stage = below_spread(stream.stage, executor)
     return stage.by_rows() if stream.reads_rows else stage
 
@@ -53,7 +53,7 @@ def map_rows(
     fn_kwargs: Mapping[str, Any] | None,
     executor: str | Executor | None = None,
 ) -> Stream:
-    """The rows that a function makes of the rows; their features are unknown unless given."""
+    """The rows with a function applied; their features are unknown unless given."""
     call = Call.of(_nothing if function is None else function, with_indices, input_columns, fn_kwargs)
     shown, removed = Shown(stream.format), _listed(remove_columns or ())
     executor = chosen(executor, stream.stage, call, batched)
@@ -81,7 +81,7 @@ def filter_rows(
     fn_kwargs: Mapping[str, Any] | None,
     executor: str | Executor | None = None,
 ) -> Stream:
-    """The rows that a function says yes to."""
+    """The rows for which a function returns true."""
     call = Call.of(function, with_indices, input_columns, fn_kwargs)
     executor = chosen(executor, stream.stage, call, batched)
     stage = Filtered(_opened(stream, executor), call, Shown(stream.format), batched, batch_size)
@@ -99,14 +99,14 @@ def skip(stream: Stream, n: int) -> Stream:
 
 
 def repeat(stream: Stream, num_times: int | None) -> Stream:
-    """All rows several times, or for ever."""
+    """All rows `num_times` times, or endlessly."""
     return replace(stream, stage=Repeated(stream.stage, num_times))
 
 
 def batch(
     stream: Stream, batch_size: int | None = None, by_column: Names | None = None, drop_last_batch: bool = False
 ) -> Stream:
-    """Rows of lists: of `batch_size` values, or of those that follow each other with the same value in a column."""
+    """Rows of lists: of `batch_size` values each, or of consecutive rows with equal values in a column."""
     if batch_size is None and by_column is None:
         raise ArgumentError("batch_size", None, "pass batch_size or by_column.")
     features = stream.features and Features({name: List(kind) for name, kind in stream.features.items()})
@@ -135,7 +135,7 @@ def select_columns(stream: Stream, names: Names) -> Stream:
 
 
 def remove_columns(stream: Stream, names: Names) -> Stream:
-    """All columns but these; names that are no column change nothing."""
+    """All columns but these; unknown names are ignored."""
     gone, features = _listed(names), stream.features
     left = None if features is None else Features({name: kind for name, kind in features.items() if name not in gone})
     return replace(stream, stage=Removed(_opened(stream).only(list(left or ())), gone), features=left)
@@ -189,7 +189,7 @@ def cast_column(stream: Stream, column: str, feature: Any) -> Stream:
 
 
 def decode(stream: Stream, enable: bool = True, num_threads: int | None = None) -> Stream:
-    """Media decoded, by so many threads, or left as they are stored."""
+    """Media decoded by several threads, or left as stored."""
     known = stream.known("decode")
 
     def decoding(feature: Any) -> Any:
@@ -205,7 +205,7 @@ def with_format(stream: Stream, type: str | None) -> Stream:
 
 
 def shard(stream: Stream, num_shards: int, index: int, contiguous: bool = True) -> Stream:
-    """Some of the shards: a run of them, or every `num_shards`-th."""
+    """One part of the shards: contiguous ones, or every `num_shards`-th."""
     available = min(num_shards, stream.stage.num_shards)
     if not 0 <= index < available:
         raise ShardIndexError(index, available)
@@ -213,5 +213,5 @@ def shard(stream: Stream, num_shards: int, index: int, contiguous: bool = True) 
 
 
 def reshard(stream: Stream) -> Stream:
-    """The same rows in as many shards as their files can be cut into: row groups of Parquet."""
+    """The same rows in as many shards as their files can be split into, such as row groups of Parquet."""
     return replace(stream, stage=stream.stage.resharded())

@@ -1,4 +1,4 @@
-"""The end of a stream: rows and batches as its format shows them, and the place of the next one."""
+"""The end of a stream: rows and batches in its format, and the position of the next one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.inputs import Shown
 
-# Few rows become Python at a time: the first are early, and they stay in the processor's cache.
+# Few rows become Python at a time: the first come early, and they stay in the processor's cache.
 _FIRST_ROWS, _MOST_ROWS = 8, 256
 _MOST_BYTES = 4 << 20
 
 
 @dataclass
 class Progress:
-    """Where a reader stands: the position before a batch, and how many of the rows that follow it were given."""
+    """Where a reader is: the position before a batch, and how many of the following rows were read."""
 
     position: Position = None
     used: int = 0
@@ -36,7 +36,7 @@ class Progress:
 
 
 def rows(stage: Stage, format: Format, features: Features | None, progress: Progress) -> Iterator[Any]:
-    """Every row from where `progress` stands; it is moved before each row is given."""
+    """Every row from `progress` onwards, which is advanced before each row is yielded."""
     show = _row_shower(Shown(format), features)
     to_drop, size = progress.used, _FIRST_ROWS
     for position, batch in stage.batches(progress.position):
@@ -93,7 +93,7 @@ def _row_shower(shown: Shown, features: Features | None) -> Callable[[Batch], An
 
 
 def _frames(features: Features | None, formatter: Formatter, batch: Batch) -> Iterator[Any]:
-    """Each row as a table. Where types are unknown it has its own, not those of the rows beside it."""
+    """Each row as a table. If types are unknown, they are inferred for each row on its own."""
     if features is not None or batch.made is None:
         yield from _typed(batch, features, formatter.rows)
         return
@@ -102,7 +102,7 @@ def _frames(features: Features | None, formatter: Formatter, batch: Batch) -> It
 
 
 def batch_shower(shown: Shown, features: Features | None) -> Callable[[Batch], Any]:
-    """What shows a batch as columns."""
+    """A function that formats a batch."""
     formatter = shown.formatter
     if shown.is_python:
         return lambda batch: {name: batch.column(name) for name in batch.names}

@@ -1,8 +1,9 @@
-"""Batches that a thread reads while those before them are used.
+"""Prefetching: a thread reads the next batches while the current one is used.
 
-Each batch travels with its position, so what is read ahead changes no state: a reader stands where its rows are.
-The first batch is read without a thread, and most short looks at a stream need no more. An error comes in its place.
-Whoever stops early ends the thread. Whoever goes on in a forked process, where it is not, reads from there anew.
+Each batch comes with its position, so reading ahead does not affect the state of a reader. The first batch is read
+without a thread, which is enough for a short look at a stream. An error is raised after the batches before it. The
+thread ends when the reader stops. A reader that continues in a forked process, which has no such thread, reads again
+from its position.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Item = tuple[Position, Batch]
 
 @dataclass(frozen=True)
 class Prefetched(Step):
-    """The batches of the stage below, at the same positions, some of them read before they are asked for."""
+    """The batches of the stage below, with the same positions, some of them read in advance."""
 
     def batches(self, at: Position = None) -> Iterator[Item]:
         items, process = self.source.batches(at), os.getpid()
@@ -44,10 +45,10 @@ class Prefetched(Step):
                 ahead.stop()
 
     def _behind(self, position: Position, given: Batch) -> Iterator[Item]:
-        """What comes after a batch, read anew: the thread, and open files of one's own, are not in a forked process."""
+        """What comes after a batch, read again in a forked process, which has neither the thread nor its files."""
         left = len(given)
         for place, batch in self.batches(position):
-            if left and left < len(batch):  # rows may be cut into batches in another way
+            if left and left < len(batch):  # batch boundaries may differ
                 yield cast(Source, self.source).inside(place, left), batch.slice(left)
             elif not left:
                 yield place, batch
@@ -58,7 +59,7 @@ class Prefetched(Step):
 
 
 def with_prefetch(stage: Stage) -> Stage:
-    """The stage with its files read ahead, unless the settings say otherwise."""
+    """The stage with its files prefetched, unless the settings disable it."""
     if config.STREAMING_PREFETCH_BATCHES < 1:
         return stage
     if isinstance(stage, Source):
@@ -68,7 +69,7 @@ def with_prefetch(stage: Stage) -> Stage:
 
 
 class _Budget:
-    """How many bytes wait in all threads of this process together."""
+    """How many bytes all prefetching threads of this process hold."""
 
     def __init__(self) -> None:
         self._lock, self._bytes = threading.Lock(), 0
@@ -95,7 +96,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Ahead:
-    """Items that a thread reads ahead: up to `most`, and only one while all threads together hold too many bytes."""
+    """Items that a thread reads in advance: up to `most`, but one while all threads together hold too many bytes."""
 
     def __init__(self, items: Iterator[Item], most: int) -> None:
         self._items, self._most, self._budget, self._process = items, most, _BUDGET, os.getpid()
@@ -120,7 +121,7 @@ class _Ahead:
             return item
 
     def stop(self) -> None:
-        """End the thread. In a process that was forked while it ran, there is none."""
+        """Stop the thread, which does not exist in a forked process."""
         if os.getpid() != self._process:
             return
         with self._changed:
@@ -155,5 +156,5 @@ class _Ahead:
             return not self._is_stopped
 
     def _has_room(self) -> bool:
-        """Whether one more may be read. What other threads give back is seen when this one is asked next."""
+        """Whether another item may be read. Memory freed by other threads is noticed at the next request."""
         return len(self._ready) < self._most and not (self._ready and self._budget.is_used_up)

@@ -58,12 +58,12 @@ class Grouped(Unpacked, Step):
         if self.batch_size <= 0:
             return at, num_rows
         place, left = forwarded(self.source, at, num_rows * self.batch_size)
-        return (at, num_rows) if left else (place, 0)  # a batch is left out whole or not at all
+        return (at, num_rows) if left else (place, 0)  # a batch is dropped as a whole
 
 
 @dataclass(frozen=True)
 class Runs(Unpacked, Step):
-    """Rows that follow each other with the same values in some columns. A position is a place below."""
+    """Consecutive rows with equal values in some columns. A position is a place below."""
 
     names: tuple[str, ...]
     drop_last_batch: bool = False
@@ -104,7 +104,7 @@ def _between(marks: Sequence[int]) -> list[int]:
 
 
 def listed(batch: Batch, lengths: Sequence[int]) -> Batch:
-    """Runs of rows of these lengths, from the first row on, as one row of lists each."""
+    """Consecutive runs of rows of these lengths, each as one row of lists."""
     marks = [0, *accumulate(lengths)]
     if batch.made is None and batch.table is not None and batch.features is not None:
         offsets = pa.array(marks, pa.int32())

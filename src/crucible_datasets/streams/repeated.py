@@ -1,4 +1,4 @@
-"""`repeat`: all rows several times, or without end."""
+"""`repeat`: all rows several times, or endlessly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.streams.batch import Batch
 
 @dataclass(frozen=True)
 class Repeated(Step):
-    """The rows `times` times, or for ever. A position is `[rounds done, position below]`."""
+    """The rows `times` times, or endlessly. A position is `[rounds done, position below]`."""
 
     looks_at_columns = False
     times: int | None
@@ -24,7 +24,7 @@ class Repeated(Step):
                 empty = False
                 yield [done, position], batch
             if empty:
-                return  # nothing, however often
+                return  # an empty stream stays empty
             done, below = done + 1, None
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:

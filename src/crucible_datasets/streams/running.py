@@ -1,4 +1,4 @@
-"""A stream while it runs: its stages as they are for one epoch and one reader, and where that reader stands."""
+"""Reading a stream: its stages for one epoch and one reader, and the position of that reader."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from crucible_datasets.streams.stream import Stream
 
 
 def stage_for(stream: Stream, epoch: int) -> Stage:
-    """The stage whose rows are given here in this epoch."""
+    """The stage that this process reads in this epoch."""
     return begun(stream, epoch).stage
 
 
 @dataclass
 class Run(Progress):
-    """One reader of a stream: what it reads, and how far it is."""
+    """One reader of a stream: its stage, and its progress."""
 
     stage: Stage = None  # type: ignore[assignment]
     epoch: int = 0
@@ -36,7 +36,7 @@ class Run(Progress):
     origin: Origin | None = None
 
     def state(self) -> dict[str, Any]:
-        """Where the reader stands, as a JSON value."""
+        """The state of the reader, as a JSON value."""
         state: dict[str, Any] = {"epoch": self.epoch, "place": self.place, "part": asdict(self.part)}
         if self.block_size is not None:
             state.update(block_size=self.block_size, origin=None if self.origin is None else asdict(self.origin))
@@ -44,7 +44,7 @@ class Run(Progress):
 
 
 def begun(stream: Stream, epoch: int, loaded: Sequence[State] = ()) -> Run:
-    """The run of this process: from the start, or from where the states that were loaded for this epoch say."""
+    """The run of this process: from the start, or from the states that were loaded for this epoch."""
     node = stream.node or Node()
     stage, part = _of_epoch(stream.stage, epoch), part_here(node)
     stage = stage.by_rows() if stream.reads_rows else stage
@@ -76,7 +76,7 @@ def _origin(state: State) -> Origin | None:
 
 
 def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Origin:
-    """Where readers begin that are other than those that saved the states."""
+    """Where to start if the readers are not the ones that saved the states."""
     parts = [Part(**state.get("part", {})) for state in states]
     if node.block_size is None or any(state.get("block_size") is None for state in states):
         raise StreamStateError(asdict(part), [asdict(saved) for saved in parts], "rows are not dealt out in one order")
@@ -90,18 +90,18 @@ def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Orig
 
 
 def state_of(run: Run | None, stream: Stream, epoch: int, loaded: Sequence[State]) -> dict[str, Any]:
-    """Where a run stands, or where the next one begins."""
+    """The state of a run, or of the next one before it begins."""
     current = run if run is not None and run.epoch == epoch else begun(stream, epoch, loaded)
     return sealed(current.state(), stream.stage)
 
 
 def loaded(stream: Stream, given: State | Sequence[State]) -> list[State]:
-    """States that the stream can begin from."""
+    """States that were saved, checked against the stream."""
     return opened(given, stream.stage)
 
 
 def known_to_torch(kind: type) -> type:
-    """A class, which torch's `DataLoader` takes for a stream if torch is there."""
+    """The class, registered with torch's `IterableDataset` if torch is installed, so that `DataLoader` accepts it."""
     torch = sys.modules.get("torch.utils.data")
     if torch is not None and hasattr(torch, "IterableDataset") and not issubclass(kind, torch.IterableDataset):
         torch.IterableDataset.register(kind)
@@ -109,7 +109,7 @@ def known_to_torch(kind: type) -> type:
 
 
 def num_shards(stream: Stream) -> int:
-    """Into how many parts the rows of a stream can be shared out, of those that this machine reads."""
+    """The number of shards of a stream that this machine reads."""
     node, count = stream.node or Node(), stream.stage.num_shards
     if node.world_size > 1 and node.block_size is None and node.shares_shards(count):
         return len(range(node.rank, count, node.world_size))

@@ -1,4 +1,4 @@
-"""Which part of the rows a reader gets, where several machines, and several processes on each, read one stream."""
+"""Which rows each reader gets when several machines, with several processes each, read one stream."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRATEGIES = ("auto", "shards", "examples")
 
 @dataclass(frozen=True)
 class Node:
-    """One machine of several. `block_size` rows are dealt out at a time, if the order is to be one for all of them."""
+    """One machine of several. With a `block_size`, rows are dealt in blocks of that size from one global order."""
 
     rank: int = 0
     world_size: int = 1
@@ -26,18 +26,18 @@ class Node:
     block_size: int | None = None
 
     def within(self, rank: int, world_size: int, strategy: str, block_size: int | None) -> Node:
-        """One of several parts of this part."""
+        """This machine's part, divided further."""
         _require(rank, world_size, strategy, block_size)
         inner = self.rank * world_size + rank, self.world_size * world_size
         return Node(*inner, strategy, block_size or self.block_size)
 
     def dealing(self, block_size: int | None) -> Node:
-        """The same machine, with rows dealt out or not."""
+        """The same machine, with another block size."""
         _require(self.rank, self.world_size, self.strategy, block_size)
         return replace(self, block_size=block_size)
 
     def shares_shards(self, num_shards: int) -> bool:
-        """Whether machines read different shards, and not different rows of the same ones."""
+        """Whether machines read different shards, rather than different rows of the same ones."""
         return self.strategy == "shards" or (self.strategy == "auto" and num_shards % self.world_size == 0)
 
 
@@ -54,7 +54,7 @@ def _require(rank: int, world_size: int, strategy: str, block_size: int | None) 
 
 @dataclass(frozen=True)
 class Part:
-    """One reader: a process of a machine."""
+    """One reader: a process on a machine."""
 
     rank: int = 0
     world_size: int = 1
@@ -67,12 +67,12 @@ class Part:
 
     @property
     def index(self) -> int:
-        """Its turn: first the first worker of every machine, as they come when machines go in step."""
+        """Its index among all readers: first the first worker of every machine, as when machines run in lockstep."""
         return self.worker * self.world_size + self.rank
 
 
 def part_here(node: Node) -> Part:
-    """The part of this process, which may be a worker of torch's `DataLoader`."""
+    """The reader of this process, which may be a worker of torch's `DataLoader`."""
     torch = sys.modules.get("torch.utils.data")
     info: Any = torch.get_worker_info() if torch is not None else None
     if info is None:
@@ -81,7 +81,7 @@ def part_here(node: Node) -> Part:
 
 
 def part_of(stage: Stage, node: Node, part: Part, origin: Origin | None = None) -> Stage:
-    """The rows of a stage that one reader gets. Together the readers get every row once."""
+    """The rows of a stage for one reader. Together the readers get every row once."""
     if node.block_size is not None:
         return dealt_low(stage, node.block_size, part.count, part.index, origin)
     by_shard = node.world_size > 1 and node.shares_shards(stage.num_shards)
@@ -94,9 +94,9 @@ def part_of(stage: Stage, node: Node, part: Part, origin: Origin | None = None) 
 
 
 def share(stage: Stage, count: int, index: int) -> Stage:
-    """Every `count`-th shard; if there are too few, files are cut into row groups or smaller, at last into rows.
+    """Every `count`-th shard; if there are too few, files are split into row groups or less, finally into rows.
 
-    Where rows are numbered they are not cut before they have their numbers, which so are those that one reader sees.
+    If rows are numbered, they are divided only after numbering, so that the numbers are those a single reader sees.
     """
     if stage.num_shards >= count:
         return stage.shard(count, index, contiguous=False)
@@ -115,7 +115,7 @@ def _is_numbered(stage: Stage) -> bool:
 
 
 def _share_of_shards(source: Source, count: int, index: int) -> Stage:
-    """A part of one of fewer shards than there are readers."""
+    """A part of one shard, if there are fewer shards than readers."""
     if not source.num_shards:
         return source
     shard = source.shards[index % source.num_shards]

@@ -1,11 +1,11 @@
-"""`shuffle`: rows in an order drawn at random, as far as a buffer of them allows.
+"""`shuffle`: rows in random order, by means of a buffer.
 
-The order is that of Hugging Face `datasets` 5.2.0. Up to `max_inputs` runs of shards are read in turns. Whenever
-the buffer is full its rows are put in an order drawn at random, and all but half a buffer of them are given.
+The order is that of Hugging Face `datasets` 5.2.0. Up to `max_inputs` groups of shards are read round-robin. Whenever
+the buffer is full, its rows are permuted, and all but half a buffer of them are yielded.
 
-A position holds no rows. Which rows are in the buffer follows from the random numbers alone, so the position tells
-where the oldest of them was read, how the generator stood then, and how many times the buffer was filled since:
-going on reads and draws the same again. On average half of the rows leave each time, so that is a few buffers.
+A position holds no rows. Which rows are in the buffer depends on the random numbers alone, so the position records
+where the oldest of them was read, the state of the generator then, and how many times the buffer was filled since. To
+resume, the same rows are read and drawn again. On average half of the rows leave each time, so that is a few buffers.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams import randomness
+from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import Position, Stage, Step
 from crucible_datasets.streams.batch import Batch, joined
-from crucible_datasets.streams.rounds import Indices, Rounds
+from crucible_datasets.streams.round_robin import Indices, Rounds
 
-_MOST_ROWS = 1024  # of several small buffers that are given as one batch
-_HELD_PER_ROW = 3  # rows held in memory for one that is in the buffer
+_MOST_ROWS = 1024  # rows of several small buffers that are yielded as one batch
+_HELD_PER_ROW = 3  # rows held in memory per row in the buffer
 _GONE = -1
 
 
@@ -42,7 +42,7 @@ class Shuffled(Step):
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         place, state, before, again = at or (None, None, 0, 0)
-        generator = randomness.at_state(self.generator, state)
+        generator = rng_state.at_state(self.generator, state)
         below, used = place or (None, 0)
         buffer = _Buffer(_Supply(self._rounds(below), used), generator, self.buffer_size, before)
         for _ in range(again):
@@ -75,11 +75,11 @@ class Shuffled(Step):
         return replace(self, source=self.source.by_rows(), reads_rows=True)
 
     def shifted(self, worker: int) -> Stage:
-        return replace(self, source=self.source.shifted(worker), generator=randomness.shifted(self.generator, worker))
+        return replace(self, source=self.source.shifted(worker), generator=rng_state.shifted(self.generator, worker))
 
 
 class _Supply:
-    """Rows that were read from the inputs and have not come into the buffer yet."""
+    """Rows that were read from the inputs and are not in the buffer yet."""
 
     def __init__(self, rounds: Rounds, used: int) -> None:
         self._rounds, self._used = rounds, used
@@ -91,15 +91,15 @@ class _Supply:
         return [self._start, self._used]
 
     def kept(self, waiting: Indices) -> Indices:
-        """The numbers of the rows that wait in the buffer, and of those that wait here."""
+        """The numbers of the rows in the buffer, and of those waiting here."""
         return np.concatenate([waiting, self._order[self._used :]])
 
     def moved_to(self, start: int) -> None:
-        """Note that the rows that wait here are the last that are held."""
+        """Renumber: the rows waiting here are the last of those held."""
         self._order = np.arange(start - self._used, start + len(self._order) - self._used)
 
     def next(self, num_rows: int, at_once: int, held: list[Batch]) -> Indices:
-        """Whole turns until there are `num_rows` rows, by their numbers in `held`, to which is added what is read."""
+        """Whole turns until there are `num_rows` rows, as indices into `held`, to which the rows read are appended."""
         taken = [np.zeros(0, dtype=np.int64)]
         while num_rows > 0:
             if self._used >= len(self._order) and not self._read(max(num_rows, at_once) + self._used, held):
@@ -123,20 +123,20 @@ class _Supply:
 
 
 class _Buffer:
-    """Rows on their way through the buffer: what is `held`, and the numbers in it of the rows that wait."""
+    """The shuffle buffer: rows `held`, and the indices of those that are still to be yielded."""
 
     def __init__(self, supply: _Supply, generator: np.random.Generator, size: int, before: int) -> None:
         self._supply, self._generator, self._size = supply, generator, size
         self._held: list[Batch] = []
         self._waiting = np.full(before, _GONE)
         self._filling = 0
-        self._read_in = np.full(before, _GONE)  # the filling in which each row came
+        self._read_in = np.full(before, _GONE)  # the filling in which each row was added
         self._starts: dict[int, list[Any]] = {}
         self._is_last = False
         self._mark()
 
     def _mark(self) -> None:
-        """Remember where this filling begins, and forget fillings whose rows are all gone."""
+        """Record where this filling begins, and forget fillings whose rows have all been yielded."""
         self._starts[self._filling] = [self._supply.place, self._generator.bit_generator.state, len(self._waiting)]
         oldest = self._oldest
         while (first := next(iter(self._starts))) < oldest:
@@ -148,10 +148,10 @@ class _Buffer:
 
     @property
     def position(self) -> Position:
-        """From where the buffer can be made again as it is."""
+        """The position from which the buffer can be rebuilt."""
         oldest = self._oldest
         place, state, before = self._starts[oldest]
-        return [place, randomness.plain(state), before, self._filling - oldest]
+        return [place, rng_state.plain(state), before, self._filling - oldest]
 
     def fill(self, at_once: int = 0) -> None:
         """Read until the buffer is full, or there is nothing left to read."""
@@ -161,7 +161,7 @@ class _Buffer:
         self._is_last = len(self._waiting) < self._size
 
     def drawn(self) -> Indices:
-        """The rows that leave the buffer, by their numbers in `held`."""
+        """The rows that leave the buffer, as indices into `held`."""
         count = len(self._waiting)
         leaving = count if self._is_last else count - self._size // 2
         order = self._generator.permutation(count)
@@ -172,7 +172,7 @@ class _Buffer:
         return rows[:leaving]
 
     def give(self, least: int) -> Batch | None:
-        """The rows of the next fillings, until there are `least` of them; None when there are none left."""
+        """The rows of the next fillings, at least `least`; None at the end."""
         given, count = [], 0
         while count < least and not self._is_last:
             self.fill(least)
@@ -187,7 +187,7 @@ class _Buffer:
         return batch
 
     def _let_go(self) -> None:
-        """Hold fewer rows, once most of those that are held have been given."""
+        """Free rows, once most of those held have been yielded."""
         kept = self._supply.kept(self._waiting)
         if self._held and len(self._held[0]) > _HELD_PER_ROW * max(len(kept), self._size):
             self._held = [self._held[0].take(kept)] if len(kept) else []

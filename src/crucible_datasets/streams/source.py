@@ -1,4 +1,4 @@
-"""`Source`: where a stream begins, shards of rows one after the other."""
+"""`Source`: the start of a stream, shards of rows one after another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileF
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams import randomness
+from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch, same_features
 from crucible_datasets.tables.rows import shared_out
@@ -19,38 +19,38 @@ from crucible_datasets.tables.writing import Segment, as_features, united
 
 
 class Shard(ABC):
-    """A part of the rows that is read on its own: a file, a part of one, some rows of a table."""
+    """A part of the rows that can be read independently: a file, a part of one, some rows of a table."""
 
-    name: object = None  # what errors call it
-    reads_files: bool = False  # whether a thread may read it ahead
+    name: object = None  # its name in error messages
+    reads_files: bool = False  # whether a thread may prefetch it
     hands_tables: bool = True  # whether Hugging Face `datasets` reads it as tables
 
     @abstractmethod
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        """The batches from a position on, as those of a stage."""
+        """The batches from a position onwards, as for a stage."""
 
     def rows_left(self, at: Position) -> int | None:
-        """How many rows follow a position, if that is known without reading them."""
+        """How many rows follow a position, if known without reading them."""
         return None
 
     def moved(self, at: Position, num_rows: int) -> Position:
-        """The position `num_rows` further on; asked only where `rows_left` is larger."""
+        """The position `num_rows` further on; called only if `rows_left` is larger."""
         raise NotImplementedError
 
     def inside(self, at: Position, num_rows: int) -> Position | None:
-        """The position `num_rows` into the batch that begins at a position; None where only batches have one."""
+        """The position `num_rows` into the batch that begins at a position; None if only batches have positions."""
         return None
 
     def only(self, names: Sequence[str]) -> Shard | None:
-        """The same rows with these columns, for which nothing else is read; None where all is read anyway."""
+        """The same rows with only these columns read; None if all columns are read anyway."""
         return None
 
     def parts(self) -> Sequence[Shard]:
-        """The smallest shards that it can be cut into by itself: row groups of a file."""
+        """The smallest shards that it can be split into, such as row groups of a file."""
         return [self]
 
     def cut(self, parts: int) -> Sequence[Shard]:
-        """At most so many shards, of about equal size, that hold its rows in their order."""
+        """At most `count` shards of about equal size, with its rows in order."""
         return [self]
 
 
@@ -58,8 +58,8 @@ class Shard(ABC):
 class Source(Stage):
     """The rows of all shards. Positions are `[shard, position in it]`.
 
-    `features` are what the rows are shown as; `is_stated` when somebody asked for them, and not when
-    they were found in the first shard only: then rows that need wider types have them.
+    `features` are the types of the rows. `is_stated` means that they were requested; if they were merely inferred from
+    the first shard, rows that need wider types get them.
     """
 
     shards: tuple[Shard, ...]
@@ -116,7 +116,7 @@ class Source(Stage):
         return replace(self, shards=tuple(self.shards[place] for place in chosen))
 
     def reordered(self, generator: Any) -> Stage:
-        order = randomness.drawn_order(generator, len(self.shards))
+        order = rng_state.drawn_order(generator, len(self.shards))
         return replace(self, shards=tuple(self.shards[place] for place in order))
 
     def only(self, names: Sequence[str]) -> Stage:
@@ -136,20 +136,20 @@ class Source(Stage):
 
 
 def fitted(batch: Batch, features: Features) -> Batch:
-    """The rows as these features; columns of a table that they do not name are an error."""
+    """The rows cast to these features; columns that the features do not name are an error."""
     if batch.made is None and batch.features is not None and not batch.features.keys() <= features.keys():
         raise FeaturesMismatchError(features, batch.features)
     return batch.typed(features)
 
 
 def _fitted_or_wider(batch: Batch, features: Features, origin: object) -> Batch:
-    """The rows as these features, or as the smallest that hold them too."""
+    """The rows cast to these features, or to wider ones if necessary."""
     found = batch.typed()
     kinds = found.features or Features()
     if kinds.keys() <= features.keys():
         try:
             return found.typed(features)
         except CastError:
-            pass  # values that outgrow the type of the first file
+            pass  # values that do not fit the type of the first file
     wider = united(Segment("", features, "the files before"), Segment("", kinds, origin))
     return Batch(as_features(found.table, kinds, wider), wider)

@@ -1,4 +1,4 @@
-"""States of streams as they are handed out and come back: which steps they belong to, and whether they are whole."""
+"""States of streams as `state_dict` returns them: sealed with the steps they belong to and a checksum, and checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEEDED = {"epoch", "place"}
 
 
 def steps_of(stage: Stage) -> list[str]:
-    """The kinds of a stage and of those below it."""
+    """The class names of a stage and of those below it."""
     return list(_steps(stage))
 
 
@@ -27,14 +27,14 @@ def _steps(stage: Stage) -> Iterator[str]:
 
 
 def sealed(state: dict[str, Any], stage: Stage) -> dict[str, Any]:
-    """A state with the steps that it belongs to, and a sum over all of it."""
+    """A state with the steps that it belongs to, and a checksum."""
     state["steps"] = steps_of(stage)
     found = _sum(state)
     return state if found is None else {**state, "sum": found}
 
 
 def opened(given: State | Sequence[State], stage: Stage) -> list[State]:
-    """The state of one reader, or those of all readers of a run, which must be what these steps have handed out."""
+    """The state of one reader, or those of all readers of a run; raises unless they belong to these steps."""
     states = [given] if isinstance(given, Mapping) else list(given)
     for state in states:
         if not isinstance(state, Mapping) or not state.keys() >= _NEEDED:
@@ -50,5 +50,5 @@ def _sum(state: State) -> str | None:
     try:
         text = json.dumps(state, sort_keys=True)
     except (TypeError, ValueError):
-        return None  # a generator with a state of its own may put anything into it
+        return None  # the state of a user's generator need not be JSON
     return str(xxhash.xxh3_64_hexdigest(text.encode()))

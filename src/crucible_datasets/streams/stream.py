@@ -1,4 +1,4 @@
-"""`Stream`: the stages that rows flow through, what is known of the rows, and how they are shown."""
+"""`Stream`: the stages that rows pass through, their features and description, and their format."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from crucible_datasets.streams.base import Stage
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A stage, the features of its rows (None while nobody knows them), and how rows are shown.
+    """A stage, the features of its rows (None if unknown), and the format in which rows are shown.
 
-    A stream is a value: operations make another one. `node` says which part of the rows a machine of several reads.
+    A stream is a value: operations return another one. `node` says which of several machines reads it.
     """
 
     stage: Stage
@@ -28,7 +28,7 @@ class Stream:
     split: NamedSplit | None = None
     format: Format = PYTHON
     node: Any = None
-    media_roots: Roots | None = None  # the folders that media in the data of others may lead into
+    media_roots: Roots | None = None  # the folders that media paths in the data may point into
 
     @classmethod
     def of(
@@ -38,7 +38,7 @@ class Stream:
         info: DatasetInfo | None = None,
         split: str | NamedSplit | None = None,
     ) -> Stream:
-        """A stream whose description and split are what the caller gave, if anything."""
+        """A stream with the given description and split."""
         named = split if split is None or isinstance(split, NamedSplit) else NamedSplit(str(split))
         return cls(stage, features, info or DatasetInfo(), named)
 
@@ -48,11 +48,11 @@ class Stream:
 
     @property
     def reads_rows(self) -> bool:
-        """Whether Hugging Face `datasets` would read it row by row: it shows Python, and its types are unknown."""
+        """Whether Hugging Face `datasets` would read it row by row: the format is Python, and the types are unknown."""
         return self.features is None and self.format.type is None
 
     def known(self, operation: str) -> Features:
-        """The features, for something that cannot do without."""
+        """The features; raises if they are unknown."""
         if self.features is None:
             raise UnknownFeaturesError(operation)
         return self.features

@@ -1,4 +1,4 @@
-"""`take` and `skip`: some rows from the start, or all but those."""
+"""`take` and `skip`: the first rows, or all others."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from crucible_datasets.tables.rows import shared_out
 
 @dataclass(frozen=True)
 class Counted(Step):
-    """A step that counts rows, so the order of shards below it stays, and shards share the count out.
+    """A step that counts rows: it keeps the order of the shards below, and divides the count among shards.
 
-    Counted after the rows were split by machine, they are those of one machine, and each counts them all.
+    After the rows were divided among machines, each machine counts its own.
     """
 
     looks_at_columns = False
@@ -40,7 +40,7 @@ class Counted(Step):
 
 @dataclass(frozen=True)
 class Taken(Counted):
-    """The first rows. A position is `[position below, rows given]`."""
+    """The first rows. A position is `[position below, rows yielded]`."""
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         below, given = at or (None, 0)

@@ -1,11 +1,10 @@
 """Collect scattered rows of many record batches by the addresses of their values.
 
-A shuffled block takes a few rows from each of hundreds of batches, and calling Arrow for each
-batch costs more than the values do. Here numpy looks up where every value lies, whichever
-batch holds it, and one `take` per column copies the bytes, in the order asked for.
+A shuffled block takes a few rows from each of hundreds of batches, and calling Arrow for each batch costs more than
+copying the values. Here numpy looks up the address of every value, in whichever batch it is, and one `take` per column
+copies the bytes in the requested order.
 
-Only the values that were asked for are read, and all of them are copied: nothing that is
-returned points into a batch.
+Only requested values are read, and all of them are copied: nothing returned refers to the memory of a batch.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ import pyarrow.types as kinds
 
 from crucible_datasets.tables.memory import Bits, Longs, address_of, copied, packed, read, read_bits
 
-_MOST_COUNTED = 2**31 - 1  # by 32-bit offsets
+_MOST_COUNTED = 2**31 - 1  # addressable by 32-bit offsets
 
 
 class Addresses:
-    """Where the columns of record batches lie; looked up when rows of a batch are first asked for."""
+    """The addresses of columns of record batches, looked up when rows of a batch are first requested."""
 
     def __init__(self, batches: Sequence[pa.RecordBatch]) -> None:
         self.batches = batches
@@ -81,19 +80,19 @@ def _child_types(arrow: pa.DataType) -> list[pa.DataType]:
 
 
 class Column:
-    """Where one column lies, batch by batch, and how to collect its values.
+    """The addresses of one column in each batch, and how to collect its values.
 
-    `homes` says in which batch each wanted value is, `places` the row there.
+    `homes` are the batches of the requested values, `places` the rows in them.
     """
 
     def __init__(self, arrow: pa.DataType, num_batches: int, kids: Sequence[Any]) -> None:
         self.type, self.kids = arrow, kids
         self.validity = np.full(num_batches, -1, dtype=np.int64)  # in bits; -1 where nothing is null
-        self.first = np.zeros(num_batches, dtype=np.int64)  # of offsets, or of values without any
+        self.first = np.zeros(num_batches, dtype=np.int64)  # of the offsets, or of the values if there are no offsets
         self.data = np.zeros(num_batches, dtype=np.int64)  # what offsets count from
 
     def learn(self, home: int, array: pa.Array) -> None:
-        """Remember the addresses of one batch."""
+        """Record the addresses of one batch."""
         buffers = array.buffers()
         if array.null_count:
             self.validity[home] = buffers[0].address * 8 + array.offset
@@ -102,20 +101,20 @@ class Column:
             kid.learn(home, child)
 
     def locate(self, home: int, array: pa.Array, buffers: list[Any]) -> None:
-        """Remember where the values of one batch begin."""
+        """Record where the values of one batch begin."""
 
     def children(self, array: pa.Array) -> list[pa.Array]:
-        """The arrays that hold the values of a nested one."""
+        """The child arrays of a nested array."""
         return []
 
     def collect(self, homes: Longs, places: Longs) -> pa.Array:
-        """The wanted values, in the order asked for."""
+        """The requested values, in order."""
         valid = self._valid(homes, places)
         mask = None if valid is None else packed(valid)
         return self.values(homes, places, valid, mask)
 
     def values(self, homes: Longs, places: Longs, valid: Bits | None, mask: Any) -> pa.Array:
-        """The wanted values under the buffer `mask` of those that are not null."""
+        """The requested values, with the validity bitmap `mask`."""
         raise NotImplementedError
 
     def may_be_null(self, homes: Longs) -> bool:
@@ -133,7 +132,7 @@ class Column:
 
 
 class Nulls(Column):
-    """Nothing."""
+    """Nulls."""
 
     def learn(self, home: int, array: pa.Array) -> None:
         pass
@@ -143,11 +142,11 @@ class Nulls(Column):
 
 
 class FixedWidth(Column):
-    """Numbers, times, decimals, bytes of one length."""
+    """Values of fixed width: numbers, times, decimals, fixed-size bytes."""
 
     @property
     def width(self) -> int:
-        """Bytes of one value."""
+        """The width of a value in bytes."""
         return int(self.type.bit_width // 8)
 
     def locate(self, home: int, array: pa.Array, buffers: list[Any]) -> None:
@@ -158,13 +157,13 @@ class FixedWidth(Column):
         return pa.Array.from_buffers(self.type, len(homes), [mask, pa.py_buffer(found)])
 
     def runs(self, homes: Longs, places: Longs, lengths: Longs) -> pa.Array:
-        """Values side by side: `lengths` of them from each place on; none may be null."""
+        """Runs of consecutive values: `lengths` of them from each place; none may be null."""
         data = copied(self.first[homes] + places * self.width, lengths * self.width)
         return pa.Array.from_buffers(self.type, int(lengths.sum()), [None, data])
 
 
 class Booleans(Column):
-    """Bits."""
+    """Booleans, stored as bits."""
 
     def locate(self, home: int, array: pa.Array, buffers: list[Any]) -> None:
         self.first[home] = address_of(buffers[1]) * 8 + array.offset
@@ -175,7 +174,7 @@ class Booleans(Column):
 
 
 class Offsets(Column):
-    """Values of any length, which lie between two offsets."""
+    """Values of variable length, given by offsets."""
 
     @property
     def narrow(self) -> bool:
@@ -186,7 +185,7 @@ class Offsets(Column):
         self.first[home] = address_of(buffers[1]) + array.offset * (4 if self.narrow else 8)
 
     def spans(self, homes: Longs, places: Longs, valid: Bits | None) -> tuple[Longs, Longs]:
-        """Where each value begins, counted from the start of its batch, and how long it is."""
+        """The start of each value in its batch, and its length."""
         width = 4 if self.narrow else 8
         at = self.first[homes] + places * width
         kind = np.int32 if self.narrow else np.int64
@@ -219,7 +218,7 @@ class Texts(Offsets):
 
 
 class Lists(Offsets):
-    """Lists of any length."""
+    """Lists of variable length."""
 
     def children(self, array: pa.Array) -> list[pa.Array]:
         return [array.values]
@@ -232,7 +231,7 @@ class Lists(Offsets):
 
 
 class EqualLists(Column):
-    """Lists of one length."""
+    """Lists of fixed length."""
 
     def locate(self, home: int, array: pa.Array, buffers: list[Any]) -> None:
         self.first[home] = array.offset
@@ -248,7 +247,7 @@ class EqualLists(Column):
 
 
 class Structs(Column):
-    """Records."""
+    """Structs."""
 
     def children(self, array: pa.Array) -> list[pa.Array]:
         return [array.field(index) for index in range(self.type.num_fields)]
@@ -259,7 +258,7 @@ class Structs(Column):
 
 
 def _items(column: Column, homes: Longs, begins: Longs, lengths: Longs) -> pa.Array:
-    """The items of lists, one list after the other."""
+    """The items of lists, list by list."""
     if isinstance(column, FixedWidth) and not column.may_be_null(homes):
         return column.runs(homes, begins, lengths)
     before = np.cumsum(lengths) - lengths

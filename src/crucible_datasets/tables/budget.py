@@ -1,7 +1,6 @@
 """The memory that decoded data may take in this process, whichever tables it belongs to.
 
-Holders that were used longest ago are released first. A holder that nothing refers to any
-more is forgotten by itself.
+The least recently used holders are released first. A holder that is garbage collected no longer counts.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ tick = count(1).__next__
 
 
 class Holder(Protocol):
-    """Something that keeps decoded data as long as it may."""
+    """Something that caches decoded data until told to release it."""
 
     used: int
 
@@ -30,7 +29,7 @@ class Holder(Protocol):
 
 
 class Budget:
-    """Which holders keep how many bytes, and which must release theirs."""
+    """How many bytes each holder keeps, and which must release theirs."""
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[ReferenceType[Holder], int]] = {}
@@ -53,11 +52,11 @@ class Budget:
             return sum(size for _, size in self._held.values())
 
     def has_room(self, size: int) -> bool:
-        """Whether so many bytes can be held without releasing others."""
+        """Whether so many bytes fit without releasing others."""
         return self.held + size <= self.limit
 
     def admit(self, holder: Holder, size: int, keep: Callable[[], None]) -> None:
-        """Let the holder `keep` so many bytes more; others, least recently used first, are released until all fit."""
+        """Account for more bytes of the holder `keep`; others, least recently used first, are released to fit."""
         with self._lock:
             self._forget_the_gone()
             key = id(holder)
@@ -83,7 +82,7 @@ class Budget:
         return 0 if holder is None else holder.used
 
     def _forget_the_gone(self) -> None:
-        # Weak references tell this by a queue: they may die anywhere, also while the lock is held.
+        # Weak references put themselves into a queue: they may die at any time, even while the lock is held.
         while self._gone:
             key = self._gone.popleft()
             if key in self._held and self._held[key][0]() is None:

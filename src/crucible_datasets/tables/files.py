@@ -19,10 +19,10 @@ _travelled: WeakValueDictionary[tuple[Any, ...], ArrowTable] = WeakValueDictiona
 
 
 def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: bool = False) -> pa.Table:
-    """The table in an Arrow stream or file, as its schema says.
+    """The table in an Arrow stream or file, with its own schema.
 
-    All its values are validated when a file is first opened, unless it is `trusted` (written by this library) or
-    larger than `config.MAX_VALIDATED_BYTES`: reading it whole would cost what mapping it saves.
+    All values are validated when a file is first opened, unless it is `trusted` (written by this library) or larger
+    than `config.MAX_VALIDATED_BYTES`: reading it completely would defeat the purpose of mapping it.
     """
     name = os.fspath(path)
     facts = os.stat(name)
@@ -55,7 +55,7 @@ def read_ipc(source: Any) -> pa.Table:
 
 
 def reference(table: ArrowTable) -> tuple[Any, ...]:
-    """How a table of mapped files travels to another process: as their names."""
+    """The pickled form of a table of mapped files: their paths."""
     facts = table.files, table.physical, tuple(table.table.column_names), table.mapped_from
     _travelled[facts] = table
     return mapped, facts
@@ -64,11 +64,11 @@ def reference(table: ArrowTable) -> tuple[Any, ...]:
 def mapped(
     paths: tuple[str, ...], physical: tuple[str, ...], names: tuple[str, ...], mapped_from: Identities
 ) -> ArrowTable:
-    """Some columns of memory-mapped files, perhaps renamed; the same table while it is in use here."""
+    """Some columns of memory-mapped files, possibly renamed; shared while in use in this process."""
     facts = paths, physical, names, mapped_from
     found = _travelled.get(facts)
     if found is None:
-        # The process that it comes from has validated the files.
+        # The process that pickled it has validated the files.
         table = pa.concat_tables([open_table(path, trusted=True).replace_schema_metadata(None) for path in paths])
         held = ArrowTable.of(table.select(list(physical)), paths)
         found = ArrowTable(held.table.rename_columns(list(names)), paths, physical, mapped_from)

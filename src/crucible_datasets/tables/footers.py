@@ -1,4 +1,4 @@
-"""The footers of Parquet files: what the files hold, and the types that hold the rows of all of them."""
+"""The footers of Parquet files: their metadata, and the common types of all files."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
 NONE: Mapping[str, Any] = MappingProxyType({})
-# They are short: the way there and back is what takes time. The first row of 20 files, with 0.1 s a request, comes
-# after 1.2 s, and after 1.7 s with 8 at once.
+# Footers are short, so latency dominates. With 0.1 s per request the first row of 20 files comes after 1.2 s, and after
+# 1.7 s with 8 threads.
 _FOOTERS_AT_ONCE = 24
 
 
 def parts_of(
     paths: Sequence[str], on_bad_files: str = "error", late: Mapping[str, Callable[[], ParquetPart]] = NONE
 ) -> list[ParquetPart]:
-    """The files that can be read; only their footers are. `late` looks at those that are elsewhere, all at once."""
+    """The readable files, with their footers. `late` reads the footers of remote files, all at the same time."""
     require_choice(on_bad_files)
     looks = {path: partial(_part, path) for path in paths} | _begun(late)
     parts = []
@@ -73,7 +73,7 @@ def _begun(looks: Mapping[str, Callable[[], ParquetPart]]) -> dict[str, Callable
 
 @dataclass(frozen=True, eq=False)
 class LatePart(ParquetPart):
-    """A Parquet file on its way to its path, whose footer was read where it comes from."""
+    """A Parquet file that is being downloaded, whose footer was read remotely."""
 
     arrive: Callable[[], None]
     open: Callable[[], BinaryIO]
@@ -86,7 +86,7 @@ class LatePart(ParquetPart):
 
     @cached_property
     def here(self) -> ParquetPart:
-        # Only now is it known that the bytes are the right ones.
+        # Only now are the bytes verified.
         self.arrive()
         part = _part(self.path)
         if not part.metadata.equals(self.metadata):
@@ -103,19 +103,19 @@ class LatePart(ParquetPart):
 
 
 def pending_part(path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None]) -> LatePart:
-    """A file that will be at `path`, and can be read elsewhere until then."""
+    """A file that will be at `path`, and can be read remotely until then."""
     with open() as stream:
         return LatePart(path, identity, *_footer(stream, path), arrive, open)
 
 
 def part_elsewhere(open: Callable[[], BinaryIO], name: str, identity: Identity = (0, 0, 0)) -> RemotePart:
-    """A file that is read where it is."""
+    """A file that is read remotely."""
     with open() as stream:
         return RemotePart(name, identity, *_footer(stream, name), open)
 
 
 def _footer(source: Any, name: str) -> tuple[Any, Features]:
-    """The metadata of a file, and what its columns mean."""
+    """The metadata of a file, and its features."""
     with broken(name):
         file = parquet_reader(source)
         features = _features(file.schema_arrow, name)
@@ -128,7 +128,7 @@ def _features(schema: pa.Schema, name: str) -> Features:
     try:
         return Features.from_arrow_schema(schema)
     except UnknownTypeError:
-        # An extension type that nobody here knows is read as what it stores.
+        # An unknown extension type is read as its storage type.
         fields = [pa.field(field.name, _stored(field.type)) for field in schema]
         return features_in(name, pa.schema(fields, schema.metadata))
 
@@ -139,7 +139,7 @@ def _stored(arrow: pa.DataType) -> pa.DataType:
 
 
 def united(parts: Iterable[ParquetPart]) -> Features:
-    """The features that hold the rows of all files; a conflict names both files."""
+    """The common features of all files; a conflict names both files."""
     found: dict[str, tuple[Any, str]] = {}
     for part in parts:
         for name, feature in part.features.items():
@@ -158,14 +158,14 @@ def _agreed(left: Any, right: Any, name: str) -> Any:
     try:
         return unite(left, right, name=name)
     except CastError:
-        # One file may say what its numbers mean (labels, an image) and another, of the same type, may not.
+        # One file may have a feature (labels, an image) where another has only the same Arrow type.
         if (stored := storage_type(left)) != storage_type(right) or feature_of(stored) not in (left, right):
             raise
         return right if left == feature_of(stored) else left
 
 
 def stated(features: Features, found: Features) -> Features:
-    """The features that the caller gave, once they are known to cover the files; columns only they have are null."""
+    """The features that the caller gave, which must cover the files; columns that no file has are null."""
     if not set(found) <= set(features):
         raise FeaturesMismatchError(features, found)
     return features

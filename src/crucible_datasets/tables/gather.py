@@ -1,16 +1,15 @@
 """Collect scattered rows from many record batches.
 
-`take` on a chunked table looks at every chunk again for every call, and is slow for
-strings and lists. Which way is faster depends on how the wanted rows lie:
+`take` on a chunked table visits every chunk again for every call, and is slow for strings and lists. Which way is
+fastest depends on the requested rows:
 
 - in one batch: one `take`;
 - in long runs: slice out each run and concatenate the slices (2–4 µs a run);
 - scattered: look up the addresses of their values (`tables.addresses`).
 
-Types that are not read by address are taken batch by batch, and put into order by one more take.
+Types that cannot be read by address are taken batch by batch, and put into order by another `take`.
 
-Long requests are cut into blocks, so that memory stays bounded and the strings of a
-block do not outgrow 32-bit offsets.
+Long requests are split into blocks, so that memory is bounded and the strings of a block do not exceed 32-bit offsets.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from crucible_datasets.tables.rows import as_arrow, inverse
 Indices = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 64 << 20
-LONG_RUN = 6  # rows side by side from which on slices are faster
+LONG_RUN = 6  # length of runs from which slices are faster
 
 
 def gather(
@@ -38,7 +37,7 @@ def gather(
     columns: Sequence[str] | None = None,
     addresses: Addresses | None = None,
 ) -> list[pa.RecordBatch]:
-    """The given rows, in order, as record batches; `addresses` remembers what it learns about the batches."""
+    """The given rows, in order, as record batches; `addresses` caches what it learns about the batches."""
     if not len(rows) or not batches:
         return []
     source = Source(batches, np.asarray(starts[:-1], dtype=np.int64), columns, addresses or Addresses(batches))
@@ -49,7 +48,7 @@ def gather(
 
 @dataclass(frozen=True)
 class Source:
-    """What rows are collected from: batches, the first row of each, and which of their columns."""
+    """Where rows are collected from: batches, the first row of each, and the columns."""
 
     batches: Sequence[pa.RecordBatch]
     firsts: Indices
@@ -57,12 +56,12 @@ class Source:
     addresses: Addresses
 
     def batch(self, home: int) -> pa.RecordBatch:
-        """The wanted columns of one batch."""
+        """The requested columns of one batch."""
         return self.batches[home] if self.columns is None else self.batches[home].select(self.columns)
 
     @property
     def schema(self) -> pa.Schema:
-        """The wanted columns."""
+        """The requested columns."""
         schema = self.batches[0].schema
         return schema if self.columns is None else pa.schema([schema.field(name) for name in self.columns])
 
@@ -75,7 +74,7 @@ def _block_rows(batches: Sequence[pa.RecordBatch]) -> int:
 
 
 def _fitting(source: Source, rows: Indices) -> list[pa.RecordBatch]:
-    """One block, or its halves when a few huge values outgrow the offsets of one array."""
+    """One block, or its halves if a few huge values exceed the offsets of one array."""
     try:
         return [_collected(source, rows)]
     except pa.ArrowInvalid:

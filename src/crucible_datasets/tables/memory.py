@@ -1,6 +1,6 @@
 """Read values by their addresses: the memory of the process as one long array.
 
-Only what lies at the given addresses is read, and it is copied.
+Only the bytes at the given addresses are read, and copied.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import pyarrow as pa
 Longs = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.bool_]
 
-LOWEST = 4096  # no data lies below; address 0 would mean "no buffer" to Arrow
+LOWEST = 4096  # there is no data below; address 0 would mean "no buffer" to Arrow
 _MEMORY = pa.foreign_buffer(LOWEST, 2**56)
 _GRIDS = {width: np.frombuffer(_MEMORY, dtype=f"u{width}") for width in (1, 2, 4, 8)}
 
 
 def address_of(buffer: pa.Buffer | None) -> int:
-    """Where a buffer begins."""
+    """The address of a buffer."""
     return LOWEST if buffer is None else int(buffer.address)
 
 
@@ -39,15 +39,15 @@ def read_bits(positions: Longs) -> Bits:
 
 
 def packed(valid: Bits) -> pa.Buffer:
-    """Eight bits to a byte, as Arrow keeps them."""
+    """Bits packed into bytes, as Arrow stores them."""
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
 def copied(starts: Longs, lengths: Longs) -> pa.Buffer:
     """The bytes at each start, one run after the other.
 
-    For `take`, every second value of one long array is a run, and those between are the gaps, which may
-    be of negative length: they are never looked at.
+    To `take`, the memory is one long array whose every second value is a run. Those between are gaps, possibly of
+    negative length, which are never read.
     """
     total = int(lengths.sum())
     if not total:
@@ -55,7 +55,7 @@ def copied(starts: Longs, lengths: Longs) -> pa.Buffer:
     bounds = np.empty(2 * len(starts) + 1, dtype=np.int64)
     np.subtract(starts, LOWEST, out=bounds[:-1:2])
     np.add(bounds[:-1:2], lengths, out=bounds[1::2])
-    bounds[-1] = bounds[0] + 2 * total  # from the first and last, `take` guesses how much to reserve: exactly this
+    bounds[-1] = bounds[0] + 2 * total  # `take` reserves memory by the first and last offset: exactly this
     values = pa.Array.from_buffers(pa.large_binary(), 2 * len(starts), [None, pa.py_buffer(bounds), _MEMORY])
     chosen = np.arange(0, 2 * len(starts), 2, dtype=np.int64)
     indices = pa.Array.from_buffers(pa.int64(), len(chosen), [None, pa.py_buffer(chosen)])

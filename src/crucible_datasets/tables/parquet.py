@@ -1,4 +1,4 @@
-"""`ParquetTable`: Parquet files read where they are. Nothing is written, and nothing decoded before it is needed."""
+"""`ParquetTable`: Parquet files read in place. Nothing is converted, and row groups are decoded on demand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ALL = slice(None)
 
 
 class ParquetSource:
-    """The row groups of some files, or a run of them, shared by all tables over them."""
+    """The row groups of some files, or a range of them, shared by all tables over them."""
 
     def __init__(self, parts: Sequence[ParquetPart], features: Features, run: slice = _ALL) -> None:
         self.parts, self.features, self.run = parts, features, run
@@ -63,7 +63,7 @@ class ParquetSource:
         return bisect_right(self.starts, row) - 1
 
     def head(self, rows: range, names: Names) -> ArrowTable | None:
-        """The first rows of a group that was not touched before, if all rows asked for are among them."""
+        """The first rows of a group that was not read before, if all requested rows are among them."""
         if not self.groups:
             return None
         home = self.home(rows.start)
@@ -83,7 +83,7 @@ class ParquetSource:
         return found
 
     def _decode_ahead(self, home: int, names: Names) -> None:
-        """Decode the group after this one beside what is going on, if both fit into the budget."""
+        """Decode the next group in the background, if both fit into the budget."""
         if home + 1 >= len(self.groups) or self.groups[home + 1].is_ready(names):
             return
         if self._ahead is not None and self._ahead.is_alive():
@@ -95,7 +95,7 @@ class ParquetSource:
         self._ahead.start()
 
     def gathered(self, rows: Indices, names: Names) -> pa.Table:
-        """Scattered rows, in their order."""
+        """Scattered rows, in the given order."""
         homes = np.searchsorted(self.first_rows, rows, side="right") - 1
         used: list[int] = np.unique(homes).tolist()
         missing = [self.groups[home] for home in used if not self.groups[home].is_ready(names)]
@@ -107,7 +107,7 @@ class ParquetSource:
 
             with ThreadPoolExecutor(min(len(missing), os.cpu_count() or 1)) as pool:
                 list(pool.map(lambda group: group.table(names, in_one_piece=True).num_rows, missing))
-        # One group after the other, so that no two of them have to be in memory.
+        # One group at a time, so that no two of them have to be in memory.
         return scattered(
             rows,
             self.starts,
@@ -118,7 +118,7 @@ class ParquetSource:
         tables = [self.groups[home].table(names, in_one_piece=True) for home in used]
         batches = [batch for table in tables for batch in table.batches]
         starts = [0, *accumulate(batch.num_rows for batch in batches)]
-        # Only the groups in use are put under each other, so rows move to where their group then begins.
+        # Only the groups in use are stacked, so row numbers are shifted to where their group begins in the stack.
         moves = np.zeros(len(self.groups), dtype=np.int64)
         moves[used] = np.cumsum([0, *(table.num_rows for table in tables[:-1])]) - self.first_rows[used]
         return pa.Table.from_batches(gather(batches, starts, rows + moves[homes]), tables[0].schema)
@@ -128,14 +128,14 @@ def _decoded_quietly(group: RowGroup, names: Names) -> None:
     try:
         group.table(names)
     except (DatasetsError, OSError):
-        return  # Whoever reads the group gets the error.
+        return  # the error is raised again when the group is read
 
 
 _sources: WeakValueDictionary[Any, ParquetSource] = WeakValueDictionary()
 
 
 def _source(parts: Sequence[ParquetPart], features: Features, run: slice = _ALL) -> ParquetSource:
-    """The source over these files, the same one for all that ask with the same features."""
+    """The source over these files, shared by all tables with the same features."""
     key = tuple((part.path, part.identity) for part in parts), str(features), tuple(features), run.start, run.stop
     source = _sources.get(key)
     if source is None:
@@ -145,10 +145,10 @@ def _source(parts: Sequence[ParquetPart], features: Features, run: slice = _ALL)
 
 @dataclass(frozen=True, eq=False)
 class ParquetTable(AsArrow):
-    """Some columns of Parquet files, perhaps under other names. Pickled as a reference to the files."""
+    """Some columns of Parquet files, possibly renamed. Pickled as a reference to the files."""
 
     source: ParquetSource
-    names: Names  # as the files have them
+    names: Names  # as named in the files
     shown: Names
 
     @classmethod
@@ -160,9 +160,9 @@ class ParquetTable(AsArrow):
         on_bad_files: str = "error",
         late: Mapping[str, Callable[[], ParquetPart]] | None = None,
     ) -> ParquetTable:
-        """The rows of all files, in the types that hold them all or in those of `features`.
+        """The rows of all files, with their common types or those of `features`.
 
-        `late` looks at the footers of files that are not at their paths yet.
+        `late` reads the footers of files that are not at their paths yet.
         """
         parts = parts_of([os.path.abspath(path) for path in paths], on_bad_files, late or {})
         found = united(parts)
@@ -179,7 +179,7 @@ class ParquetTable(AsArrow):
 
     @cached_property
     def features(self) -> Features:
-        """What the columns mean."""
+        """The features of the columns."""
         pairs = zip(self.shown, self.names, strict=True)
         return Features({shown: self.source.features[name] for shown, name in pairs})
 
@@ -194,7 +194,7 @@ class ParquetTable(AsArrow):
 
     @cached_property
     def nbytes(self) -> int:
-        """About how many bytes the columns decode to, as the footers say."""
+        """The approximate decoded size of the columns in bytes, according to the footers."""
         return sum(group.size(self.names) for group in self.source.groups)
 
     @property
@@ -203,13 +203,13 @@ class ParquetTable(AsArrow):
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What changes when the content does: the files with their sizes and times, the columns and their types."""
+        """An identity of the content: the files with their sizes and times, the columns and their types."""
         files = tuple((part.path, part.identity) for part in self.source.parts)
         return "parquet", files, self.names, self.shown, str(self.features)
 
     @property
     def table(self) -> pa.Table:
-        """All rows, read."""
+        """All rows, as an Arrow table."""
         return self.read(range(self.num_rows))
 
     @cached_property
@@ -256,7 +256,7 @@ class ParquetTable(AsArrow):
         return ParquetTable(self.source, self.names, tuple(columns))
 
     def at_source(self, rows: Rows) -> tuple[ParquetTable, Rows] | None:
-        """The row groups that hold these rows, which ascend, and the rows in them; None if some are on this disk."""
+        """The row groups that hold these ascending rows, and the rows in them; None if some are local."""
         first, last = self.source.home(int(rows[0])), self.source.home(int(rows[-1]))
         groups = self.source.groups[first : last + 1]
         parts = [part.at_source for part in dict.fromkeys(group.part for group in groups)]
@@ -280,8 +280,8 @@ class ParquetTable(AsArrow):
     def matching_rows(self, filters: Filters) -> Rows:
         """The rows that match.
 
-        Row groups are ruled out by their statistics; of the others only the filter's columns are read.
-        Filters see the values as the files have them, and may look at columns that the table does not show.
+        Row groups are excluded by their statistics; of the others only the filter's columns are read. Filters see the
+        values as stored in the files, and may use columns that the table does not show.
         """
         wanted = clauses_of(filters) if is_written_out(filters) else filters
         source = _source(self.source.parts, united(self.source.parts))
@@ -295,14 +295,14 @@ class ParquetTable(AsArrow):
         return tightest(np.concatenate(found)) if found else range(0)
 
     def groups_left(self, wanted: Clauses | pc.Expression) -> list[bool]:
-        """Whether each row group may hold rows that match, to judge by its statistics.
+        """Whether each row group may hold matching rows, judging by its statistics.
 
-        The names are those that the table shows; what looks at other columns is not judged.
+        Names are those of the table's columns; conditions on other columns are not evaluated.
         """
         in_files = dict(zip(self.shown, self.names, strict=True))
         if not isinstance(wanted, list):
             names = tuple(columns_of(wanted, list(self.shown)))
-            # An expression cannot be told that a column has another name in the files.
+            # The columns of an expression cannot be renamed to those of the files.
             known = names and all(in_files[name] == name for name in names)
             return _groups_left(self.source, wanted, names) if known else [True] * len(self.source.groups)
         clauses = [[(in_files[name], *rest) for name, *rest in clause if name in in_files] for clause in wanted]
@@ -310,9 +310,9 @@ class ParquetTable(AsArrow):
 
 
 def _looked_at(wanted: Clauses | pc.Expression, available: list[str]) -> Names:
-    """The columns that filters look at."""
+    """The columns that filters use."""
     if not isinstance(wanted, list):
-        # A filter may look at no column at all; a table of no columns would have no rows.
+        # A filter may use no column at all, and a table without columns has no rows.
         return tuple(columns_of(wanted, available)) or tuple(available[:1])
     names = tuple(dict.fromkeys(name for clause in wanted for name, *_ in clause))
     for name in names:
@@ -322,17 +322,17 @@ def _looked_at(wanted: Clauses | pc.Expression, available: list[str]) -> Names:
 
 
 def _groups_left(source: ParquetSource, wanted: Clauses | pc.Expression, names: Names) -> list[bool]:
-    """Whether the statistics of each group leave room for rows that match."""
+    """Whether each group may hold matching rows, according to its statistics."""
     left = {id(part): groups_left_in(part, source.features, wanted, names) for part in source.parts}
     return [group.index in left[id(group.part)] for group in source.groups]
 
 
 def groups_left_in(part: ParquetPart, features: Features, wanted: Clauses | pc.Expression, names: Names) -> set[int]:
-    """The groups of one file whose statistics leave room for rows that match, when it is read as `features`."""
+    """The groups of one file that may hold matching rows, if it is read as `features`."""
     everything = set(range(part.metadata.num_row_groups))
     if not part.has_sound_footer:
         return everything
-    # Statistics are of the values in the file, which may be cast to hold those of all files.
+    # Statistics are about the values in the file, which may be cast to the common type of all files.
     alike = {name for name in names if part.features.get(name) == features[name]}
     if isinstance(wanted, list):
         clauses = [[condition for condition in clause if condition[0] in alike] for clause in wanted]
@@ -346,10 +346,10 @@ def groups_left_in(part: ParquetPart, features: Features, wanted: Clauses | pc.E
 
 
 def _is_judged_rightly(expression: pc.Expression, fields: Sequence[pa.Field]) -> bool:
-    """Whether Arrow may be trusted to rule groups out for this expression.
+    """Whether Arrow can safely exclude groups for this expression.
 
-    Statistics do not count NaN, and Arrow does not know: in a group of 5.0 and NaN it takes `x != 5` or `is_nan(x)` for
-    impossible. Where floats are only compared, NaN never matches anyway.
+    Statistics ignore NaN, but Arrow does not consider that: for a group of 5.0 and NaN it takes `x != 5` or `is_nan(x)`
+    to be impossible. If floats are only compared, NaN never matches anyway.
     """
     if not any(pa.types.is_floating(field.type) for field in fields):
         return True
@@ -358,12 +358,12 @@ def _is_judged_rightly(expression: pc.Expression, fields: Sequence[pa.Field]) ->
 
 
 def _met(table: pa.Table, wanted: Clauses | pc.Expression) -> Indices:
-    """The places of the rows that match."""
+    """The positions of the matching rows."""
     if isinstance(wanted, list):
         try:
             return true_rows(mask_of(table, wanted))
         except pa.ArrowException:
-            # Expressions know more ways to compare values of different types, or say what is wrong.
+            # Expressions can compare more combinations of types, or raise a clear error.
             wanted = expression_of(wanted)
     with applied(wanted):
         numbered = table.append_column("", as_arrow(np.arange(table.num_rows)))
@@ -371,14 +371,14 @@ def _met(table: pa.Table, wanted: Clauses | pc.Expression) -> Indices:
 
 
 def _of_parts(parts: Sequence[ParquetPart], features: Features, run: slice, names: Names, shown: Names) -> ParquetTable:
-    """A table of files that are elsewhere, whose footers have travelled with it."""
+    """A table of remote files, unpickled with their footers."""
     return ParquetTable(_source(parts, features, run), names, shown)
 
 
 def _reopened(
     identities: Sequence[tuple[str, Identity]], features: Features, names: Names, shown: Names
 ) -> ParquetTable:
-    """A table in another process than the one that opened it."""
+    """A table unpickled in another process."""
     key = tuple(identities), str(features), tuple(features), None, None
     source = _sources.get(key)
     if source is None:

@@ -1,4 +1,4 @@
-"""Tables as other machines read them: what lies at a source is named, everything else goes along as rows."""
+"""Tables in a form that other machines can read: remote files by reference, everything else as rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Portable = tuple[Table, Rows]
 
 @dataclass(frozen=True)
 class Journey:
-    """Where tables go: whether files of this machine are found there, and what becomes of rows that go along."""
+    """The target: whether it shares our file system, and how rows are prepared for it."""
 
     sees_files: bool
     ship: Callable[[pa.Table], pa.Table]
 
     def of(self, table: Table, rows: Rows) -> Portable:
-        """A table that can be read there, and where these rows are in it."""
+        """A table that can be read there, and the positions of these rows in it."""
         if not self._is_found(table):
             return _Shipped(self.ship(table.read(rows))), range(len(rows))
         if isinstance(table, SideBySide):
@@ -35,12 +35,12 @@ class Journey:
             return SideBySide(parts, table.names), range(len(rows))
         if isinstance(table, ArrowTable):
             return table, rows
-        # Of rows in no order each worker would read the whole of a file, for a few rows of every part.
+        # For unordered rows each worker would read whole files for a few rows.
         found = self._in_order(table, rows) if _is_ascending(rows) else None
         return found or (_Shipped(self.ship(table.read(rows))), range(len(rows)))
 
     def _is_found(self, table: Table) -> bool:
-        """Whether some of a table can be read there without this machine."""
+        """Whether part of a table can be read there directly."""
         if isinstance(table, SideBySide):
             return any(self._is_found(part) for part, _ in table.parts)
         if isinstance(table, Stacked):
@@ -58,7 +58,7 @@ class Journey:
         return table, rows
 
     def _stacked(self, table: Stacked, rows: Rows) -> Portable:
-        """The tables that hold some of the rows, one under the other again."""
+        """The tables that hold some of the rows, stacked."""
         found, places, before = list[Table](), [], 0
         for part, start, stop in zip(table.tables, table.starts, table.starts[1:], strict=False):
             if len(inside := _between(rows, start, stop)):
@@ -70,7 +70,7 @@ class Journey:
 
 
 def seams(view: View) -> list[int]:
-    """The rows of a view at which it is best cut: where row groups begin that are read from a source, if it has any."""
+    """The best rows at which to split a view: where remote row groups begin, if it has any."""
     table, rows = view.table, view.rows
     if isinstance(table, SideBySide):
         table, own = max(table.parts, key=lambda part: part[0].nbytes)
@@ -87,7 +87,7 @@ def _is_elsewhere(table: Table) -> bool:
 
 
 def _between(rows: Rows, start: int, stop: int) -> Rows:
-    """Those of the rows that a table from `start` on holds, as it counts them."""
+    """The rows that fall into a table that begins at row `start`, relative to it."""
     if isinstance(rows, range):
         return range(max(rows.start, start) - start, max(min(rows.stop, stop), start) - start)
     first, last = np.searchsorted(rows, [start, stop])
@@ -99,7 +99,7 @@ def _is_ascending(rows: Rows) -> bool:
 
 
 class _Shipped(ArrowTable):
-    """Rows that travel as one Arrow stream: of a slice, only what it shows."""
+    """Rows that are pickled as one Arrow stream: of a slice, only its own bytes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         sink = pa.BufferOutputStream()

@@ -1,4 +1,4 @@
-"""Which rows of a table need not be read, because the statistics of their Parquet row groups rule them out."""
+"""Rows that need not be read, because the statistics of their Parquet row groups exclude them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Wanted = Clauses | Any  # clauses, or an expression of pyarrow
 
 
 def rows_left(table: Table, rows: Rows, wanted: Wanted) -> list[Rows]:
-    """The places, among `rows`, of those that may match: runs where the rows lie side by side, else one array."""
+    """The positions in `rows` of those that may match: ranges if the rows are contiguous, else one array."""
     mask = _mask(table, rows, wanted)
     if mask is None:
         return [range(len(rows))]
@@ -46,7 +46,7 @@ def _mask(table: Table, rows: Rows, wanted: Wanted) -> npt.NDArray[np.bool_] | N
 
 
 def _pieces(table: Table, wanted: Wanted) -> tuple[list[int], Sequence[bool]]:
-    """Where each piece of a table starts, and whether it may hold rows that match."""
+    """Where each part of a table starts, and whether it may hold matching rows."""
     if isinstance(table, ParquetTable):
         return table.source.starts[:-1], table.groups_left(wanted)
     if not isinstance(table, Stacked):

@@ -1,8 +1,7 @@
-"""Row groups of Parquet files: decoded when they are touched, and only the columns asked for.
+"""Row groups of Parquet files, decoded on access, and only the requested columns.
 
-What is decoded stays in memory as long as the budget allows. A column that was decoded
-before and had to go is decoded once more, this time onto the disk, where it stays: no
-row group is decoded more than twice, in whatever order its rows are read.
+Decoded columns stay in memory as long as the budget allows. A column that was evicted is decoded a second time, to a
+memory-mapped file on disk, where it stays. So no row group is decoded more than twice, in whatever order rows are read.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _locks: list[threading.Lock] = []
 
 
 def _new_locks() -> None:
-    # A forked process starts with free locks: the threads that held them are not there any more.
+    # A forked process starts with free locks: the threads that held them do not exist there.
     _locks[:] = [threading.Lock() for _ in range(64)]
 
 
@@ -49,14 +48,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def identity_of(path: str) -> Identity:
-    """What changes when a file is written to or replaced."""
+    """The identity of a file, which changes when it is modified or replaced."""
     facts = os.stat(path)
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 @dataclass(frozen=True, eq=False)
 class ParquetPart:
-    """One Parquet file of a table, as its footer says. It is open only while it is read."""
+    """One Parquet file of a table, with its footer. It is open only while it is read."""
 
     path: str
     identity: Identity
@@ -64,7 +63,7 @@ class ParquetPart:
     features: Features
 
     def batches(self, group: int, names: Sequence[str], batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Some columns of a row group, as the file has them."""
+        """Some columns of a row group, as stored in the file."""
         with self.opened() as source:
             yield from decoded(source, self.path, self.metadata, group, names, batch_size)
 
@@ -75,18 +74,18 @@ class ParquetPart:
 
     @property
     def at_source(self) -> RemotePart | None:
-        """The file as other machines read it too; None when it is on this disk."""
+        """The file in a form that other machines can read; None if it is local."""
         return None
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
-        """What Arrow reads the file from: its path."""
+        """The source for Arrow's reader: the path."""
         self.require_same()
         yield self.path
 
     @cached_property
     def has_sound_footer(self) -> bool:
-        """Whether Arrow may be asked about the statistics of the file."""
+        """Whether Arrow can safely read the file's statistics."""
         with self.opened() as source:
             return is_sound(source, self.metadata)
 
@@ -102,7 +101,7 @@ class ParquetPart:
 
 @dataclass(frozen=True, eq=False)
 class RemotePart(ParquetPart):
-    """A Parquet file that is elsewhere, and read there."""
+    """A remote Parquet file."""
 
     open: Callable[[], BinaryIO]
 
@@ -117,7 +116,7 @@ class RemotePart(ParquetPart):
 
 
 class RowGroup:
-    """One row group, and as much of it as is decoded now."""
+    """One row group, and the columns of it that are decoded now."""
 
     __slots__ = (
         "__weakref__",
@@ -147,15 +146,15 @@ class RowGroup:
         self.part, self.index, self.num_rows = part, index, num_rows
         self.features, self.schema = features, schema
         self.used = 0
-        self._row_bytes = row_bytes  # what a row of each column took in the groups of this table
+        self._row_bytes = row_bytes  # bytes per row of each column, from groups decoded before
         self._columns: dict[str, pa.ChunkedArray] = {}  # in memory, within the budget
-        self._spilled: dict[str, pa.ChunkedArray] = {}  # on the disk
+        self._spilled: dict[str, pa.ChunkedArray] = {}  # on disk
         self._tables: dict[Names, ArrowTable] = {}
         self._head: tuple[Names, ArrowTable] | None = None
         self._decoded: set[str] = set()
 
     def release(self) -> None:
-        """Release what is in memory; those who are reading it keep it until they are done."""
+        """Release what is in memory; current readers keep it until they are done."""
         self._columns, self._tables, self._head = {}, {}, None
 
     def is_ready(self, names: Names) -> bool:
@@ -164,18 +163,18 @@ class RowGroup:
 
     @property
     def is_spilled(self) -> bool:
-        """Whether some of it lies on the disk."""
+        """Whether some of it is on disk."""
         return bool(self._spilled)
 
     def size(self, names: Names) -> int:
-        """About how many bytes these columns decode to: as in the groups decoded before, else as the footer says."""
+        """The approximate decoded size of these columns: judging by groups decoded before, else by the footer."""
         if self._row_bytes.keys() >= {*names}:
             return int(self.num_rows * sum(self._row_bytes[name] for name in names))
         layout = Layout.of(self.part.metadata, self.index, names)
         return max(int(self.num_rows * layout.row_bytes), layout.least)
 
     def head(self, names: Names, stop: int) -> ArrowTable | None:
-        """The first rows, up to `stop` at least, if they can be had for less than the whole group."""
+        """The first rows, at least up to `stop`, if they cost less than decoding the whole group."""
         head = self._head
         if head is not None and head[0] == names and stop <= head[1].num_rows:
             return head[1]
@@ -189,8 +188,8 @@ class RowGroup:
     def table(self, names: Names, in_one_piece: bool = False, spill: bool = False) -> ArrowTable:
         """These columns of all rows.
 
-        `in_one_piece` when scattered rows will be taken from it; `spill` when memory that is
-        free is all that may be used, because other groups are needed as much as this one.
+        `in_one_piece` if scattered rows will be taken from it; `spill` if it must not evict other groups, because they
+        are needed as well.
         """
         self.used = tick()
         if self._spilled:
@@ -249,7 +248,7 @@ class RowGroup:
         return columns
 
     def _keep(self, columns: dict[str, pa.ChunkedArray]) -> None:
-        # Never changed in place: others read it without a lock.
+        # Replaced, never changed: it is read without a lock.
         self._columns = {**self._columns, **columns}
 
     def _spill(self, batches: Iterator[pa.RecordBatch], names: Names) -> pa.Table | None:
@@ -268,7 +267,7 @@ class RowGroup:
         return tuple(name for name in names if name in self.part.features)
 
     def _batches(self, names: Names, batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Decode these columns to the types that all files have in common."""
+        """Decode these columns to the common types of all files."""
         present = self._in_file(names)
         if not present:
             yield self._cast(pa.table({}), names, self.num_rows)
@@ -292,7 +291,7 @@ class RowGroup:
 
 
 def _drained(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, each released after its use."""
+    """The batches, each released after use."""
     batches.reverse()
     while batches:
         yield batches.pop()

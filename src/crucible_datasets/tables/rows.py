@@ -1,7 +1,7 @@
-"""Which rows of a table a view shows: a `range` when they lie side by side, else an index array.
+"""The row indices of a view: a `range` if contiguous, else an index array.
 
-Rows compose at once, so a chain of selections costs one array and never a chain of
-look-ups. A `range` here always has step 1.
+Indices are composed eagerly, so a chain of selections costs one array, not a chain of look-ups. A `range` here always
+has step 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def compose(outer: Rows, inner: Rows) -> Rows:
 
 
 def is_whole(rows: Rows, num_rows: int) -> bool:
-    """Whether these are all rows of a table, in place."""
+    """Whether these are all rows of a table, in order."""
     return isinstance(rows, range) and rows == range(num_rows)
 
 
@@ -45,7 +45,7 @@ def as_array(rows: Rows) -> npt.NDArray[np.int64]:
 
 def as_arrow(indices: npt.NDArray[np.int64]) -> pa.Int64Array:
     """An index array for Arrow, over the same memory."""
-    # `pa.array` would import pandas, which takes longer than many a whole program.
+    # `pa.array` would import pandas, which is slow.
     held = np.ascontiguousarray(indices, dtype=np.int64)
     return pa.Array.from_buffers(pa.int64(), len(held), [None, pa.py_buffer(held)])
 
@@ -62,14 +62,14 @@ def inverse(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def true_rows(mask: pa.ChunkedArray | pa.BooleanArray) -> npt.NDArray[np.int64]:
-    """The places where a mask is true, neither false nor null."""
+    """The positions where a mask is true, neither false nor null."""
     chunks = mask.chunks if isinstance(mask, pa.ChunkedArray) else [mask]
     starts = accumulate(map(len, chunks), initial=0)
     return np.concatenate([_NONE, *(_true_places(chunk) + start for chunk, start in zip(chunks, starts, strict=False))])
 
 
 def _true_places(mask: pa.BooleanArray) -> npt.NDArray[np.int64]:
-    # `to_numpy` would import pandas as well, and kernels of Arrow begin with fresh pages.
+    # `to_numpy` would import pandas too, and Arrow's kernels allocate fresh pages.
     there, true = mask.buffers()
     bits = _unpacked(true, mask)
     return np.flatnonzero(bits if there is None else bits & _unpacked(there, mask))
@@ -81,7 +81,7 @@ def _unpacked(bits: pa.Buffer, mask: pa.BooleanArray) -> npt.NDArray[np.uint8]:
 
 
 def tightest(indices: npt.NDArray[np.int64]) -> Rows:
-    """A range when the indices lie side by side, else the indices."""
+    """A range if the indices are contiguous, else the indices."""
     if len(indices) == 0:
         return range(0)
     first, last = int(indices[0]), int(indices[-1])
@@ -95,7 +95,7 @@ def _lie_side_by_side(indices: npt.NDArray[np.int64]) -> bool:
 
 
 def shared_out(count: int, num_shards: int, index: int, contiguous: bool = True) -> range:
-    """Which of `count` things fall to one of `num_shards`: a run of them (the first runs are longer), or every n-th."""
+    """Which of `count` items belong to one of `num_shards`: contiguous ones (the first are longer), or every n-th."""
     if not contiguous:
         return range(index, count, num_shards)
     size, longer = divmod(count, num_shards)
@@ -104,7 +104,7 @@ def shared_out(count: int, num_shards: int, index: int, contiguous: bool = True)
 
 
 def chosen(indices: Iterable[Any], num_rows: int) -> Rows:
-    """What a user passed to `select`, checked against the number of rows."""
+    """The argument of `select`, checked against the number of rows."""
     if isinstance(indices, range) and indices.step == 1 and len(indices):
         _check(indices.start, num_rows)
         _check(indices.stop - 1, num_rows)
@@ -134,7 +134,7 @@ def _integers(indices: Iterable[Any]) -> npt.NDArray[np.int64]:
 
 
 class RowNumbersError(DatasetsError, TypeError, ValueError, IndexError):
-    """Rows were named by something else than integers, or by integers that no row can have."""
+    """Rows were selected by something other than a flat sequence of integers."""
 
     def message(self, dtype: str, dimensions: int) -> str:
         self.dtype, self.dimensions = dtype, dimensions

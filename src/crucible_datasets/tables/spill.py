@@ -1,7 +1,6 @@
-"""Decoded data that memory has no room for: Arrow on the disk, memory-mapped.
+"""Decoded data that does not fit into memory: Arrow on disk, memory-mapped.
 
-The file has no name, or loses it at once: when the process ends, however it ends, the
-space is free again and there is nothing to clean up.
+The file is unlinked from the start, so its space is freed when the process ends, in whatever way.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _touched = 0
 
 
 def spilled(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
-    """The same rows over a memory-mapped file. Takes one batch after the other."""
+    """The same rows over a memory-mapped file, written batch by batch."""
     with nameless_file() as file:
         with pa.ipc.new_stream(file, schema) as writer:
             for batch in _joined(batches):
@@ -38,22 +37,22 @@ def spilled(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
 
 
 def touched(size: int) -> None:
-    """Take note that so many bytes of spilled data may now lie in memory, and let go of all when they are too many.
+    """Count bytes of spilled data that may now be resident, and release all pages if there are too many.
 
-    Pages that were read count as memory of the process until they are given back; they are read again from
-    the file when they are needed.
+    Pages that were read count as memory of the process until they are released; then they are read again from the file
+    when needed.
     """
     global _touched
     _touched += size
     if _touched > max(BUDGET.limit // 2, _LEAST_TOUCHED):
         _touched = 0
         for mapping in list(_mappings):
-            with suppress(AttributeError, ValueError, OSError):  # not everywhere, and not of a closed one
+            with suppress(AttributeError, ValueError, OSError):  # not available everywhere, nor for closed maps
                 mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def nameless_file() -> IO[bytes]:
-    """A new file that goes with its last holder."""
+    """A new unlinked file, whose space is freed with its last reference."""
     return tempfile.TemporaryFile(dir=_folder(), prefix="spill-")
 
 
@@ -72,7 +71,7 @@ def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _folder() -> str:
-    # Not the system's temporary folder, which often lies in memory.
+    # Not the system's temporary folder, which is often in memory.
     folder = config.SPILL_FOLDER or os.path.join(config.HF_DATASETS_CACHE, "spill")
     os.makedirs(folder, exist_ok=True)
     return os.fspath(folder)

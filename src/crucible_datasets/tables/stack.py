@@ -1,4 +1,4 @@
-"""Tables of the same columns, one under the other."""
+"""Tables with the same columns, stacked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crucible_datasets.tables.table import ArrowTable, AsArrow, SideBySide, Tabl
 
 
 def stacked(tables: Sequence[Table]) -> Table:
-    """The rows of all tables. Arrow tables share their buffers; what is not in memory is not read."""
+    """The rows of all tables. Arrow tables share their buffers; others are not read."""
     if any(is_read_late(table) for table in tables):
         return Stacked(tuple(part for table in tables for part in _parts(table)))
     files = tuple(dict.fromkeys(file for table in tables for file in table.files))
@@ -26,13 +26,13 @@ def stacked(tables: Sequence[Table]) -> Table:
 
 
 def with_null_row(table: Table) -> Table:
-    """The table with one more row, of nulls, at its end."""
+    """The table with a row of nulls appended."""
     nulls = pa.table({field.name: pa.nulls(1, field.type) for field in table.schema})
     return stacked([table, ArrowTable(nulls)])
 
 
 def is_read_late(table: Table) -> bool:
-    """Whether reading a table costs more than finding the rows in memory."""
+    """Whether reading a table takes more than looking up rows in memory."""
     if isinstance(table, SideBySide):
         return any(is_read_late(part) for part, _ in table.parts)
     return not isinstance(table, ArrowTable)
@@ -40,7 +40,7 @@ def is_read_late(table: Table) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Stacked(AsArrow):
-    """The rows of several tables, each of them read only when its rows are."""
+    """The rows of several tables, each read on demand."""
 
     tables: tuple[Table, ...]
 
@@ -67,7 +67,7 @@ class Stacked(AsArrow):
 
     @property
     def table(self) -> pa.Table:
-        """All rows, read."""
+        """All rows, as an Arrow table."""
         return self.read(range(self.num_rows))
 
     def read(self, rows: Rows, columns: Sequence[str] | None = None) -> pa.Table:
@@ -100,7 +100,7 @@ class Stacked(AsArrow):
 def scattered(
     rows: npt.NDArray[np.int64], starts: Sequence[int], read: Callable[[int, npt.NDArray[np.int64]], pa.Table]
 ) -> pa.Table:
-    """Scattered rows of several tables in their order: `read` is asked once for each table, for all rows it holds."""
+    """Scattered rows of several tables, in order: `read` is called once per table, for all of its rows."""
     homes = np.searchsorted(np.asarray(starts[:-1]), rows, side="right") - 1
     order = np.argsort(homes, kind="stable")
     used, begins = np.unique(homes[order], return_index=True)
@@ -121,5 +121,5 @@ def _held(table: Table) -> pa.Table:
 
 
 def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:
-    # Rebuilt from their columns, all of them nullable: one file may say "not null" and another not.
+    # Rebuilt with nullable columns, since files may differ in "not null".
     return pa.concat_tables([pa.table(dict(zip(table.column_names, table.columns, strict=True))) for table in tables])

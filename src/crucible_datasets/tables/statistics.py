@@ -1,7 +1,7 @@
-"""What the footers of Parquet files say about conditions: which row groups cannot hold a row that meets them.
+"""Pruning by the statistics in Parquet footers: which row groups cannot hold a row that meets a condition.
 
 Conditions are clauses: a list of lists of `(column, operator, value)`. Within a list all must hold; one of the lists
-must. Only comparisons that every engine understands alike are judged; whatever else is asked might match.
+must. Only comparisons that all engines define alike are evaluated; anything else may match.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def groups_left(metadata: Any, clauses: Clauses) -> set[int]:
 
 
 def _flat_leaves(metadata: Any) -> dict[str, int]:
-    """The place of each column that is not nested, by its name."""
+    """The index of each column that is not nested, by name."""
     paths = [metadata.schema.column(index).path for index in range(metadata.num_columns)]
     flat = [metadata.schema.column(index).max_repetition_level == 0 for index in range(len(paths))]
     return {path: index for index, path in enumerate(paths) if flat[index] and paths.count(path) == 1}
@@ -56,14 +56,14 @@ def _ruled_out(group: Any, leaf: int, operator: str, value: Any) -> bool:
     if found is None or not found.has_min_max:
         return False
     low, high = found.min, found.max
-    # float32 is compared after a cast that differs from engine to engine.
+    # Engines cast float32 differently before comparing.
     if type(low) is float and column.physical_type != "DOUBLE":
         return False
     return _outside(operator, value, low, high)
 
 
 def _outside(operator: str, value: Any, low: Any, high: Any) -> bool:
-    """Whether no number from `low` to `high` compares so; False where types differ or a NaN is involved."""
+    """Whether the comparison is false for all numbers from `low` to `high`; False if types differ or for NaN."""
     if operator == "in":
         return all(_outside("=", one, low, high) for one in value)
     if not _alike(value, low):
@@ -79,12 +79,12 @@ def _outside(operator: str, value: Any, low: Any, high: Any) -> bool:
             return bool(high <= value)
         case ">=":
             return bool(high < value)
-    # Values that are not in the statistics, such as NaN, differ from every other.
+    # Values outside the statistics, such as NaN, are unequal to all others.
     return False
 
 
 def _alike(value: Any, bound: Any) -> bool:
     if type(bound) is float:
-        # A larger integer is rounded before it is compared with floats.
+        # Larger integers are rounded before comparison with floats.
         return type(value) is float or (type(value) is int and abs(value) <= 1 << 53)
     return type(value) is type(bound) and type(bound) in _COMPARABLE

@@ -1,8 +1,7 @@
-"""Arrow data that rows are read from: in memory, memory-mapped, or columns side by side.
+"""`Table`: Arrow data from which rows are read, in memory, memory-mapped, or as columns of several tables.
 
-A table holds storage types and knows nothing of features or views. `read` gives any
-rows of any columns as a `pa.Table`; `row` gives one row as Python values without
-building a table for it.
+A table holds storage types and knows nothing of features or views. `read` returns any rows of any columns as a
+`pa.Table`; `row` returns one row as Python values without building a table.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Identities = tuple[tuple[int, ...], ...]
 
 
 def identities(files: Sequence[str]) -> Identities:
-    """What tells files from others that take their place; empty when one of them is gone."""
+    """The identities of files, which differ if they are replaced; empty if one is missing."""
     try:
         facts = [os.stat(file) for file in files]
     except FileNotFoundError:
@@ -34,7 +33,7 @@ def identities(files: Sequence[str]) -> Identities:
 
 
 class Table(Protocol):
-    """What a view needs of the data under it."""
+    """The interface of the data under a view."""
 
     @property
     def schema(self) -> pa.Schema: ...
@@ -60,7 +59,7 @@ class Table(Protocol):
 
 
 class AsArrow:
-    """Answers to all that a `pa.Table` answers to, so that `Dataset.data` is used as one."""
+    """Delegates to a `pa.Table`, so that `Dataset.data` can be used as one."""
 
     if not TYPE_CHECKING:
 
@@ -80,9 +79,8 @@ class AsArrow:
 class ArrowTable(AsArrow):
     """A `pa.Table`, in memory or over memory-mapped files.
 
-    `physical` is set while the table is all rows of its files: the names its columns have
-    there. Such a table is pickled as a reference to the files, as long as they are the files
-    it was mapped from: `mapped_from` tells when others have taken their place.
+    `physical` is set if the table consists of all rows of its files: the names of its columns there. Such a table is
+    pickled as a reference to the files, unless they were replaced since it was mapped, which `mapped_from` shows.
     """
 
     table: pa.Table
@@ -112,7 +110,7 @@ class ArrowTable(AsArrow):
 
     @cached_property
     def batches(self) -> list[pa.RecordBatch]:
-        """The table as record batches, cut where any column is cut."""
+        """The table as record batches, split at the chunk boundaries of all columns."""
         return [batch for batch in self.table.to_batches() if batch.num_rows]
 
     @cached_property
@@ -125,7 +123,7 @@ class ArrowTable(AsArrow):
 
     @cached_property
     def _arrays(self) -> dict[int, dict[str, pa.Array]]:
-        return {}  # by batch, for those of which a row was asked for
+        return {}  # by batch, for batches that were read row by row
 
     def _arrays_of(self, which: int) -> dict[str, pa.Array]:
         arrays = self._arrays.get(which)
@@ -200,7 +198,7 @@ class SideBySide(AsArrow):
 
     @property
     def table(self) -> pa.Table:
-        """All rows, read."""
+        """All rows, as an Arrow table."""
         return self.read(range(self.num_rows))
 
     @property

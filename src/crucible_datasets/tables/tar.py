@@ -1,4 +1,4 @@
-"""`TarTable`: a tar archive of samples read where it is. A row costs the bytes of its own files, and no others."""
+"""`TarTable`: a tar archive of samples read in place. Reading a row reads only its own files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TEXT = Value("string")
 
 
 def features_of(index: Index) -> Features:
-    """What the columns of an archive are. As Hugging Face `datasets` has it, a single sample begins with its key."""
+    """The features of an archive. As in Hugging Face `datasets`, a single sample begins with its key."""
     about = {KEY: _TEXT, URL: _TEXT}
     found = {name: fixed_feature(name) or index.features[name] for name in index.extensions if name not in about}
     return Features({**about, **found} if index.num_rows == 1 else {**found, **about})
@@ -45,12 +45,12 @@ def features_of(index: Index) -> Features:
 
 @dataclass(frozen=True, eq=False)
 class TarTable:
-    """Some columns of an archive, perhaps under other names. Those that the archive lacks are null."""
+    """Some columns of an archive, possibly renamed. Those that the archive lacks are null."""
 
     archive: Archive
     index: Index
-    known: Features  # of all columns, as the archive names them
-    names: Names  # as the archive has them
+    known: Features  # of all columns, as named in the archive
+    names: Names  # as named in the archive
     shown: Names
 
     @classmethod
@@ -63,7 +63,7 @@ class TarTable:
 
     @cached_property
     def features(self) -> Features:
-        """What the columns mean."""
+        """The features of the columns."""
         return Features({shown: self.known[name] for shown, name in zip(self.shown, self.names, strict=True)})
 
     @cached_property
@@ -86,7 +86,7 @@ class TarTable:
 
     @property
     def table(self) -> pa.Table:
-        """All rows, read."""
+        """All rows, as an Arrow table."""
         return self.read(range(self.num_rows))
 
     def read(self, rows: Rows, columns: Sequence[str] | None = None) -> pa.Table:
@@ -123,13 +123,13 @@ class TarTable:
 
     @cached_property
     def _as_they_are(self) -> frozenset[str]:
-        """The columns that hold the bytes of files as the archive does."""
+        """The columns that hold the bytes of files as they are."""
         files = self.index.files.items()
         alike = [name for name, each in files if each.gaps is None and is_stored_as_it_is(name) and name in self.known]
         return frozenset(name for name in alike if self.known[name] == fixed_feature(name))
 
     def _cut(self, rows: Longs, names: Names) -> Iterator[Longs]:
-        """The rows in parts none of whose columns outgrows its offsets."""
+        """The rows in parts, so that no column exceeds its offsets."""
         found = [self.index.files[name].sizes[rows] for name in names if name in self.index.files]
         if not found:
             yield rows
@@ -169,18 +169,18 @@ class TarTable:
         return pa.Array.from_buffers(storage_type(self.known[name]), len(rows), [valid], children=[held, paths])
 
     def _decoded(self, name: str, contents: Sequence[bytes | None], paths: Sequence[str | None]) -> pa.ChunkedArray:
-        """What files hold, as the column's feature says."""
+        """The decoded content of files, as the column's feature."""
         feature, place = self.known[name], self.archive.name
         found, kind = column(name, contents, paths, place)
         if kind == feature:
             return found
-        # A cast to Json would read text as JSON, which the text in a JSON file is not.
+        # A cast to Json would parse the text, but a string in a JSON file is already parsed.
         if any_leaf(feature, (Json,)) and fixed_feature(name) is None:
             return encoded_exactly(values(name, contents, paths, place), feature, name)
         return cast_column(chunked(found), feature, name)
 
     def _sizes(self, name: str, files: Files, rows: Longs) -> tuple[Longs, npt.NDArray[np.bool_]]:
-        """How long the files are, 0 where there is none, and whether there are."""
+        """The lengths of the files, 0 where there is none, and whether each exists."""
         sizes = files.sizes[rows]
         self._require_short(name, int(sizes.max(initial=0)))
         return np.maximum(sizes, 0), sizes >= 0
@@ -203,7 +203,7 @@ class TarTable:
         return [None if stored is None else self._filled(name, files, row, stored) for row, stored in pairs]
 
     def _filled(self, name: str, files: Files, row: int, stored: bytes) -> bytes:
-        """The content of a file with its gaps."""
+        """The content of a sparse file with its gaps filled."""
         gaps = files.runs(row)
         if gaps is None:
             return stored
@@ -211,7 +211,7 @@ class TarTable:
         return filled(stored, gaps[1], gaps[0])
 
     def _paths(self, name: str, rows: Longs) -> pa.Array:
-        """What the files are called in the archive."""
+        """The names of the files in the archive."""
         return pc.binary_join_element_wise(self.index.keys.take(as_arrow(rows)), name, ".")
 
     @cached_property

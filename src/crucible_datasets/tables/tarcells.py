@@ -1,4 +1,4 @@
-"""One file of a sample → the value that a row shows, without an Arrow array in between where the two are the same."""
+"""One file of a sample → the value that a row shows, without Arrow where the result is the same."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _LARGEST = 1 << 63
 
 
 class UnsureError(Exception):
-    """The value may not be what Arrow would make of it."""
+    """The value may differ from what Arrow would give."""
 
 
 def cell_maker(extension: str, feature: Any) -> Callable[[bytes], Any] | None:
-    """What gives the value of a file from its content; None where Arrow has to be asked."""
+    """A function from the content of a file to its value; None if Arrow is needed."""
     fixed = fixed_feature(extension)
     if extension.lower().endswith("gz") or (fixed is not None and fixed != feature):
         return None
@@ -57,7 +57,7 @@ def _value(extension: str, content: bytes) -> Any:
 
 
 def exactly(value: Any, feature: Any) -> Any:
-    """A value that a column of the feature gives back as it is, with None for the fields it lacks.
+    """A value that a column of the feature would return unchanged, with None for missing fields.
 
     >>> exactly({"a": 1}, {"a": Value("int64"), "b": Value("string")})
     {'a': 1, 'b': None}

@@ -1,4 +1,4 @@
-"""The bytes of members of tar archives, wherever these are: mapped into memory on this disk, ranges elsewhere."""
+"""The bytes of members of tar archives: memory-mapped if local, by range requests if remote."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from crucible_datasets.tables.memory import copied
 from crucible_datasets.tables.rowgroups import Identity, identity_of
 
 Longs = npt.NDArray[np.int64]
-_MOST_MAPPED = 128  # each holds a descriptor, of which a process often has 1,024
-_NEAR = 64 << 10  # bytes between two ranges that are fetched rather than asked for twice
+_MOST_MAPPED = 128  # each holds a file descriptor, of which a process often has 1,024
+_NEAR = 64 << 10  # smaller gaps between ranges are fetched too, to save a request
 _AT_A_TIME = 8
 _MUCH = 1 << 17  # bytes
 
 
 class Archive(Protocol):
-    """An archive whose bytes can be had in any order."""
+    """An archive with random access."""
 
     @property
     def name(self) -> str: ...
     @property
     def path(self) -> str | None:
-        """Where it is on this disk; None if it is elsewhere."""
+        """Its local path; None if it is remote."""
 
     def piece(self, offset: int, size: int) -> bytes:
         """The bytes of one member."""
 
     def pieces(self, offsets: Longs, sizes: Longs) -> pa.Buffer:
-        """The bytes of several members, one behind the other."""
+        """The bytes of several members, concatenated."""
 
     def let_go(self, start: int, stop: int) -> None:
         """Free the memory of bytes that were read; the system may still cache them."""
@@ -49,19 +49,19 @@ class Archive(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LocalArchive:
-    """An archive on this disk, mapped while it is among those last used."""
+    """A local archive, mapped while it is among those used last."""
 
     path: str
     identity: Identity
     name: str
-    end: int  # behind the last byte that is asked for
+    end: int  # after the last requested byte
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LocalArchive, (self.path, self.identity, self.name, self.end)
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from other archives, also from others that were at its path."""
+        """Its identity, which differs from that of other files at the same path."""
         return self.path, self.identity
 
     def piece(self, offset: int, size: int) -> bytes:
@@ -79,7 +79,7 @@ class LocalArchive:
 
     def _mapped(self) -> mmap.mmap:
         found = _MAPPED.get(self)
-        if found.size() < self.end:  # Reading what a file has lost would end the process.
+        if found.size() < self.end:  # Reading beyond the end of a truncated file would kill the process.
             raise _changed(self.name)
         return found
 
@@ -100,7 +100,7 @@ class _Mapped:
             if found is None:
                 found = self._held[archive.key] = _map(archive)
                 while len(self._held) > _MOST_MAPPED:
-                    self._held.popitem(last=False)  # it is closed when the last reader is done
+                    self._held.popitem(last=False)  # closed when the last reader is done
             else:
                 self._held.move_to_end(archive.key)
             return found
@@ -123,11 +123,11 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True)
 class RemoteArchive:
-    """An archive that is elsewhere: only the ranges that are asked for are fetched."""
+    """A remote archive: only the requested ranges are fetched."""
 
     open: Callable[[], BinaryIO]
     name: str
-    require_same: Callable[[], None]  # raises if it is not the archive any more that was indexed
+    require_same: Callable[[], None]  # raises if the archive has changed since it was indexed
 
     @property
     def path(self) -> str | None:
@@ -144,7 +144,7 @@ class RemoteArchive:
             shares = [runs[start::_AT_A_TIME] for start in range(min(_AT_A_TIME, len(runs)))]
             with ThreadPoolExecutor(len(shares)) as pool:
                 found = {start: data for part in pool.map(self._fetched, shares) for start, data in part.items()}
-        self._require_same()  # after the bytes came: those before a change are good
+        self._require_same()  # after reading: bytes from before a change are valid
         begins = np.array(sorted(found))
         homes = np.searchsorted(begins, offsets, side="right") - 1
         places = zip(begins[homes].tolist(), offsets.tolist(), sizes.tolist(), strict=True)
@@ -187,7 +187,7 @@ def _changed(name: str) -> FileFormatError:
 
 
 def _runs(offsets: Longs, sizes: Longs) -> Iterator[tuple[int, int]]:
-    """The ranges that hold all members, those that lie near each other as one."""
+    """The ranges that hold all members, with neighbouring ones merged."""
     order = np.argsort(offsets, kind="stable")
     starts, stops = offsets[order], np.maximum.accumulate((offsets + sizes)[order])
     which = np.cumsum(np.concatenate([[0], starts[1:] - stops[:-1] > _NEAR]))

@@ -1,4 +1,4 @@
-"""The index of an archive: made in one pass, kept in the cache under the identity of the file, mapped from there."""
+"""The index of a tar archive: built in one pass, cached under the identity of the file, and memory-mapped."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from crucible_datasets.formats.webdataset.samples import RawSample, grouped
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.writing import Segment, united_all
 
-# Part of every key: raised when the same archive would be given another index than before.
+# Part of every key: incremented when the index of the same archive changes.
 _VERSION = 1
 _FILE = "index.arrow"
-_BLOCK = 1000  # samples whose contents are looked at together
-MIXED_TYPES = "use_json"  # as the format does it where nobody says otherwise
+_BLOCK = 1000  # samples whose contents are examined together
+MIXED_TYPES = "use_json"  # the default of the format
 
 
 def index_of(stream: BinaryIO, name: str) -> tuple[Index, FileFormatError | None]:
-    """The index of all whole samples, and what is wrong behind them, if anything is.
+    """The index of all complete samples, and the error after them, if any.
 
-    Only the headers are read, and the files whose type their contents tell.
+    Only headers are read, and files whose type depends on their content.
     """
     found, kinds = Indexing(name), list[Segment]()
     block: list[RawSample] = []
@@ -47,13 +47,13 @@ def index_of(stream: BinaryIO, name: str) -> tuple[Index, FileFormatError | None
     return found.index(count, united_all(kinds, MIXED_TYPES)), broken
 
 
-@lru_cache(maxsize=1000)  # names of an archive, however many there are
+@lru_cache(maxsize=1000)  # of the whole archive
 def _tells_its_type(extension: str) -> bool:
     return fixed_feature(extension) is None
 
 
 def _kinds(block: Sequence[RawSample], name: str) -> Features:
-    """The features of the files that tell them."""
+    """The features of files whose type depends on their content."""
     kinds: dict[str, Any] = {}
     for extension in dict.fromkeys(each for sample in block for each in sample.files if _tells_its_type(each)):
         contents = [sample.files.get(extension) for sample in block]
@@ -62,17 +62,17 @@ def _kinds(block: Sequence[RawSample], name: str) -> Features:
 
 
 def key_of(identity: Sequence[str | int]) -> str:
-    """What the index of a file is kept under."""
+    """The cache key of the index of a file."""
     return f"tar-{Hasher.hash((_VERSION, tuple(identity)))}"
 
 
 def store(folder: str, index: Index) -> None:
-    """Put an index into a folder."""
+    """Write an index to a folder."""
     table = index.stored()
     with pa.OSFile(os.path.join(folder, _FILE), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
 
 
 def stored_in(folder: str) -> Index:
-    """The index in a folder, mapped."""
+    """The index in a folder, memory-mapped."""
     return Index.of(open_table(os.path.join(folder, _FILE), trusted=True))

@@ -23,10 +23,9 @@ from crucible_datasets.tables.table import ArrowTable, SideBySide, Table, identi
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Some rows of a table, what its columns mean, and how they are shown.
+    """Some rows of a table, the features of its columns, and the format in which they are shown.
 
-    `features` names the columns in the table's order. A view is a value: operations
-    make another one and share the table.
+    `features` has the table's columns, in order. A view is a value: operations return another one and share the table.
     """
 
     table: Table
@@ -36,11 +35,11 @@ class View:
     info: DatasetInfo = field(default_factory=DatasetInfo)
     split: NamedSplit | None = None
     format: Format = PYTHON
-    media_roots: Roots | None = None  # the folders that media in the data of others may lead into
+    media_roots: Roots | None = None  # the folders that media paths in the data may point into
 
     @property
     def readable(self) -> Features:
-        """The features to read values with."""
+        """The features for reading values, with media restricted to `media_roots`."""
         return within(self.features, self.media_roots)
 
     @classmethod
@@ -53,7 +52,7 @@ class View:
         return cls(held, range(held.num_rows), features, fingerprint, **more)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Row numbers are most of what a shuffled view sends to another process: half as many bytes where they fit.
+        # Row indices are most of a pickled shuffled view: half as many bytes if they fit into 32 bits.
         if isinstance(self.rows, range) or self.table.num_rows > np.iinfo(np.int32).max:
             return self.__dict__
         return {**self.__dict__, "rows": self.rows.astype(np.int32)}
@@ -70,7 +69,7 @@ class View:
         return list(self.features)
 
     def require(self, names: Iterable[str]) -> None:
-        """Raise an error for the first of the names that is no column."""
+        """Raise an error for the first name that is not a column."""
         for name in names:
             if not isinstance(name, str) or name not in self.features:
                 raise ColumnNotFoundError(name, self.column_names)
@@ -85,7 +84,7 @@ class View:
         return self.read(columns=[name]).column(0)
 
     def moved(self, rows: Rows, operation: str, fingerprint: str | None = None) -> View:
-        """The view that shows `rows` of this one."""
+        """The view of these `rows` of this view."""
         after = Fingerprint.fixed(fingerprint) if fingerprint else self.fingerprint.derive(operation, rows=rows)
         return replace(self, rows=compose(self.rows, rows), fingerprint=after)
 
@@ -99,7 +98,7 @@ class View:
         return replace(self, table=table, rows=range(len(self)), features=features, fingerprint=fingerprint)
 
     def parts(self, columns: Sequence[str]) -> tuple[tuple[Table, Rows], ...]:
-        """These columns as tables with the rows this view shows of each; never nested."""
+        """These columns as tables, each with the rows that this view shows of it; never nested."""
         if not columns:
             return ()
         table = self.table.select(columns)

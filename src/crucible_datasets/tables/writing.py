@@ -1,9 +1,8 @@
-"""Batches whose type may grow → Arrow files of one type.
+"""Batches of varying schema → Arrow files of one schema.
 
-A batch of a type that the ones before cannot hold opens another segment, and at the end
-all segments become the one type that holds them all: the type of a column does not
-depend on which rows came first. Each segment remembers where its rows came from, so a
-conflict can name both places.
+A batch whose types do not fit the current segment starts another one. At the end all segments are cast to their common
+schema, so the type of a column does not depend on the order of rows. Each segment records where its rows came from, so
+that a conflict can name both origins.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from crucible_datasets.tables.files import open_table
 
 @dataclass
 class Segment:
-    """An Arrow file, the type its rows have, and where they came from."""
+    """An Arrow file, its features, and where its rows came from."""
 
     path: str
     features: Features
@@ -45,7 +44,7 @@ class Segment:
 
 
 class TypedWriter:
-    """Writes batches to segment files `{prefix}-0.segment`, …; a new one whenever the type must grow."""
+    """Writes batches to segment files `{prefix}-0.segment`, …; a new one whenever the types must widen."""
 
     def __init__(self, prefix: str, on_mixed_types: str | None = None) -> None:
         self.prefix, self.on_mixed_types = prefix, on_mixed_types
@@ -80,14 +79,14 @@ class TypedWriter:
 
 
 def _are_alike(found: Features, wanted: Features) -> bool:
-    """Whether a table of the one is a table of the other as it is; plain values need no second look."""
+    """Whether a table with one set of features can be used as one with the other without a cast."""
     return list(found.items()) == list(wanted.items()) and all(map(is_plain, found.values()))
 
 
 def settle(
     folder: str, segments: Sequence[Segment], features: Features | None = None, on_mixed_types: str | None = None
 ) -> tuple[list[str], Features]:
-    """Give all segments one type and their final names `data-00000-of-0000N.arrow` in `folder`."""
+    """Cast all segments to one schema and give them their final names `data-00000-of-0000N.arrow` in `folder`."""
     final = features or united_all(segments, on_mixed_types)
     if not segments:
         segments = [_empty(os.path.join(folder, "empty"), final)]
@@ -111,7 +110,7 @@ def naming_origin(origin: object) -> Iterator[None]:
 
 
 def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None) -> Features:
-    """The features that hold the rows of every segment."""
+    """The common features of all segments."""
     whole = Segment("", Features())
     for segment in segments:
         whole = Segment("", united(whole, segment, on_mixed_types), segment.origin)
@@ -119,7 +118,7 @@ def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None) -
 
 
 def united(left: Segment, right: Segment, on_mixed_types: str | None = None) -> Features:
-    """The features that hold the rows of both, or an error that names both origins."""
+    """The common features of both; the error for a conflict names both origins."""
     if not left.features:
         return right.features
     features = dict(left.features)
@@ -133,7 +132,7 @@ def united(left: Segment, right: Segment, on_mixed_types: str | None = None) -> 
 
 
 def as_features(table: pa.Table, found: Features, wanted: Features, on_mixed_types: str | None = None) -> pa.Table:
-    """A table of the features `found` as storage of the features `wanted`; columns it lacks are null."""
+    """A table with the features `found`, cast to `wanted`; missing columns are null."""
     return pa.table(
         {
             name: _as_feature(table[name], found[name], kind, name, on_mixed_types)
@@ -147,8 +146,8 @@ def as_features(table: pa.Table, found: Features, wanted: Features, on_mixed_typ
 def _as_feature(
     column: pa.ChunkedArray, found: Any, wanted: Any, name: str, on_mixed_types: str | None
 ) -> pa.ChunkedArray:
-    # A cast to Json reads text as JSON. Where types were united instead, values are meant as they are: the text "2"
-    # stays text. And what is Json already is no text: a cast of its list would quote every item once more.
+    # A cast to Json parses text as JSON. If types were united instead, values stay as they are: "2" stays text.
+    # And what is Json already is not text: a cast of its list would quote every item again.
     is_meant_as_it_is = on_mixed_types is not None or any_leaf(found, (Json,))
     if found != wanted and is_meant_as_it_is and any_leaf(wanted, (Json,)):
         decode = decoder(found)
@@ -163,7 +162,7 @@ def _empty(path: str, features: Features) -> Segment:
 
 
 def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: str | None) -> None:
-    # Features are equal in any order of columns and fields; their types are not.
+    # Features compare equal in any order of columns and fields; Arrow types do not.
     if segment.features == final and segment.features.type == final.type:
         os.rename(segment.path, target)
         return

@@ -18,7 +18,7 @@ from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.executors.base import Advance, Executor, Once, Task
 from crucible_datasets.executors.failures import opened_error, packed_error
 from crucible_datasets.forking import cached_property
-from crucible_datasets.internal_api import carried
+from crucible_datasets.internal_api import portable
 
 # Parts for each worker: one that dies loses one of them. Of answers that are asked for, each may cost a lot.
 _PARTS_EACH, _PARTS_OF_CALLS_EACH = 4, 16
@@ -70,7 +70,7 @@ class Part:
     sees_files: bool
 
     def __getstate__(self) -> dict[str, Any]:
-        dataset = carried(self.samples.dataset, self.sees_files)
+        dataset = portable(self.samples.dataset, self.sees_files)
         return {**vars(self), "samples": Samples(dataset, self.samples.name)}
 
     def __call__(self, rank: int | None, advance: Advance) -> Sent:

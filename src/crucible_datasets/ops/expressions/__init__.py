@@ -20,7 +20,7 @@ def filtered(view: View, function: Any, **given: Any) -> View:
 
 
 def mapped(view: View, function: Any, **given: Any) -> View:
-    """The view with columns that expressions give; `given` are the other arguments of `map`."""
+    """The view with columns computed by expressions; `given` are the other arguments of `map`."""
     from crucible_datasets.ops.expressions import apply
 
     return apply.mapped(view, function, **given)

@@ -25,7 +25,7 @@ from crucible_datasets.tables.stack import is_read_late
 from crucible_datasets.tables.table import side_by_side
 from crucible_datasets.tables.view import View
 
-# What only a function can use. All of them are off when they are false or empty.
+# Arguments that only functions can use. False or empty values mean that they are not used.
 _FOR_FUNCTIONS = (
     "with_indices",
     "with_rank",
@@ -70,7 +70,7 @@ def _condition(expression: Any) -> Engine:
 
 
 def _true_places(engine: Engine, schema: pa.Schema, scan: Scan) -> Any:
-    """When the rows that are kept were read."""
+    """The positions, in reading order, of the rows that are kept."""
     found, done = [np.zeros(0, dtype=np.int64)], 0
     for table in engine.computed(schema, scan):
         if table.num_columns != 1 or table.schema.field(0).type not in (pa.bool_(), pa.null()):

@@ -39,10 +39,10 @@ class ArrowEngine:
             yield plain_table(self._projected(table, schema, names))
 
     def _names(self, schema: pa.Schema) -> list[str]:
-        """The columns that the expressions look at."""
+        """The columns that the expressions use."""
         seen = {name for expression in self._expressions.values() for name in columns_of(expression, schema.names)}
         names = [name for name in schema.names if name in seen]
-        # The text has the names in it, but not only as names: which ones are needed shows when they are missing.
+        # An expression's text contains column names, but not only those: which are needed shows when they are missing.
         doubtful = [name for name in names if not _stands_alone(name, _QUOTED.sub("", self.text))]
         for name in doubtful if len(names) > 1 else []:
             fewer = [other for other in names if other != name]
@@ -72,5 +72,5 @@ def _project(table: pa.Table, expressions: Mapping[str, Any]) -> pa.Table:
 
     source = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
     options = acero.ProjectNodeOptions(list(expressions.values()), list(expressions))
-    # Threads would be free to give the batches in any order.
+    # With threads the order of batches is undefined.
     return acero.Declaration("project", options, inputs=[source]).to_table(use_threads=False)

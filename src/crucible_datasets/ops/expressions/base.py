@@ -1,4 +1,4 @@
-"""What an engine is: it computes columns from the columns of a view."""
+"""`Engine`: computes columns from the columns of a view."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Read = Callable[[Sequence[str]], Iterable[pa.Table]]
 class Engine(Protocol):
     """Some expressions of one kind."""
 
-    text: str  # how errors call them
-    row_by_row: bool  # whether a result depends on its own row only
+    text: str  # their name in error messages
+    row_by_row: bool  # whether each result depends only on its own row
 
     @property
     def identity(self) -> Any:
-        """What tells them from others, the same in every process."""
+        """An identity for fingerprints, the same in every process."""
 
     def wanted(self, schema: pa.Schema) -> Wanted | None:
-        """What rows must meet for the first expression to be true, as far as statistics can tell."""
+        """Conditions that rows must meet for the first expression to be true, for pruning by statistics."""
 
     def computed(self, schema: pa.Schema, read: Read) -> Iterator[pa.Table]:
-        """The results, a column for each expression and a row for each that `read` gives.
+        """The results: a column for each expression, a row for each row of `read`.
 
-        `read` gives the rows of the columns it is asked for; `schema` is that of all columns.
+        `read(columns)` reads the rows with these columns; `schema` is that of all columns.
         """
 
 
@@ -43,7 +43,7 @@ def first_line(error: BaseException) -> str:
 
 
 def plainer(arrow: pa.DataType) -> pa.DataType:
-    """A type as the library holds it: engines like large and view types where plain ones do."""
+    """The type that tables of this library use: engines may return large or view types instead."""
     if pa.types.is_large_string(arrow) or arrow == pa.string_view():
         return pa.string()
     if pa.types.is_large_binary(arrow) or arrow == pa.binary_view():

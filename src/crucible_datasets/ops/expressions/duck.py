@@ -1,8 +1,8 @@
 """DuckDB over views: their rows stream in as Arrow when a query asks for them, and the results stream out.
 
-A session reads no file, no network address, no extension and no Python variable: a query sees the tables it is given,
-and nothing else. Sessions share one empty database in memory, since making one takes 20 ms. Nothing but SELECT is run
-in it, and the tables of a session are known to its own connection only.
+A session can access no file, network address, extension or Python variable: a query sees the given tables and nothing
+else. Sessions share one empty in-memory database, since creating one takes 20 ms. Only SELECT is run in it, and the
+tables of a session are visible to its own connection only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _let_go() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A process that is forked off has the database, but not its threads, and would wait for them at its end.
+    # A forked process has the database without its threads, and would wait for them at exit.
     os.register_at_fork(before=_let_go)
 
 
@@ -53,9 +53,9 @@ def version() -> str:
 
 
 class Stream:
-    """A view as a table of DuckDB: each scan reads it anew, and only the columns that the query needs.
+    """A view as a table of DuckDB: each scan reads it again, and only the columns that the query needs.
 
-    The other columns are there, since their names have a meaning (`* exclude (a)`), but full of nulls.
+    The other columns exist, since queries may refer to their names (`* exclude (a)`), but are null.
     """
 
     def __init__(self, schema: pa.Schema, read: Read) -> None:
@@ -83,7 +83,7 @@ class Stream:
         except GeneratorExit:  # DuckDB has stopped for a reason of its own
             raise
         except BaseException as error:
-            # DuckDB passes on the text of an error, and not the error.
+            # DuckDB passes on the message of an error, not the error.
             self.error = error
             raise
 
@@ -104,25 +104,25 @@ def _widened(arrow: pa.DataType) -> pa.DataType:
 def _require_different(names: Sequence[str]) -> None:
     seen: dict[bytes, str] = {}
     for name in names:
-        # DuckDB takes no notice of the case of ASCII letters.
+        # DuckDB ignores the case of ASCII letters.
         before = seen.setdefault(name.encode().lower(), name)
         if before != name:
             raise ColumnNamesError([before, name], names, "SQL cannot tell them apart, rename one")
 
 
 class Session:
-    """A connection, the tables that are registered with it, and the text that errors call the query by."""
+    """A connection, the tables registered with it, and the query's text for error messages."""
 
     def __init__(self, connection: Any, tables: Mapping[str, Stream], text: str) -> None:
         self._connection, self._tables, self._text = connection, tables, text
         with self.errors():
-            # The bar would stand among what the program prints.
+            # Its progress bar would mix with the program's output.
             connection.execute("set enable_progress_bar = false").fetchall()
             for name, table in tables.items():
                 connection.register(name, table)
 
     def parsed(self, query: str) -> Any:
-        """The syntax tree of the one SELECT statement that the query is."""
+        """The syntax tree of the query, which must be a single SELECT statement."""
         with self.errors():
             ((text,),) = self._connection.execute("select json_serialize_sql(?)", [query]).fetchall()
         tree = json.loads(text)
@@ -133,7 +133,7 @@ class Session:
         return tree["statements"][0]["node"]
 
     def planned(self, query: str) -> list[str]:
-        """The operators that the query runs; from now on, tables are read only in the columns that it needs."""
+        """The operators of the query's plan; from now on, only the columns that it needs are read."""
         with self.errors():
             ((_, text),) = self._connection.sql(f"explain (format json) {query}").fetchall()
         nodes = list(_nodes(json.loads(text)))
@@ -142,7 +142,7 @@ class Session:
         return [node["name"] for node in nodes]
 
     def results(self, query: str) -> Iterator[pa.Table]:
-        """The rows that the query gives, at least one table, perhaps empty."""
+        """The rows of the result: at least one table, possibly empty."""
         with self.errors():
             relation = self._connection.sql(query)
             huge = [place for place, kind in enumerate(relation.types) if str(kind) in ("HUGEINT", "UHUGEINT")]
@@ -155,13 +155,13 @@ class Session:
         if len(set(table.column_names)) < table.num_columns:
             raise ColumnNamesError(table.column_names, table.column_names, "each result needs a name of its own")
         for place in huge:
-            # Sums of integers have 128 bits, for which Arrow has only decimals.
+            # Sums of integers have 128 bits, which Arrow can represent only as decimals.
             numbers = table.column(place).cast(pa.int64())
             table = table.set_column(place, table.column_names[place], numbers)
         return plain_table(table)
 
     def refuse(self, reason: object) -> None:
-        """Say what is wrong with the query."""
+        """Raise an error about the query."""
         raise ExpressionError(self._text, self._types(), reason)
 
     def _types(self) -> dict[str, object]:
@@ -202,7 +202,7 @@ def _nodes(plan: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _needed(nodes: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """The columns that the scans of a plan project, as a whole or some fields of them; all where it does not tell."""
+    """The columns that the scans of a plan read, whole or in part; all if the plan does not say."""
     found: set[str] = set()
     for node in nodes:
         if node["name"].endswith("ARROW_SCAN"):
@@ -213,5 +213,5 @@ def _needed(nodes: Iterable[Mapping[str, Any]], names: Sequence[str]) -> list[st
 
 
 def _meant(projected: str, names: Sequence[str]) -> list[str]:
-    """The columns that may be meant: a plan calls the field `b` of `a` as it would call a column `a.b`."""
+    """The columns that a name may refer to: plans write the field `b` of `a` like a column `a.b`."""
     return [name for name in names if projected == name or projected.startswith(f"{name}.")]

@@ -1,4 +1,4 @@
-"""What is an expression, and of which kind. It imports nothing, since every `map` and `filter` asks."""
+"""Recognising expressions. It imports nothing heavy, since every `map` and `filter` calls it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def is_expression(given: Any) -> bool:
-    """Whether something is an expression, and not a function: of pyarrow, of polars, SQL, or several by name."""
+    """Whether something is an expression (pyarrow, polars, SQL, or several by name) rather than a function."""
     if isinstance(given, Mapping):
         return bool(given) and all(map(kind_of, given.values()))
     if isinstance(given, (list, tuple)):
@@ -20,9 +20,9 @@ def kind_of(given: Any) -> str:
     """`"pyarrow"`, `"polars"` or `"sql"`; empty if it is none of them."""
     if isinstance(given, str):
         return "sql"
-    # Who holds an expression has imported the package that it is of.
+    # Whoever has an expression has imported its package.
     for package, name in (("pyarrow.compute", "Expression"), ("polars", "Expr")):
-        # While another thread imports the package, its names are not there yet, and neither are expressions.
+        # While another thread imports the package, neither its names nor expressions exist yet.
         if isinstance(given, getattr(sys.modules.get(package), name, ())):
             return package.partition(".")[0]
     return ""

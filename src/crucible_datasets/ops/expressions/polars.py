@@ -1,4 +1,4 @@
-"""Expressions of polars, such as `pl.col("level") > 3`, and what can be told of them before they run."""
+"""Expressions of polars, such as `pl.col("level") > 3`, and what can be inferred from them before they run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ColumnNotFoundError, ExpressionError
 from crucible_datasets.formats.filters import Clauses
 from crucible_datasets.ops.expressions.base import Read, first_line, plain_table, types_of
-from crucible_datasets.ops.expressions.judged import SWAPPED, condition
+from crucible_datasets.ops.expressions.pruning import SWAPPED, condition
 from crucible_datasets.tables.pruning import Wanted
 from crucible_datasets.tables.statistics import ALWAYS, both, either
 
@@ -54,14 +54,14 @@ class PolarsEngine:
             tables = read(names)
             for table in tables if self.row_by_row else [pa.concat_tables(tables)]:
                 frame = pl.from_arrow(table)
-                # As in polars, one value stands for all rows.
+                # As in polars, a single value is broadcast to all rows.
                 found = frame.with_columns(self._expressions).select(results)
                 yield plain_table(found.to_arrow())
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise ExpressionError(self.text, types_of(schema, names), first_line(error)) from error
 
     def _names(self, schema: pa.Schema) -> list[str]:
-        """The columns that the expressions look at; all where they name several by a pattern."""
+        """The columns that the expressions use; all if they select columns by a pattern."""
         if any(expression.meta.has_multiple_outputs() for expression in self._expressions):
             return list(schema.names)
         names = list(dict.fromkeys(name for one in self._expressions for name in one.meta.root_names()))
@@ -77,7 +77,7 @@ def _parts(expression: Any) -> list[Any]:
 
 
 def _is(expression: Any, function: Any, *parts: Any) -> bool:
-    """Whether an expression is this function of its parts: polars tells the parts, and not what is done to them."""
+    """Whether an expression is this function of its parts: polars exposes the parts, but not the function."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -87,7 +87,7 @@ def _is(expression: Any, function: Any, *parts: Any) -> bool:
 
 
 def _is_row_by_row(expression: Any) -> bool:
-    """Whether an expression is known to look at one row at a time; all others get all rows at once."""
+    """Whether an expression is known to be elementwise; others get all rows at once."""
     if expression.meta.is_column() or expression.meta.is_literal():
         return not expression.meta.has_multiple_outputs()
     parts = _parts(expression)
@@ -113,7 +113,7 @@ def _is_not_null(value: Any) -> Any:
 
 
 def _clauses(expression: Any, schema: pa.Schema) -> Clauses:
-    """What must hold where the expression is true."""
+    """Conditions that hold wherever the expression is true."""
     parts = _parts(expression)
     if len(parts) == 1 and _is(expression, lambda part: part.alias(expression.meta.output_name()), *parts):
         return _clauses(parts[0], schema)

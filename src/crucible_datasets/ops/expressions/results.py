@@ -1,4 +1,4 @@
-"""Computed columns as a table: in memory, or memory-mapped from the cache, where the next run finds them."""
+"""Computed columns as a table: in memory, or memory-mapped from the cache, which later runs reuse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Compute = Callable[[], Iterable[pa.Table]]
 def kept(
     compute: Compute, known: Features, fingerprint: Fingerprint, files: tuple[str, ...], in_memory: bool, fresh: bool
 ) -> View:
-    """What is computed, as a view. It is written to the cache if `files`, the data it comes from, lie on the disk."""
+    """Computed columns as a view, written to the cache if the input consists of `files`."""
     if in_memory or not files or not is_caching_enabled():
         table = pa.concat_tables(compute())
         features = features_of(table.schema, known)
@@ -39,7 +39,7 @@ def kept(
 
 
 def features_of(schema: pa.Schema, known: Mapping[str, Any]) -> Features:
-    """What results mean: a result that has the name and the values of a known column means the same."""
+    """The features of results: a result with the name and the type of a known column has its feature."""
     return Features({field.name: _feature(field, known.get(field.name)) for field in schema})
 
 
@@ -48,7 +48,7 @@ def _feature(field: pa.Field, known: Any) -> Any:
 
 
 def _holds(before: pa.DataType, after: pa.DataType) -> bool:
-    """Whether a column came back as the type it went in as, but for what engines do not keep."""
+    """Whether a column still has its type, apart from what engines do not preserve."""
     if pa.types.is_timestamp(before) and pa.types.is_timestamp(after) and before.tz and after.tz:
         return before.unit == after.unit
     return after in (before, plainer(before))
@@ -59,7 +59,7 @@ def _typed(table: pa.Table, features: Features) -> pa.Table:
 
 
 def _stored_as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    # Arrow 26 makes invalid arrays when it casts lists of nulls to the type that they have.
+    # Arrow 26 makes invalid arrays when it casts lists of nulls to their own type.
     return column if column.type == kind else column.cast(kind)
 
 

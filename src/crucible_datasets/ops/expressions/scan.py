@@ -1,4 +1,4 @@
-"""The rows of a view in the order in which they are cheapest to read, without those that statistics rule out."""
+"""The rows of a view in the cheapest reading order, without those that statistics exclude."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Scan:
             yield from blocks(replace(view, rows=compose(view.rows, run)))
 
     def places(self, kept: Indices) -> Indices:
-        """The places in the view of rows given by when they were read."""
+        """The positions in the view of rows given by their reading order."""
         if len(self._runs) > 1 or not all(isinstance(run, range) and not run.start for run in self._runs):
             kept = np.concatenate([as_array(run) for run in self._runs])[kept]
         if self._inverse is None:

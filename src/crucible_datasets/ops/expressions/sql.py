@@ -11,7 +11,7 @@ import pyarrow as pa
 from crucible_datasets.formats.filters import Clauses
 from crucible_datasets.ops.expressions.base import Read
 from crucible_datasets.ops.expressions.duck import Session, Stream, session, version
-from crucible_datasets.ops.expressions.judged import SWAPPED, condition
+from crucible_datasets.ops.expressions.pruning import SWAPPED, condition
 from crucible_datasets.tables.pruning import Wanted
 from crucible_datasets.tables.statistics import ALWAYS, both, either
 
@@ -29,7 +29,7 @@ _frames: dict[str, Any] = {}
 
 
 class SqlEngine:
-    """SQL over one row at a time: texts by the names of their results, or one text that names them itself."""
+    """Row-by-row SQL: expressions by the names of their results, or one text with `as` names."""
 
     row_by_row = True
 
@@ -37,7 +37,7 @@ class SqlEngine:
         self._lists = [texts] if isinstance(texts, str) else list(texts.values())
         self._names_itself = isinstance(texts, str)
         self.text = ", ".join(self._lists)
-        # On lines of their own: a comment at the end of a text ends with it.
+        # On separate lines, so that a trailing comment ends with its text.
         named = {} if isinstance(texts, str) else texts
         items = [f"(\n{text}\n) as {_quoted(name)}" for name, text in named.items()] or self._lists
         self._query = f"select {', '.join(items)}\nfrom self"
@@ -58,7 +58,7 @@ class SqlEngine:
             yield from connection.results(self._query)
 
     def _items(self, connection: Session) -> list[Any]:
-        """The syntax trees of the results, once each text is known to be nothing but results."""
+        """The syntax trees of the results; raises if a text contains anything else."""
         found = [connection.parsed(f"select {text}\nfrom self") for text in self._lists]
         items = [item for tree in found for item in tree["select_list"]]
         several = not self._names_itself and len(items) != len(found)
@@ -77,14 +77,14 @@ def _quoted(name: str) -> str:
 
 
 def _bare(connection: Session) -> Any:
-    """The frame of a query that has nothing but results; it is worked out once."""
+    """The syntax tree around the results of a query; computed once."""
     if version() not in _frames:
         _frames[version()] = _frame(connection.parsed("select 0 from self"))
     return _frames[version()]
 
 
 def _frame(tree: Any) -> Any:
-    """A query without its results, and without the places of things in the text."""
+    """The syntax tree of a query without its results and without source positions."""
     if isinstance(tree, dict):
         left_out = ("select_list", "query_location", "query_location_length")
         return {key: _frame(value) for key, value in tree.items() if key not in left_out}
@@ -92,7 +92,7 @@ def _frame(tree: Any) -> Any:
 
 
 def clauses(tree: Any, schema: pa.Schema, qualifiers: tuple[str, ...] = ("self",)) -> Clauses:
-    """What must hold where a condition is true, as far as statistics can tell."""
+    """Conditions that hold wherever an expression is true, for pruning by statistics."""
     match tree:
         case {"type": "CONJUNCTION_AND", "children": children}:
             found = ALWAYS
@@ -131,7 +131,7 @@ def _judged(operator: str, of: Any, value: Any, schema: pa.Schema, qualifiers: t
 
 
 def _constant(tree: Any) -> Any:
-    """The Python value of a constant; None for anything that is not judged."""
+    """The Python value of a constant; None for anything unsupported."""
     match tree:
         case {"class": "CONSTANT", "literal": {"kind": "INTEGER", "text": text}}:
             return int(text)

@@ -1,1 +1,1 @@
-"""Functions of users over rows: what they get, how they are called, what becomes of what they return."""
+"""How `map` and `filter` call users' functions: inputs, calls, results and their files."""

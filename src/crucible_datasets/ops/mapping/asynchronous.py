@@ -1,4 +1,4 @@
-"""Coroutine functions: many calls at once, their results in the order of the calls."""
+"""Coroutine functions: many calls run concurrently, with results in the order of the calls."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from crucible_datasets.lazy_imports import LazyModule
 if TYPE_CHECKING:
     import asyncio
 else:
-    asyncio = LazyModule("asyncio")  # few programs call coroutines, and it takes as long to import as a small map
+    asyncio = LazyModule("asyncio")  # rarely needed, and importing it takes as long as a small map
 
 T = TypeVar("T")
 Outcome = tuple[Any, BaseException | None]
 
 
 class Loop:
-    """One event loop for all calls of a shard, so that clients made in it stay usable; made when first needed."""
+    """One event loop for all calls of a shard, so that clients created in it stay usable; created on first use."""
 
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None
@@ -30,7 +30,7 @@ class Loop:
         if self._runner is None:
             self._runner = asyncio.Runner()
             self._thread = ThreadPoolExecutor(1) if _is_running() else None
-        if self._thread is not None:  # a notebook has a loop of its own in this thread
+        if self._thread is not None:  # a notebook already runs a loop in this thread
             return self._thread.submit(self._runner.run, work).result()
         return self._runner.run(work)
 
@@ -45,7 +45,7 @@ class Loop:
 
 
 def is_cancelled(error: BaseException | None) -> bool:
-    """Whether a call was given up because another one failed."""
+    """Whether a call was cancelled because another one failed."""
     return isinstance(error, asyncio.CancelledError)
 
 
@@ -60,7 +60,7 @@ def _is_running() -> bool:
 async def in_order(
     function: Callable[..., Coroutine[Any, Any, Any]], arguments: Iterable[tuple[Any, ...]], stop_at_errors: bool
 ) -> list[Outcome]:
-    """What each call gave or raised. Only so many run at once; after an error that stops them the rest is cancelled."""
+    """The result or error of each call. A limited number run at once; an error that stops the run cancels the rest."""
     free = asyncio.Semaphore(config.MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL)
     failed = asyncio.Event()
     tasks: list[asyncio.Task[Outcome]] = []

@@ -1,4 +1,4 @@
-"""What a function of batches returned → columns."""
+"""The result of a batched function → columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crucible_datasets.ops.mapping.outcomes import Merged, Outcome
 
 
 class Batch(Merged):
-    """The result of a function of batches."""
+    """The result of a batched function."""
 
     def outcome(self, given: Returned) -> Outcome:
         value = given.values[0]
@@ -29,17 +29,17 @@ class Batch(Merged):
             if length != num_rows:
                 raise ColumnLengthError(name, length, num_rows)
         made = {**returned, **changes}
-        for name in {**dict.fromkeys(self._held()), **made}:  # what was set in the batch comes before what was returned
+        for name in {**dict.fromkeys(self._held()), **made}:  # columns set in the batch come before those returned
             if name in made:
                 self.set(name, made[name])
         return self.finished(num_rows)
 
     def _held(self) -> Iterable[str]:
-        """The columns of the batch that was handed out, with those that were set in it."""
+        """The columns of the input batch, including those that the function set in it."""
         return self.block.batch or () if self.block.source.is_python else ()
 
     def _changes(self, batch: LazyBatch | None, returned: Mapping[str, Any]) -> dict[str, Any]:
-        """Columns that were set, or changed in place, in the batch itself."""
+        """Columns that the function set or changed in place in the batch itself."""
         block = self.block
         if not block.source.is_python and batch is None:
             return {}

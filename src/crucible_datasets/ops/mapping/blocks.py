@@ -1,4 +1,4 @@
-"""Runs of rows that are read together, each column only when somebody asks for it."""
+"""Blocks: rows that are read together, each column on first access."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.decoding import is_media
 from crucible_datasets.forking import cached_property
-from crucible_datasets.ops.mapping.ondemand import OnDemand
-from crucible_datasets.ops.mapping.traces import Trace, decoded, trace
+from crucible_datasets.ops.mapping.change_detection import Trace, decoded, trace
+from crucible_datasets.ops.mapping.lazy_media import OnDemand
 from crucible_datasets.outputs.base import Formatter, Output
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.tables.view import View
@@ -22,7 +22,7 @@ from crucible_datasets.tables.view import View
 
 @dataclass(eq=False)
 class Source:
-    """The rows of a view, shown as its format says; it learns which columns are asked for and reads those together."""
+    """The rows of a view in its format; it remembers which columns are accessed and reads those together."""
 
     view: View
     touched: list[str] = field(default_factory=list)
@@ -47,22 +47,22 @@ class Source:
 
     @property
     def is_python(self) -> bool:
-        """Whether values are what Arrow gives, decoded."""
+        """Whether the format is plain Python."""
         return self.output.name == "python"
 
     @property
     def is_lazy(self) -> bool:
-        """Whether rows and batches are dicts that can be filled column by column."""
+        """Whether rows and batches are dicts whose columns can be filled lazily."""
         return self.output.mapping and self.output.name != "custom"
 
     @property
     def merges(self) -> bool:
-        """Whether a returned dict adds to the columns of the input: it does unless the function got a frame."""
+        """Whether a returned dict updates the input's columns: unless the function got a data frame or table."""
         return self.output.mapping
 
     @property
     def shows(self) -> Callable[[Any], Any] | None:
-        """What makes of one decoded value what a row shows; None where the format needs a whole column."""
+        """A function that formats one decoded value; None if the format needs the whole column."""
         if isinstance(self.formatter, TensorFormatter):
             return self.formatter.nested
         return _itself if self.is_python else None
@@ -76,13 +76,13 @@ def _itself(value: Any) -> Any:
 
 
 class Columns(ABC):
-    """Rows that are read together. `written` are those, by their place, that were changed as dicts."""
+    """Rows that are read together. `written` holds those, by index, that the function has changed as dicts."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
         self.written: dict[int, Any] = {}
         self.last_complete: Any = None
-        self.batch: Any = None  # the dict of columns that was handed out, if one was
+        self.batch: Any = None  # the batch that was passed to the function, if any
         self.decoded: dict[str, list[Any]] = {}
         self.columns: dict[str, Any] = {}
 
@@ -91,11 +91,11 @@ class Columns(ABC):
 
     @property
     def is_joined_lazily(self) -> bool:
-        """Whether a row or batch that is joined with a dict is still that row or batch, and no dict like any other."""
+        """Whether `row | dict` is still treated as the row, rather than as an ordinary dict."""
         return True
 
     def values(self, name: str) -> list[Any]:
-        """The values of a column, one for each row, as a row shows them."""
+        """The values of a column as rows show them."""
         found = self.decoded.get(name)
         if found is None:
             found = self.decoded[name] = self._values(name)
@@ -115,7 +115,7 @@ class Columns(ABC):
 
 
 class Block(Columns):
-    """A run of rows of a source."""
+    """Consecutive rows of a source."""
 
     def __init__(self, source: Source, rows: range) -> None:
         super().__init__(source.view.column_names)
@@ -128,7 +128,7 @@ class Block(Columns):
 
     @property
     def is_joined_lazily(self) -> bool:
-        return self.source.is_python  # as in Hugging Face `datasets`, whose other formats hand out plain dicts
+        return self.source.is_python  # as in Hugging Face `datasets`, whose other formats give plain dicts
 
     def stored(self, name: str) -> pa.ChunkedArray:
         """A column as it is stored."""
@@ -161,12 +161,12 @@ class Block(Columns):
 
     def _column(self, name: str) -> Any:
         if self.source.is_python:
-            return self.values(name).copy()  # the function may write into its list
+            return self.values(name).copy()  # the function may modify its list
         only = Features({name: self.source.features[name]})
         return self.source.formatter.batch(pa.table({name: self.stored(name)}), only)[name]
 
     def whole_rows(self) -> Iterator[Any]:
-        """Every row as the format shows it, all columns at once."""
+        """Every row in the format, with all columns."""
         return self.source.formatter.rows(self.source.read(self.rows), self.source.features)
 
     def rows_of_frame(self) -> Iterator[dict[str, Any]]:
@@ -176,5 +176,5 @@ class Block(Columns):
         return (dict(zip(self.names, values, strict=True)) for values in zip(*columns, strict=True))
 
     def whole(self) -> Any:
-        """The block as the format shows a batch."""
+        """The block as a batch in the format."""
         return self.source.formatter.batch(self.source.read(self.rows), self.source.features)

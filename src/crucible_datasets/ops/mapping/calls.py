@@ -1,4 +1,4 @@
-"""How a function is called: on rows or batches, with which arguments, and what happens when it fails."""
+"""Calls of a user's function: on rows or batches, with which arguments, and what happens on errors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
 from crucible_datasets.ops.mapping.blocks import Block
-from crucible_datasets.ops.mapping.collecting import collect
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
-from crucible_datasets.ops.mapping.ondemand import OnDemand
-from crucible_datasets.ops.mapping.whereabouts import tell_where
+from crucible_datasets.ops.mapping.lazy_media import OnDemand
+from crucible_datasets.ops.mapping.user_functions import collect, note_origin
 
 ON_ERROR = ("raise", "skip", "collect")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A row, or a run of rows, that the function failed on."""
+    """A row, or a batch of rows, that the function failed on."""
 
     rows: range
     exception: str
@@ -32,7 +31,7 @@ class Failure:
 
 @dataclass
 class Returned:
-    """What a function gave for a block: one value for each row that it did not fail on, or one for the batch."""
+    """The results for a block: one for each row that did not fail, or one for the batch."""
 
     values: list[Any]
     failed: list[Failure] = field(default_factory=list)
@@ -50,20 +49,20 @@ class Call:
     fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
     on_error: str = "raise"
     split: str | None = None  # passed as the last argument, if there is one
-    rows_as_dicts: bool = False  # whether a row of a frame is a dict of values, as `filter` has it
+    rows_as_dicts: bool = False  # whether a row of a frame is passed as a dict of values, as in `filter`
 
     @property
     def name(self) -> str:
-        """What messages call the function."""
+        """The function's name in messages."""
         return getattr(self.function, "__qualname__", None) or type(self.function).__name__
 
     @cached_property
     def is_async(self) -> bool:
-        """Whether the function gives coroutines."""
+        """Whether the function returns coroutines."""
         return is_async(self.function)
 
     def __call__(self, block: Block, rank: int | None, loop: Loop) -> Returned:
-        """What the function gives for a block."""
+        """The results of the function for a block."""
         if self.batched:
             return self._on_batch(block, rank, loop)
         columns = [*self._arguments(block), *self._extras(block, rank)]
@@ -102,7 +101,7 @@ class Call:
         return partial(function, **self.fn_kwargs) if self.fn_kwargs else function
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels: a worker makes its own object of a class."""
+        """The pickled state: a worker creates its own instance of a callable class."""
         return {name: value for name, value in vars(self).items() if name != "_function"}
 
     def _called(self, function: Callable[..., Any], columns: list[Iterable[Any]], block: Block) -> Returned:
@@ -110,7 +109,7 @@ class Call:
         arguments = [iter(column) for column in columns]
         while True:
             try:
-                # What was appended before an exception stays in the list, so its length tells the row.
+                # The list keeps what was appended before an exception, so its length is the number of the failing row.
                 collect(map(function, *arguments), returned.values)
                 return returned
             except Exception as error:  # noqa: BLE001  (whatever the function raises)
@@ -118,9 +117,9 @@ class Call:
                 self._note(error, range(at, at + 1), block, returned)
 
     def _note(self, error: BaseException, rows: range, block: Block, returned: Returned) -> None:
-        """Raise an error of the function, which then says on which rows it came, or set it aside."""
+        """Raise an error of the function, with a note about its rows, or collect it."""
         if self.on_error == "raise":
-            tell_where(error, self.name, rows, block.names)
+            note_origin(error, self.name, rows, block.names)
             raise error
         told = "".join(traceback.format_exception(error))
         returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", told))
@@ -176,7 +175,7 @@ def _unpacked(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def _on_demand(function: Callable[..., Any], columns: list[Sequence[Any]], place: int) -> Any:
-    """Call a function on the values at a place. One that cannot be decoded counts as an error of the function."""
+    """Call a function on the values at an index. A value that cannot be decoded counts as an error of the function."""
     return function(*[column[place] for column in columns])
 
 

@@ -1,4 +1,4 @@
-"""What a function returned for a block → the columns that it made or changed."""
+"""The results of a function for a block → the columns that it added or changed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from crucible_datasets.features.cast import cast_column
 from crucible_datasets.ops.mapping.batchwise import Batch
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.calls import Returned
+from crucible_datasets.ops.mapping.equality import is_same
 from crucible_datasets.ops.mapping.outcomes import Merge, Outcome
 from crucible_datasets.ops.mapping.rowwise import Rows
-from crucible_datasets.ops.mapping.sameness import is_same
 from crucible_datasets.ops.mapping.tables import as_table, is_frame_type
 from crucible_datasets.ops.mapping.typing import TypedColumn
 
 
 def outcome_of(merge: Merge, block: Block, returned: Returned, batched: bool) -> Outcome:
-    """What a block became."""
+    """The outcome of a block."""
     rows = _rows_left(block, returned)
     if not returned.values:
         return Outcome(0, rows, is_silent=True)
@@ -36,7 +36,7 @@ def outcome_of(merge: Merge, block: Block, returned: Returned, batched: bool) ->
 
 
 def _of_frames(merge: Merge, block: Block, rows: np.ndarray | range, values: list[Any], batched: bool) -> Outcome:
-    """The columns of tables: the result has these and no others."""
+    """The outcome of returned tables: the result has exactly their columns."""
     table, features = as_table(values, batched)
     originals, columns = merge.typing.originals, {}
     for name, feature in features.items():
@@ -56,7 +56,7 @@ def _of_frames(merge: Merge, block: Block, rows: np.ndarray | range, values: lis
 
 
 def _may_share(merge: Merge, block: Block, columns: dict[str, TypedColumn]) -> bool:
-    """Whether a table is the input with columns left out, changed or added at the end, and no type has changed."""
+    """Whether a table is the input with columns removed, changed or appended, but no type changed."""
     originals = merge.typing.originals
     there = [name for name in block.names if name in columns]
     in_place = list(columns)[: len(there)] == there

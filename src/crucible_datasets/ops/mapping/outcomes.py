@@ -1,4 +1,4 @@
-"""What becomes of a block of rows, and what rows and batches have in common when results join what was there."""
+"""`Outcome`: what a block of rows becomes; and how results are merged with the input, for rows and batches alike."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from crucible_datasets.features.encode import recast
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import any_leaf
 from crucible_datasets.ops.mapping.blocks import Block
-from crucible_datasets.ops.mapping.sameness import is_same
-from crucible_datasets.ops.mapping.traces import is_unchanged
+from crucible_datasets.ops.mapping.change_detection import is_unchanged
+from crucible_datasets.ops.mapping.equality import is_same
 from crucible_datasets.ops.mapping.typing import TypedColumn, Typing
 
 NOTHING: Mapping[str, Any] = {}
@@ -24,10 +24,10 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass
 class Outcome:
-    """The columns that a block of rows made or changed, and what became of its rows.
+    """The columns that were added or changed for a block of rows.
 
-    `rows` are those of the input that the columns stand beside, one for one; None when the function made
-    another number of rows. Columns in `gone` are not in the result. A block that is `silent` changes nothing.
+    `rows` are the input rows that the columns correspond to, one to one; None if the function returned another number
+    of rows. Columns in `gone` are not in the result. A `silent` block changes nothing.
     """
 
     num_rows: int
@@ -35,19 +35,19 @@ class Outcome:
     columns: dict[str, TypedColumn] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     is_silent: bool = False
-    is_replaced: bool = False  # whether the result has these columns and no others
+    is_replaced: bool = False  # whether the result has exactly these columns
 
 
 @dataclass(frozen=True)
 class Merge:
-    """How what is returned joins what was there."""
+    """How results are merged with the input."""
 
     typing: Typing
     removed: frozenset[str] = frozenset()
 
 
 class Merged:
-    """What rows and batches have in common: the columns of the input that are kept, changed or gone."""
+    """The part that rows and batches share: which columns of the input are kept, changed or gone."""
 
     def __init__(self, merge: Merge, block: Block, rows: np.ndarray | range) -> None:
         self.merge, self.block, self.rows = merge, block, rows
@@ -56,7 +56,7 @@ class Merged:
         self.columns: dict[str, TypedColumn] = {}
 
     def values(self, name: str) -> list[Any]:
-        """What the rows that are left held when they were given to the function."""
+        """The input values of the rows that did not fail."""
         values = self.block.values(name)
         return values if self.places is None else [values[place] for place in self.places]
 
@@ -65,7 +65,7 @@ class Merged:
         return column if self.places is None else column.take(pa.array(self.places))
 
     def set(self, name: str, values: Any) -> None:
-        """A column that the function returned, unless it is what was there before."""
+        """Set a column that the function returned, unless it equals the input."""
         kept = name in self.block.names and name not in self.merge.removed and self.block.source.merges
         if kept and self.is_as_before(name, values):
             return
@@ -75,7 +75,7 @@ class Merged:
         self.columns[name] = column, feature
 
     def is_as_before(self, name: str, values: Any) -> bool:
-        """Whether values are the very objects that were handed out, and these have not changed since."""
+        """Whether values are identical to those handed out, and unchanged."""
         block = self.block
         if name not in block.decoded or not isinstance(values, list) or self.is_media(name):
             return False
@@ -86,11 +86,11 @@ class Merged:
         return self.places is None and is_unchanged(block.traces[name], values)
 
     def is_media(self, name: str) -> bool:
-        """Whether a column holds pictures or sound: to encode them again costs too much only to look for changes."""
+        """Whether a column holds media, which are too expensive to encode again just to detect changes."""
         return any_leaf(self.merge.typing.originals.get(name), (Media,))
 
     def finished(self, num_rows: int) -> Outcome:
-        """The outcome, with the columns that were not returned as the type that the user wants."""
+        """The outcome, with columns that were not returned cast to the features that the user gave."""
         merge, aligned = self.merge, num_rows == len(self.rows)
         out = self.columns.keys() | self.gone | merge.removed
         untouched = [name for name in self.block.names if name not in out]

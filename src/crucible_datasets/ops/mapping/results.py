@@ -1,4 +1,4 @@
-"""The last part of a call: its result, put together from the parts before it, which then go."""
+"""The last part of a call: its result, assembled from the parts before it, which are then removed."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _RESULT = "result.json"
 _PART = "result"
 
 
-def put_together(work_out: Callable[[str], None], folder: str) -> dict[str, int]:
-    """Have `work_out` write the result, unless an earlier run died right after that; how many rows it has."""
+def assembled(make: Callable[[str], None], folder: str) -> dict[str, int]:
+    """Write the result by `make`, unless an earlier run already has; the number of rows."""
     parts = Parts(folder)
     if parts.found(_PART) is None:
-        work_out(folder)
-    # Only now, because until the result is whole a run that dies would have to do the other parts again.
+        make(folder)
+    # Only now: without a complete result, a run that dies would have to compute the other parts again.
     parts.keep_only(_PART)
     return {"rows": result_in(folder)["num_rows"]}
 
 
 def write_result(folder: str, facts: Mapping[str, Any], files: Sequence[str]) -> None:
-    """Note what there is to know of a result, and the files that belong to it."""
+    """Write the facts about a result, and record the files that belong to it."""
     with open(os.path.join(folder, _RESULT), "w", encoding="utf-8") as file:
         json.dump(dict(facts), file)
     Parts(folder).finish(_PART, [_RESULT, *files], {})
 
 
 def result_in(folder: str) -> dict[str, Any]:
-    """What was noted of a result."""
+    """The facts about a result."""
     with open(os.path.join(folder, _RESULT), encoding="utf-8") as file:
         return dict(json.load(file))

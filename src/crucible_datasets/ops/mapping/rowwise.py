@@ -1,4 +1,4 @@
-"""What a function of rows returned → columns."""
+"""The results of a function for single rows → columns."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from crucible_datasets.exceptions import FunctionResultError
 from crucible_datasets.ops.mapping.calls import Returned
+from crucible_datasets.ops.mapping.change_detection import is_unchanged
 from crucible_datasets.ops.mapping.lazy import ABSENT, UNREAD, LazyRow, untouched_row
 from crucible_datasets.ops.mapping.outcomes import NOTHING, Merged, Outcome
-from crucible_datasets.ops.mapping.traces import is_unchanged
 
 
 class Rows(Merged):
-    """The results of a function of rows."""
+    """The results of a function for the rows of a block."""
 
     def outcome(self, returned: Returned) -> Outcome:
         values = returned.values
@@ -27,7 +27,7 @@ class Rows(Merged):
         named = _names(overlays)
         changes = self._changes(bases, overlays, named)
         held = _names([base for base in bases if base is not None]) if self.block.source.is_python else {}
-        for name in {**held, **changes, **named}:  # what was set in rows comes before what was returned
+        for name in {**held, **changes, **named}:  # columns set in rows come before those returned
             if name in named:
                 self.set(name, self._overlaid(name, overlays, bases))
             elif name in changes:
@@ -40,7 +40,7 @@ class Rows(Merged):
         return [written.get(place, blank) for place in self.places or range(len(self.rows))]
 
     def _told_apart(self, values: list[Any]) -> tuple[list[Mapping[str, Any]], list[Any]]:
-        """For each row what was returned in addition, and the dict it is added to; None where nothing changes."""
+        """For each row the returned update, and the dict it updates; None if nothing changes."""
         overlays: list[Mapping[str, Any]] = []
         bases: list[Any] = []
         for place, row, value in zip(self.places or range(len(values)), self._rows_after(), values, strict=True):
@@ -62,7 +62,7 @@ class Rows(Merged):
         return [overlay.get(name, value) for overlay, value in zip(overlays, before, strict=True)]
 
     def _based(self, name: str, bases: list[Any]) -> list[Any]:
-        """What rows hold after the call, with None where the key was deleted or never there."""
+        """The values in rows after the call; None where the key is missing."""
         if name not in self.block.names:
             before: list[Any] = [None] * len(self.rows)
         elif self.block.source.is_python:
@@ -79,12 +79,12 @@ class Rows(Merged):
     def _changes(
         self, bases: list[Any], overlays: list[Mapping[str, Any]], named: Mapping[str, None]
     ) -> dict[str, list[Any]]:
-        """Columns whose values were set or changed in the rows themselves."""
+        """Columns that the function set or changed in the rows themselves."""
         returned_rows = any(
             base is not None and overlay is NOTHING for base, overlay in zip(bases, overlays, strict=False)
         )
         if not self.block.source.is_python and not returned_rows:
-            return {}  # what the format made of the values is no change of theirs
+            return {}  # formatting is not a change
         keys = _names([base for base in bases if base is not None]) if self.block.written or returned_rows else {}
         found: dict[str, list[Any]] = {}
         for name in {**dict.fromkeys(self.block.names), **keys}:
@@ -96,7 +96,7 @@ class Rows(Merged):
         return found
 
     def _mutated(self, name: str) -> list[Any] | None:
-        """The values of a column that were changed in place, or None if none were."""
+        """The values of a column that was changed in place, or None."""
         before = self.block.traces.get(name)
         if before is None or self.is_media(name) or is_unchanged(before, self.block.values(name)):
             return None
@@ -116,7 +116,7 @@ class Rows(Merged):
         return self._based(name, bases)
 
     def _without_silent(self, name: str, bases: list[Any]) -> list[Any]:
-        """The values of a column as the function left them, but as they were where it returned None."""
+        """The values of a column after the call, but the input's where the function returned None."""
         values = self.values(name)
         if all(base is not None for base in bases):
             return values
@@ -133,7 +133,7 @@ def _held(base: Any, name: str, original: Any) -> Any:
 
 
 def _names(overlays: list[Any]) -> dict[str, None]:
-    """All keys, in the order in which they first appear."""
+    """All keys, in order of first appearance."""
     if not overlays:
         return {}
     first = overlays[0]
@@ -144,4 +144,4 @@ def _names(overlays: list[Any]) -> dict[str, None]:
 
 
 def _have_all(overlays: list[Any], names: Iterable[str]) -> bool:
-    return all(all(map(contains, overlays, repeat(name))) for name in names)  # looks at no value: they may be unread
+    return all(all(map(contains, overlays, repeat(name))) for name in names)  # reads no values

@@ -1,4 +1,4 @@
-"""Shards of a call, run one after the other or by workers, with one progress bar."""
+"""Running the shards of a call, one after another or by workers, with one progress bar."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from crucible_datasets.cache.parts import Parts
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.executors.base import Executor, Once, Task, executor_of
 from crucible_datasets.logging import get_logger
-from crucible_datasets.ops.mapping.away import Facts, away_task
 from crucible_datasets.ops.mapping.calls import Call
+from crucible_datasets.ops.mapping.remote import Facts, remote_task
 from crucible_datasets.ops.mapping.shards import Shard
 from crucible_datasets.tables.portable import seams
 from crucible_datasets.tables.rows import shared_out
 
 logger = get_logger(__name__)
 
-# Of the rows, for each worker of a cluster: what one that dies loses at most, and the least that others wait for.
+# Fractions of the rows per cluster worker: the most that is lost when one dies, and the smallest last shard.
 _LARGEST, _SMALLEST = 4, 16
 
 
 def workers_for(
     num_proc: int | None, num_rows: int, with_rank: bool = False, executor: str | Executor | None = None
 ) -> int | None:
-    """How many workers each do one shard; None when nobody says it, and no function is told its rank."""
+    """The number of workers with one shard each; None if not specified and the function does not get a rank."""
     asked = executor or config.CRUCIBLE_EXECUTOR
     if not num_proc and with_rank and asked and asked != "serial":
         num_proc = executor_of(asked).workers()
@@ -42,13 +42,13 @@ def workers_for(
 
 
 def bounds(num_rows: int, shards: int, unit: int = 1) -> list[range]:
-    """Runs of rows that differ by one unit at most."""
+    """Contiguous ranges of rows whose lengths differ by at most one unit."""
     runs = (shared_out(-(-num_rows // unit), shards, index) for index in range(shards))
     return [range(unit * run.start, min(unit * run.stop, num_rows)) for run in runs]
 
 
 def tapered(num_rows: int, workers: int, unit: int = 1) -> list[range]:
-    """Runs of rows for workers that take one after the other: the last ones are small, and all end together."""
+    """Ranges of rows for workers that take one after another: the last are small, so that all finish together."""
     units = -(-num_rows // unit)
     most, least, ends = -(-units // (workers * _LARGEST)), max(1, units // (workers * _SMALLEST)), [0]
     while (left := units - ends[-1]) > 0:
@@ -64,7 +64,7 @@ def run(
     call: Call,
     executor: str | Executor | None = None,
 ) -> Facts:
-    """The facts of the parts of all shards, in order."""
+    """Run all shards; the facts of their parts, in order."""
     chosen = executor_of(executor or config.CRUCIBLE_EXECUTOR or ("serial" if workers is None else "processes"))
     label = title if workers is None else f"{title} (num_proc={workers})"
     with progress.tqdm(total=num_rows, desc=label, unit=" rows") as bar:
@@ -72,13 +72,13 @@ def run(
             rows = bounds(num_rows, workers or (1 if chosen.name == "serial" else chosen.workers()))
             tasks: list[Task[Facts]] = [Task(_one_of(shard(part), len(rows)), part, call.name) for part in rows]
             return [facts for parts in chosen.run(tasks, len(rows), bar.update) for facts in parts]
-        return list(_away(shard, num_rows, workers, call, chosen, bar))
+        return list(_run_remotely(shard, num_rows, workers, call, chosen, bar))
 
 
-def _away(
+def _run_remotely(
     shard: Callable[[range], Shard], num_rows: int, workers: int | None, call: Call, executor: Executor, bar: Any
 ) -> Iterator[dict[str, Any]]:
-    """The facts of all parts, worked out where this disk is not; shards that are done already are not sent."""
+    """Run all shards on other machines; the facts of their parts. Finished shards are not sent."""
     size = shard(range(num_rows)).block_rows if call.batched else 1
     once = Once(call)
     if workers is not None:
@@ -86,10 +86,10 @@ def _away(
     else:
         rows = tapered(num_rows, executor.workers(), size)
         rows = _along(rows, seams(shard(range(num_rows)).view), size, executor.workers())
-        # Another cluster may have begun it, with other shards.
+        # An earlier run, with other shards, may have finished parts.
         rows = _around(rows, _finished(shard(range(num_rows)).folder, size, num_rows))
     sees_files = executor.sees_files()
-    planned = [away_task(_one_of(shard(part), len(rows)), once, sees_files) for part in rows]
+    planned = [remote_task(_one_of(shard(part), len(rows)), once, sees_files) for part in rows]
     left = [one for one in planned if isinstance(one, Task)]
     bar.update(num_rows - sum(len(task.rows) for task in left))
     results = executor.run(left, workers or executor.workers() if left else 0, bar.update)
@@ -98,7 +98,7 @@ def _away(
 
 
 def _along(rows: list[range], ends: list[int], size: int, workers: int) -> list[range]:
-    """The runs of rows, which begin where others had better begin if there are enough of these for all workers."""
+    """The ranges of rows, aligned with boundaries of the table if there are enough of these for all workers."""
     if len(ends) <= workers:
         return rows
     near = [ends[min(bisect_left(ends, run.start), len(ends) - 1)] // size * size for run in rows]
@@ -107,7 +107,7 @@ def _along(rows: list[range], ends: list[int], size: int, workers: int) -> list[
 
 
 def _finished(folder: str, size: int, num_rows: int) -> list[range]:
-    """The runs of whole batches that earlier runs have finished, one behind the other."""
+    """The consecutive ranges of whole batches that earlier runs have finished."""
     found: list[range] = []
     for start, stop in sorted(
         (facts["start"], facts["stop"]) for facts in Parts(folder).all_found() if "start" in facts
@@ -119,7 +119,7 @@ def _finished(folder: str, size: int, num_rows: int) -> list[range]:
 
 
 def _around(rows: list[range], found: list[range]) -> list[range]:
-    """The runs of rows, cut anew so that each of those found is one of its own."""
+    """The ranges of rows, split so that each finished range is separate."""
     starts = [part.start for part in found]
 
     def is_inside(end: int) -> bool:

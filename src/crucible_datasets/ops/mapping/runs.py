@@ -1,7 +1,7 @@
-"""Outcomes of blocks → Arrow files with the columns that were made or changed.
+"""Outcomes of blocks → Arrow files with the columns that were added or changed.
 
-A run is a stretch of input rows whose outcomes have the same columns of the same types; its file holds one row for
-each row of the result. A block that brings more columns, or a type that the file cannot hold, opens another run.
+A run is a range of input rows whose outcomes have the same columns and types; its file holds one row for each row of
+the result. A block with more columns, or with a type that the file cannot hold, starts another run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SYSTEM = pa.system_memory_pool()
 
 @dataclass
 class Run:
-    """A stretch of input rows and what became of them; JSON can hold it."""
+    """A range of input rows and their outcome; serialisable as JSON."""
 
     start: int
     stop: int
@@ -48,7 +48,7 @@ class Run:
         return asdict(self)
 
     def rows(self) -> np.ndarray | range:
-        """The input rows that the rows of the file stand beside."""
+        """The input rows that correspond to the rows of the file."""
         every = range(self.start, self.stop)
         return every if not self.dropped else np.setdiff1d(np.arange(self.start, self.stop), self.dropped)
 
@@ -66,7 +66,7 @@ class RunWriter:
         self._waiting_rows = self._waiting_bytes = 0
 
     def add(self, block: Block, outcome: Outcome) -> None:
-        """Add what became of the next block."""
+        """Add the outcome of the next block."""
         run = self.runs[-1] if self.runs else None
         if run is None or not self._continues(run, outcome):
             run = self._opened(block, outcome, Features({name: kind for name, (_, kind) in outcome.columns.items()}))
@@ -97,7 +97,7 @@ class RunWriter:
         return run
 
     def _write(self, run: Run, block: Block, outcome: Outcome) -> Run:
-        # Columns that changed before are written from then on, or every block would open a run.
+        # Once changed, a column is always written; otherwise every block might start a new run.
         for name in run.columns:
             if name not in outcome.columns and name in self.originals and not outcome.is_replaced:
                 column = block.stored(name)
@@ -126,7 +126,7 @@ class RunWriter:
     def _flush(self) -> None:
         if self._waiting:
             columns = [_joined(parts) for parts in zip(*self._waiting, strict=True)]
-            # Whatever the system gives for one flush it gives again for the next; Arrow's pools begin with fresh pages.
+            # The system allocator reuses memory for every flush, whereas Arrow's pools take fresh pages.
             together = pa.table(columns, names=list(self._features)).combine_chunks(memory_pool=_SYSTEM)
             self._writer.write_table(self._formatter.batch(together, self._features))
             self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0

@@ -1,4 +1,4 @@
-"""One shard of a map or filter: its rows block by block, in parts that a later run need not do again."""
+"""One shard of a map or filter: its rows block by block, in parts that survive a killed run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from crucible_datasets.cache.parts import Parts
 from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.executors.base import Advance
+from crucible_datasets.features import Features
 from crucible_datasets.features.decoding import is_media
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.blocks import Block, Source
@@ -24,21 +25,22 @@ from crucible_datasets.ops.mapping.merging import outcome_of
 from crucible_datasets.ops.mapping.outcomes import Merge
 from crucible_datasets.ops.mapping.runs import Run, RunWriter, files_of
 from crucible_datasets.outputs.python import collecting_rarely
+from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
 
-# A part is what a killed run loses at most, for each worker.
+# A killed run loses at most one part per worker.
 _PART_SECONDS = 2.0
 _PART_ROWS = 1 << 16
 
 _BLOCK_ROWS = 512
-_MEDIA_ROWS = 64  # what was decoded stays until the end of a block
+_MEDIA_ROWS = 64  # decoded media are kept until the end of a block
 _GATHERED_ROWS = 4096  # scattered rows are read in larger blocks
 ERRORS = pa.schema({"index": pa.int64(), "exception": pa.string(), "traceback": pa.string()})
 
 
 @dataclass(frozen=True, eq=False)
 class Shard(ABC):
-    """A run of rows, what is done with them, and the folder that holds what comes of it."""
+    """A range of rows, the call to apply, and the folder for the results."""
 
     view: View
     rows: range
@@ -48,7 +50,7 @@ class Shard(ABC):
     drop_last_batch: bool = False
     part_rows: int = field(default_factory=lambda: _PART_ROWS)
     first: int = 0  # the number of the first row that the view has
-    is_alone: bool = False  # whether it is all there is: then it has no rank, which tells shards apart
+    is_alone: bool = False  # whether it is the only shard, which has no rank
 
     def __call__(self, rank: int | None, advance: Advance) -> list[dict[str, Any]]:
         """The facts of all parts."""
@@ -71,7 +73,7 @@ class Shard(ABC):
         return found
 
     def finished(self) -> list[dict[str, Any]]:
-        """The facts of the parts at its beginning that an earlier run has finished."""
+        """The facts of the parts at the start that an earlier run has finished."""
         parts, found, at = Parts(self.folder), [], self.rows.start
         while at < self.rows.stop:
             facts = parts.found(f"rows-{at}")
@@ -100,7 +102,7 @@ class Shard(ABC):
         return {"start": start, "stop": at, **facts}
 
     def _may_use(self, facts: Mapping[str, Any]) -> bool:
-        """Whether a part that an earlier run finished is one of this run, and its batches are batches of this one."""
+        """Whether a finished part of an earlier run lies in this shard, with the same batch boundaries."""
         ends_a_batch = (facts["stop"] - self.rows.start) % self.block_rows == 0 or facts["stop"] == self.rows.stop
         return bool(facts["stop"] <= self.rows.stop and (ends_a_batch or not self.call.batched))
 
@@ -111,7 +113,7 @@ class Shard(ABC):
 
     @property
     def block_rows(self) -> int:
-        """How many rows are read together: those of a batch, if the function takes batches."""
+        """How many rows are read together: the batch size, if the function is batched."""
         if self.call.batched:
             return self.batch_size if self.batch_size and self.batch_size > 0 else max(len(self.rows), 1)
         if any(map(is_media, self.view.features.values())):
@@ -128,12 +130,12 @@ class Shard(ABC):
 
     @abstractmethod
     def writing(self, start: int) -> Any:
-        """What writes the results of blocks, from row `start` on, until it is closed."""
+        """A writer for the results of blocks from row `start`, which must be closed."""
 
 
 @dataclass(frozen=True, eq=False)
 class MapShard(Shard):
-    """Rows whose results become columns."""
+    """A shard of `map`: results become columns."""
 
     merge: Merge | None = None
 
@@ -165,7 +167,7 @@ class _Columns:
 
 @dataclass(frozen=True, eq=False)
 class FilterShard(Shard):
-    """Rows that the function wants to keep, or not."""
+    """A shard of `filter`: results say which rows are kept."""
 
     def writing(self, start: int) -> _Kept:
         return _Kept(self, start)
@@ -215,3 +217,11 @@ def _write_errors(path: str, failures: list[Failure]) -> None:
 def runs_of(parts: Sequence[Mapping[str, Any]]) -> list[Run]:
     """The runs of all parts, in the order of their rows."""
     return [Run.of(facts) for part in parts for facts in part["runs"]]
+
+
+def errors_in(folder: str, files: Sequence[str], on_error: str) -> View | None:
+    """The rows that a function failed on, with their errors, in order; None unless errors are collected."""
+    if on_error != "collect":
+        return None
+    tables = [open_table(os.path.join(folder, file), in_memory=True, trusted=True) for file in files]
+    return View.of(pa.concat_tables([ERRORS.empty_table(), *tables]), Features.from_arrow_schema(ERRORS))

@@ -14,7 +14,7 @@ from crucible_datasets.tables.table import ArrowTable
 
 
 def is_frame_type(kind: type) -> bool:
-    """Whether values of a type are tables by themselves; without importing a library."""
+    """Whether a type is an Arrow table or a data frame, without importing any library."""
     return issubclass(kind, (pa.Table, pa.RecordBatch)) or _library(kind) is not None
 
 
@@ -27,7 +27,7 @@ def _library(kind: type) -> str | None:
 
 
 def as_table(values: list[Any], batched: bool) -> tuple[pa.Table, Features]:
-    """Returned tables as one of storage types, and what its columns are."""
+    """Returned tables as one table of storage types, and its features."""
     for value in values:
         if not is_frame_type(type(value)):
             raise FunctionResultError(type(value).__name__, batched)
@@ -47,7 +47,7 @@ def _arrow(value: Any) -> pa.Table:
 
 
 def _of_pandas(frame: Any) -> pa.Table:
-    # Arrow takes no cells that are arrays of several dimensions.
+    # Arrow does not accept multi-dimensional arrays as cells.
     tensors = {
         name: infer_column(list(frame[name]), str(name))[0]
         for name in frame.columns

@@ -1,8 +1,8 @@
-"""Which type a column gets that a function returned.
+"""The type of a column that a function returned.
 
-A column that was there before keeps its type as long as all values fit it. Inside a block only values of the
-same family (integers, floats, text) are brought to the old type at once: whether text is to become integers
-again can only be told once all rows are known, and is decided when the blocks are put together.
+A column of the input keeps its type as long as all values fit it. Within a block only values of the same family
+(integers, floats, text) are cast to the input's type right away: whether text should become integers again can only be
+decided when all rows are known, which is done when the blocks are assembled.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _RELATED = {"uint": "int", "large_string": "string", "large_binary": "binary"}
 
 @dataclass(frozen=True)
 class Typing:
-    """What is known about types: the features of the input, and those that the user wants."""
+    """The features of the input, and those that the user gave."""
 
     originals: Mapping[str, Any]
     wanted: Features | None = None
     on_mixed_types: str | None = "use_json"
-    keeps_types: bool = True  # whether a column that was there before keeps its type where it can
+    keeps_types: bool = True  # whether a column of the input keeps its type if possible
 
     def column(self, values: Any, name: str) -> TypedColumn:
         """Returned values as a column."""
@@ -44,12 +44,12 @@ class Typing:
             values = [value.to_list() if hasattr(value, "to_list") else value for value in values]
         if self.wanted is not None and name in self.wanted:
             return column_of(values, self.wanted[name], name), self.wanted[name]
-        if not len(values):  # tells of no type, so it does not hold later values to that of the column that was there
+        if not len(values):  # nulls have no type, so later values need not have the input's
             return chunked(pa.nulls(0)), Value("null")
         original = self.originals.get(name) if self.keeps_types else None
         if original is not None and any_leaf(original, _OWN_FORM):
             return self._of_own_form(values, original, name)
-        # Structs that lack fields of a column that was there are no other kind of value: the fields are null.
+        # A struct without some fields of the input's type still fits: these fields are null.
         column, feature = infer_column(values, name, self.on_mixed_types if original is None else None)
         if original is None or feature == original or not is_related(feature, original):
             return column, feature
@@ -61,12 +61,12 @@ class Typing:
         except (DatasetsError, pa.ArrowException, ValueError, TypeError):
             column, feature = infer_column(values, name, self.on_mixed_types)
             if isinstance(original, ClassLabel) and (feature == Value("string") or is_related(feature, Value("int64"))):
-                raise  # a label that does not exist is a mistake, not another type
+                raise  # an unknown label is an error, not another type
             return column, feature
 
 
 def is_related(found: Any, original: Any) -> bool:
-    """Whether a type differs from another only in width, or in what is null."""
+    """Whether a type differs from another only in width or nulls."""
     if found == original or found == Value("null"):
         return True
     if isinstance(found, dict) and isinstance(original, dict):
@@ -91,7 +91,7 @@ def _cast_or_left(column: pa.ChunkedArray, feature: Any, original: Any) -> Typed
 
 
 def may_become(found: Any, original: Any) -> bool:
-    """Whether values of a type are brought back to the type a column had. Numbers never become text."""
+    """Whether values of a type are cast back to the input's type. Numbers never become text."""
     if isinstance(found, dict) and isinstance(original, dict):
         return found.keys() <= original.keys() and all(may_become(found[name], original[name]) for name in found)
     if isinstance(found, (List, LargeList)) and isinstance(original, (List, LargeList)):

@@ -28,9 +28,9 @@ from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.from_view import ViewShard
 from crucible_datasets.streams.source import Shard, Source
 from crucible_datasets.streams.stream import Stream
-from crucible_datasets.streams.viewed import ViewShard
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View

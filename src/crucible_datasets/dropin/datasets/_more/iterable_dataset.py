@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from crucible_datasets.streams.generated import shared_arguments
+from crucible_datasets.streams.from_generator import shared_arguments
 from crucible_datasets.tables.rows import shared_out
 
 __all__ = ["DistributedConfig", "ExamplesIterable", "FormattingConfig"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crucible_datasets.streams.generated import shared_arguments
+from crucible_datasets.streams.from_generator import shared_arguments
 from crucible_datasets.tables.rows import shared_out
 
 

@@ -1,4 +1,4 @@
-"""All rows of a stream as a view, in memory or in files that are gone when they are not needed any more."""
+"""All rows of a stream as a view, in memory or in temporary files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BLOCK_ROWS = 4096
 
 
 def typed_batches(stage: Stage, features: Features | None, batch_size: int | None = None) -> Iterator[Batch]:
-    """The rows as Arrow: of the features if they are known, else each batch of its own."""
+    """The rows as Arrow: with the stream's features if known, else each batch with its own types."""
     cursor = Cursor(stage if features is None else _held_to_features(stage))
     while (batch := cursor.take(batch_size or _BLOCK_ROWS)) is not None:
         yield batch.typed(features)
 
 
 def _held_to_features(stage: Stage) -> Stage:
-    """The stage over files whose rows have the features that are known, or are an error; no value is cut down."""
+    """The stage, with files that must have exactly the known features; values are never truncated."""
     if isinstance(stage, Source):
         return replace(stage, is_stated=True)
     if not stage.below() or isinstance(stage, (Mapped, MappedBatches)):  # these make rows of their own
@@ -51,7 +51,7 @@ def in_memory(stage: Stage, features: Features | None) -> View:
 
 @contextmanager
 def on_disk(stage: Stage, features: Features | None) -> Iterator[View]:
-    """All rows in files of one type, whatever the rows turn out to be, while they are needed."""
+    """A context with all rows in temporary files of one schema, inferred if unknown."""
     with TemporaryDirectory(prefix="crucible-stream-") as folder:
         writer = TypedWriter(os.path.join(folder, "rows"), "use_json")
         for batch in typed_batches(stage, features):

@@ -1,7 +1,7 @@
-"""`OnDemand`: a column of media that is decoded value by value, when somebody looks.
+"""`OnDemand`: a column of media whose values are decoded on access.
 
-One bad picture is then the error of its row only, and a function that looks at few rows pays for few. When rows are
-looked at one after the other, several are decoded ahead by threads.
+So one corrupt image is an error of its row only, and a function that accesses few rows pays for few. When rows are
+accessed in order, threads decode several in advance.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NOT_YET = object()
 
 
 class OnDemand(Sequence[Any]):
-    """Values that are decoded when they are first asked for, and kept."""
+    """Values that are decoded on first access, and kept."""
 
     def __init__(
         self,

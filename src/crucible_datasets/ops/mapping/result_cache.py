@@ -1,4 +1,4 @@
-"""Where results lie: in the cache, where later runs find them, or for as long as this program runs."""
+"""Where results are stored: in the cache, for later runs, or in a temporary folder for this program."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Make = Callable[[str], Mapping[str, Any] | None]
 logger = get_logger(__name__)
 _warned: set[str] = set()
 
-# Part of every key: raised when the same call would leave other files than before.
+# Part of every key: incremented when the files of the same call change.
 LAYOUT = 1
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """How long a result is wanted, and under which name."""
+class ResultCache:
+    """Where and how long the result of one operation is kept."""
 
     operation: str
     fingerprint: Fingerprint
-    is_lasting: bool  # whether a later run would know the fingerprint
+    is_lasting: bool  # whether a later run would compute the same fingerprint
     in_memory: bool = False
-    is_fresh: bool = False  # whether what an earlier run left must not be used
-    inputs: tuple[str, ...] = ()  # the files that the result was made of
+    is_fresh: bool = False  # whether earlier results must not be reused
+    inputs: tuple[str, ...] = ()  # the input files
 
     @property
     def is_cached(self) -> bool:
         return self.is_lasting and not self.in_memory and is_caching_enabled()
 
     def folder(self, make: Make) -> str:
-        """The folder that `make` has filled, now or in an earlier run."""
+        """The folder filled by `make`, now or in an earlier run."""
         if not self.is_cached:
             folder = tempfile.mkdtemp(prefix=f"{self.operation}-", dir=temporary_home())
             make(folder)
@@ -52,25 +52,25 @@ class Keeping:
         return keeper.resumable(key, make, {"kind": self.operation, "inputs": self.inputs})
 
     def release(self, folder: str) -> None:
-        """Tell that a result was read into memory."""
+        """Remove the folder once a result was read into memory."""
         if self.in_memory:
             remove_tree(folder)
 
 
 @cache
 def temporary_home() -> str:
-    """A folder that goes when the program ends."""
+    """A folder that is removed when the program exits."""
     home = tempfile.TemporaryDirectory(prefix=config.TEMP_CACHE_DIR_PREFIX)
-    atexit.register(home.cleanup)  # a folder that goes with its object is a ResourceWarning
+    atexit.register(home.cleanup)  # implicit clean-up would emit a ResourceWarning
     return home.name
 
 
 def identity(
     parent: Fingerprint, operation: str, function: Any, facts: Mapping[str, Any], given: str | None, key: str | None
 ) -> tuple[Fingerprint, bool]:
-    """The fingerprint of a result, and whether a later run would find the same one.
+    """The fingerprint of a result, and whether a later run would compute the same one.
 
-    `given` is the fingerprint that the user wants, `key` stands for the function.
+    `given` is a fingerprint chosen by the user, `key` stands for the function.
     """
     if given is not None:
         return Fingerprint.fixed(given), True

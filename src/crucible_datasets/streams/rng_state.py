@@ -1,4 +1,4 @@
-"""Random numbers that can be drawn again: the state of a numpy generator as a JSON value."""
+"""The state of a numpy random generator as a JSON value, and generators restored from it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 
 def state_of(generator: np.random.Generator) -> Any:
-    """Where a generator stands."""
+    """The state of a generator."""
     return plain(generator.bit_generator.state)
 
 
 def at_state(generator: np.random.Generator, state: Any) -> np.random.Generator:
-    """A generator of the same kind that stands where another one stood."""
+    """A generator of the same kind with this state."""
     copy = deepcopy(generator)
     if state is not None:
         copy.bit_generator.state = _arrays(state)
@@ -22,12 +22,12 @@ def at_state(generator: np.random.Generator, state: Any) -> np.random.Generator:
 
 
 def shifted(generator: np.random.Generator, by: int) -> np.random.Generator:
-    """Another generator for each number, as Hugging Face `datasets` makes one for each epoch and each worker."""
+    """A different generator for each number, derived as Hugging Face `datasets` does for each epoch and worker."""
     return np.random.default_rng(int(deepcopy(generator).integers(0, 1 << 63)) - by)
 
 
 def drawn_order(generator: np.random.Generator, count: int) -> list[int]:
-    """The numbers below `count` in an order that a copy of a generator draws."""
+    """The numbers below `count`, permuted by a copy of a generator."""
     order = list(range(count))
     deepcopy(generator).shuffle(order)
     return order
@@ -41,7 +41,7 @@ def plain(state: Any) -> Any:
 
 
 def _arrays(state: Any) -> Any:
-    """The state as numpy made it: lists of numbers are arrays there, as in the state of MT19937."""
+    """The state in numpy's form: lists of numbers become arrays, as for MT19937."""
     if isinstance(state, dict):
         return {name: _arrays(value) for name, value in state.items()}
     return np.asarray(state, dtype=np.uint64) if isinstance(state, list) else state

@@ -1,8 +1,7 @@
-"""All runs of a map → which columns the result has, of which types, in which files.
+"""All runs of a map → the columns of the result, with their types and files.
 
-A column that no run wrote is shared with the input. A column that some runs wrote is completed in the others: with
-the values of the input, or with nulls where the input had none. Most maps write the same columns in every run, and
-then nothing is left to do.
+A column that no run wrote is shared with the input. A column that only some runs wrote is added to the others, with the
+values of the input or with nulls. Most maps write the same columns in every run, and then nothing is left to do.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ _ROWS_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True)
-class Settled:
-    """The shape of a result: its columns in order, those shared with the input, and the types of the others."""
+class ResultSchema:
+    """The schema of a result: its columns in order, those shared with the input, and the types of the others."""
 
     columns: list[str]
     shared: list[str]
     written: Features
 
 
-def settled(view: View, runs: Sequence[Run], merge: Merge, folder: str) -> Settled:
-    """What the result of some runs looks like. At least one of them is not silent."""
+def schema_of(view: View, runs: Sequence[Run], merge: Merge, folder: str) -> ResultSchema:
+    """The schema that results from runs, at least one of which is not silent."""
     loud = [run for run in runs if not run.is_silent]
     kinds = {run.file: _features(folder, run) for run in runs if run.file}
     written = dict.fromkeys(name for run in loud for name in run.columns)
@@ -52,7 +51,7 @@ def settled(view: View, runs: Sequence[Run], merge: Merge, folder: str) -> Settl
     whole = [name for run in loud if run.is_replaced for name in run.columns]
     order = list(dict.fromkeys([*whole, *written])) if replaced else [*there, *new]
     features = {name: _type(view, runs, kinds, merge, name, folder) for name in order if name not in shared}
-    return Settled(*_as_wanted(order, shared, Features(features), merge.typing.wanted))
+    return ResultSchema(*_as_wanted(order, shared, Features(features), merge.typing.wanted))
 
 
 def _keeps(run: Run, name: str) -> bool:
@@ -76,14 +75,14 @@ def _features(folder: str, run: Run) -> Features:
 
 
 def _type(view: View, runs: Sequence[Run], kinds: Mapping[Any, Features], merge: Merge, name: str, folder: str) -> Any:
-    """The type that holds a column in all runs: the one it had before, if all values fit it."""
+    """The common type of a column in all runs: the input's type, if all values fit it."""
     original = view.features.get(name)
     found = [kinds[run.file][name] for run in runs if run.file and name in run.columns]
     if original is not None and any(run.is_silent or _keeps(run, name) for run in runs):
         found.append(original)
     if all(kind == found[0] for kind in found[1:]) and (original is None or found[0] == original):
         return found[0]
-    # Of tables, those of one block may have floats for the integers of another, which are its only nulls.
+    # Tables may have floats in one block for integers in another, because of nulls.
     as_before = not any(run.is_replaced for run in runs) or original in found
     may_stay = merge.typing.keeps_types and original is not None and as_before
     if may_stay and all(may_become(kind, original) for kind in found) and _all_fit(folder, runs, kinds, name, original):
@@ -108,9 +107,9 @@ def _fits(folder: str, run: Run, name: str, found: Any, original: Any) -> bool:
     return True
 
 
-def completed(view: View, runs: Sequence[Run], shape: Settled, merge: Merge, folder: str) -> list[str]:
-    """The files of a result, in order, all of them with the columns it has written."""
-    # Of types that were united text stays text; what the caller wants as Json is read as JSON.
+def completed(view: View, runs: Sequence[Run], shape: ResultSchema, merge: Merge, folder: str) -> list[str]:
+    """The files of a result, in order, all with the same columns."""
+    # In united types text stays text; text for a Json feature that the caller gave is parsed as JSON.
     on_mixed_types = merge.typing.on_mixed_types if merge.typing.wanted is None else None
     if not shape.written:
         return []
@@ -133,7 +132,7 @@ def completed(view: View, runs: Sequence[Run], shape: Settled, merge: Merge, fol
 
 
 def _rewrite(writer: Any, view: View, run: Run, final: Features, folder: str, on_mixed_types: str | None) -> None:
-    """Write the rows of a run that lacked columns, or had other types."""
+    """Rewrite the file of a run that lacks columns or has other types."""
     formatter = ArrowFormatter()
     for table, features in _complete_tables(view, run, final, folder):
         writer.write_table(formatter.batch(as_features(table, features, final, on_mixed_types), final))
@@ -158,12 +157,12 @@ def _complete_tables(view: View, run: Run, final: Features, folder: str) -> Any:
 
 
 def _of_length(columns: Mapping[str, Any], length: int) -> pa.Table:
-    # A table without columns has no rows either; this one stands for rows whose columns are all null.
+    # A table without columns has no rows, so this one has a column of nulls.
     return pa.table(dict(columns)) if columns else pa.table({"": pa.nulls(length)})
 
 
 def rows_kept(runs: Sequence[Run], num_rows: int) -> np.ndarray | None:
-    """The input rows that the result shows, or None when it shows all of them, or rows of its own."""
+    """The input rows that the result shows, or None if it shows all of them or new rows."""
     rows = [run.rows() for run in runs]
     if not all(run.is_aligned for run in runs) or sum(map(len, rows)) == num_rows:
         return None

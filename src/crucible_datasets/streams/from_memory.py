@@ -1,4 +1,4 @@
-"""Streams of what is in memory: rows, columns, data frames, generators."""
+"""Streams of objects in memory: rows, columns, data frames, generators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crucible_datasets.ops import build
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.streams import generated, viewed
+from crucible_datasets.streams import from_generator, from_view
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.columns import Cast
@@ -31,7 +31,7 @@ def stream_over(
     format: Any = None,
     node: Any = None,
 ) -> Stream:
-    """A stream, or what it begins with and what is known of its rows."""
+    """A stream over a stage, or the stream that was given."""
     if isinstance(made, Stream):
         return made
     features = info.features if info is not None else None
@@ -43,7 +43,12 @@ def of_view(view: View, num_shards: int | None = 1) -> Stream:
     """The rows of a view, in shards."""
     format = replace(view.format, columns=None, output_all_columns=False)
     return Stream(
-        viewed.source_of(view, num_shards), view.readable, view.info, view.split, format, media_roots=view.media_roots
+        from_view.source_of(view, num_shards),
+        view.readable,
+        view.info,
+        view.split,
+        format,
+        media_roots=view.media_roots,
     )
 
 
@@ -54,7 +59,7 @@ def of_generator(
     split: str | NamedSplit | None,
 ) -> Stream:
     """The rows that a function yields."""
-    stage: Stage = generated.source_of(generator, gen_kwargs)
+    stage: Stage = from_generator.source_of(generator, gen_kwargs)
     kinds = None if features is None else Features(features)
     info = DatasetInfo(builder_name="generator", dataset_name="generator", config_name="default", version="0.0.0")
     return Stream.of(stage if kinds is None else Cast(stage, kinds), kinds, info, split)
@@ -76,13 +81,13 @@ def of_batches(
     split: str,
 ) -> Stream:
     """The rows of a function that yields tables with their features, as builders do."""
-    shards = tuple(generated.TablesShard(make, part) for part in generated.shared_arguments(gen_kwargs))
+    shards = tuple(from_generator.TablesShard(make, part) for part in from_generator.shared_arguments(gen_kwargs))
     return Stream.of(Source(shards, info.features, is_stated=info.features is not None), info.features, info, split)
 
 
 @dataclass(frozen=True, eq=False)
 class LazyFrameShard(Shard):
-    """The rows of a polars `LazyFrame`, worked out in batches. A position is the number of the next row."""
+    """The rows of a polars `LazyFrame`, computed in batches. A position is the number of the next row."""
 
     frame: Any
 

@@ -1,4 +1,4 @@
-"""Whether two columns hold the same values, bit for bit: Arrow takes 0.0 and -0.0 for equal."""
+"""Bitwise equality of columns: unlike Arrow's, it distinguishes 0.0 from -0.0."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crucible_datasets.features.storage import one_array
 
 
 def is_same(left: pa.ChunkedArray, right: pa.ChunkedArray) -> bool:
-    """Whether columns of the same type hold the same values; False when that is not certain."""
+    """Whether columns of the same type hold the same values; False if that is not certain."""
     if left.type != right.type or not left.equals(right):
         return False
     if not _has_floats(left.type):

@@ -1,7 +1,7 @@
-"""Data files that are already what `save_to_disk` would write: they are copied, not read and written anew.
+"""Data files that are exactly what `save_to_disk` would write: they are copied instead of rewritten.
 
-A copy takes neither the pages of a memory map nor a pass over the rows: 100,000 chats, 172 MB, opened and saved
-took 85 instead of 165 ms of processor time.
+A copy needs neither memory-mapped pages nor a pass over the rows: opening and saving 100,000 chats, 172 MB, took 85
+instead of 165 ms of CPU time.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from crucible_datasets.tables.view import View
 _PIECE = 8 << 20
 
 
-def files_as_saved(view: View, shards: Shards) -> tuple[str, ...]:
-    """The files whose copies would be this view, saved; or none."""
+def reusable_files(view: View, shards: Shards) -> tuple[str, ...]:
+    """The files whose copies would be this view, saved; empty if there are none."""
     table = view.table
     if not isinstance(table, ArrowTable) or not table.physical or not is_whole(view.rows, table.num_rows):
         return ()
@@ -38,7 +38,7 @@ def files_as_saved(view: View, shards: Shards) -> tuple[str, ...]:
 
 
 def _are_as_written(table: ArrowTable, features: Features) -> bool:
-    """Whether files of others are laid out as ours: not compressed, in large batches, with media inside."""
+    """Whether files are laid out as `save_to_disk` writes them: uncompressed, in large batches, with media embedded."""
     if identities(table.files) != table.mapped_from or is_in_small_chunks(table.table):
         return False
     in_files = sum(map(os.path.getsize, table.files))
@@ -57,7 +57,7 @@ def _has_features(file: str, features: Features) -> bool:
 
 
 def link_or_copy(source: str, place: str, replaced: str | None) -> None:
-    """A second name for a file that goes with its saved dataset; a copy of any other: someone may still write to it."""
+    """A hard link to a file of a saved dataset, which never changes; a copy of any other file."""
     folder, name = os.path.split(os.path.realpath(source))
     if replaced and os.path.commonpath([folder, replaced]) == replaced and name in own_names(folder):
         os.link(source, place)

@@ -1,4 +1,4 @@
-"""Rows that a function of the user's yields."""
+"""Streams of the rows that a user's generator function yields."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.failures import until_error
-from crucible_datasets.streams.pace import Pace
+from crucible_datasets.streams.pacing import Pace
 from crucible_datasets.streams.source import Shard, Source
 
 
 @dataclass(frozen=True, eq=False)
 class GeneratedShard(Shard):
-    """The rows of one call. A position is `[rows given, state]`.
+    """The rows of one call. A position is `[rows yielded, state]`.
 
-    Going on from there calls the function again and drops the rows, unless what it returned can tell and
-    take over its own state.
+    To resume, the function is called again and that many rows are dropped, unless the iterable that it returns has
+    `state_dict` and `load_state_dict`.
     """
 
     hands_tables = False
@@ -70,7 +70,7 @@ class TablesShard(Shard):
 
 
 def source_of(generator: Callable[..., Iterable[Any]], gen_kwargs: Mapping[str, Any] | None) -> Source:
-    """The rows of a function; lists among its arguments are shared out, one element to a shard."""
+    """The rows of a function; lists among its arguments are split, one element per shard."""
     if not callable(generator):
         raise ArgumentTypeError("generator", generator, "expected a function that yields rows.")
     return Source(tuple(GeneratedShard(generator, part) for part in shared_arguments(gen_kwargs or {})))

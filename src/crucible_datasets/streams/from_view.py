@@ -1,4 +1,4 @@
-"""Streams of the rows of a view, which is cut into shards of about equal length."""
+"""Streams of the rows of a view, split into shards of about equal length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crucible_datasets.streams.source import Shard, Source
 from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View
 
-# The first rows come early, and later ones are gathered fast.
+# Small at first, so that the first rows come early; then large, which is faster.
 _FIRST_ROWS, _MOST_ROWS = 64, 4096
 
 

@@ -1,4 +1,4 @@
-"""Rows as other machines read them: those at a source by the address of their files, all others as Arrow."""
+"""Views in a form that other machines can read: remote files by their URL, all other rows as Arrow."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from crucible_datasets.tables.rows import Rows, compose
 from crucible_datasets.tables.view import View
 
 
-def carried(view: View, rows: Rows, sees_files: bool) -> View:
-    """These rows of a view; `sees_files` says whether the files of this machine are found where they go."""
+def portable(view: View, rows: Rows, sees_files: bool) -> View:
+    """These rows of a view; `sees_files` says whether the other machine shares our file system."""
     journey = Journey(sees_files, partial(with_files, features=view.readable))
     table, places = journey.of(view.table, compose(view.rows, rows))
     return replace(view, table=table, rows=places)
 
 
 def with_files(table: pa.Table, features: Features) -> pa.Table:
-    """The table with the files that its media name, which other machines do not have."""
+    """The table with the media files embedded that other machines do not have."""
     for place, name in enumerate(table.column_names):
         feature = features[name]
         if is_media(feature) and decoder(feature):
@@ -34,7 +34,7 @@ def with_files(table: pa.Table, features: Features) -> pa.Table:
 
 
 def _holding_files(table: pa.Table, features: Features) -> pa.Table:
-    """A column with the files that can be read; whoever decodes the others finds out what is wrong with them."""
+    """A column with readable media files embedded; unreadable ones raise when they are decoded."""
     try:
         return embedded(table, features)
     except Exception:  # noqa: BLE001  (whatever reading a file raises)

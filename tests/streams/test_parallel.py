@@ -21,8 +21,8 @@ from crucible_datasets import (
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.executors.base import Once
 from crucible_datasets.executors.ray import RayExecutor
+from crucible_datasets.streams.parallel import _Read
 from crucible_datasets.streams.source import Source
-from crucible_datasets.streams.spread import _Read
 
 SIZES = [7, 0, 1, 12, 5]
 

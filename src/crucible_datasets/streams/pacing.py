@@ -1,7 +1,7 @@
-"""How many rows to ask a user's function for at once.
+"""How many rows to pass to a user's function before yielding the results.
 
-The first row comes alone, and a slow function stays at one row: nobody waits for rows that were not asked
-for yet. A fast one is called for hundreds of rows in a row, so that what is done per batch costs little.
+The first row is processed alone, and a slow function stays at one row, so that nobody waits for rows not requested
+yet. A fast one is called for hundreds of rows at a time, so that the overhead per batch is small.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SECONDS = 0.02
 
 @dataclass
 class Pace:
-    """Used around the work on each batch: `with pace: work(pace.size)`."""
+    """A batch size that adapts to the time a batch takes: `with pace: work(pace.size)`."""
 
     size: int = 1
     _started: float = field(default=0.0, init=False)

@@ -1,4 +1,4 @@
-"""Several stages read in turns, some rows of each, round after round; one that ends is passed over."""
+"""Several stages read round-robin, some rows of each in turn; a stage that has ended is skipped."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
 
 Indices = npt.NDArray[np.int64]
-_ENDED = False  # the place of a stage that gave all of its rows
+_ENDED = False  # the place of a stage that has ended
 
 
 class Rounds:
-    """A place in several stages. A turn gives `rows_at_once` rows of one stage, fewer only where that ends."""
+    """A cursor over several stages. A turn reads `rows_at_once` rows of one stage, fewer only at its end."""
 
     def __init__(self, stages: Sequence[Stage], rows_at_once: int, place: Position = None) -> None:
         places, turn = place or ([None] * len(stages), 0)
@@ -31,7 +31,7 @@ class Rounds:
         return [[_ENDED if cursor is None else cursor.place for cursor in self._cursors], self._turn]
 
     def take(self, num_rows: int) -> tuple[list[Batch], Indices, Indices]:
-        """Whole turns until there are `num_rows` rows: what was read, the order of its rows, where each turn ends."""
+        """Whole turns until there are `num_rows` rows: the batches, the order of their rows, the ends of turns."""
         pieces: list[Batch] = []
         orders, ends = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         found = 0
@@ -49,7 +49,7 @@ class Rounds:
         return sorted(live, key=lambda index: (index < self._turn, index))
 
     def _turns(self, live: list[int], num_turns: int) -> tuple[list[Batch], Indices]:
-        """What some turns give, and the turn of each row. Where a stage ends early, the turns of the others stay."""
+        """The rows of some turns, and the turn of each row. A stage that ends does not shift the turns of others."""
         rounds, more = divmod(num_turns, len(live))
         batches, when = [], [np.zeros(0, dtype=np.int64)]
         for place, index in enumerate(live):

@@ -1,4 +1,4 @@
-"""What stages that call a function of a user share: they read on, call, and stop where the function fails."""
+"""The base of stages that call a user's function: read rows, call, and stop where the function fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.cursor import Cursor
 from crucible_datasets.streams.inputs import Shown
-from crucible_datasets.streams.pace import Pace
+from crucible_datasets.streams.pacing import Pace
 
 Made = tuple[Batch | None, BaseException | None]
 
@@ -51,9 +51,9 @@ class Calling(Unpacked, Step):
                 index += len(batch)
 
     def taken(self, cursor: Cursor, pace: Pace) -> Batch | None:
-        """The rows that come next; None at the end."""
+        """The next rows; None at the end."""
         return cursor.take(pace.size)
 
     @abstractmethod
     def made(self, batch: Batch, index: int, loop: Loop) -> Made:
-        """What becomes of rows whose first is number `index`, if anything does, and the error in the row behind it."""
+        """The result for rows, the first of which has number `index`, and the error of the row after them, if any."""

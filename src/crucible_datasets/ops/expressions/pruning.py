@@ -1,4 +1,4 @@
-"""Comparisons that polars and DuckDB make, as far as the statistics of Parquet files can judge them."""
+"""Comparisons in polars and DuckDB expressions as conditions for Parquet statistics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SWAPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def condition(name: str, operator: str, value: Any, schema: pa.Schema) -> Clauses:
-    """The condition as clauses, or no condition where statistics cannot tell."""
+    """The condition as clauses; no condition if statistics cannot decide it."""
     if name not in schema.names or not _can_tell(schema.field(name).type, operator, value):
         return ALWAYS
     return [[(name, operator, value)]]
@@ -26,7 +26,7 @@ def _can_tell(kind: pa.DataType, operator: str, value: Any) -> bool:
     if pa.types.is_integer(kind):
         return type(value) is int
     if pa.types.is_float64(kind):
-        # Both engines take NaN for larger than any number, and statistics do not count it.
+        # Both engines treat NaN as larger than any number, and statistics ignore it.
         return type(value) in (int, float) and operator not in (">", ">=", "!=")
     if pa.types.is_date(kind):
         return type(value) is datetime.date

@@ -1,6 +1,6 @@
-"""`push_to_hub` of streams: files are made and sent while the rows flow.
+"""`push_to_hub` of streams: files are written and uploaded while rows are read.
 
-Where the types are unknown, or the number of files is asked for, rows are put down first.
+If the types are unknown, or the number of files is given, rows are written to temporary files first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.embed import embedded
 from crucible_datasets.formats.parquet import byte_count
 from crucible_datasets.ops.push import Tables, Where, push, push_views
-from crucible_datasets.streams import collected
+from crucible_datasets.streams import materialize
 from crucible_datasets.streams.base import Stage
 
 Flowing = Mapping[str, tuple[Stage, Features | None]]
@@ -31,11 +31,11 @@ def push_streams(
     num_proc: int | None = None,
     embed_external_files: bool = True,
 ) -> Any:
-    """Push one or several splits; what the Hub says about the commit."""
+    """Push one or several splits; the commit."""
     known = {split: features for split, (_, features) in flowing.items() if features is not None}
     if len(known) < len(flowing) or num_shards is not None:
         with ExitStack() as stack:
-            views = {split: stack.enter_context(collected.on_disk(*rows)) for split, rows in flowing.items()}
+            views = {split: stack.enter_context(materialize.on_disk(*rows)) for split, rows in flowing.items()}
             return push_views(views, where, max_shard_size, num_shards, num_proc, embed_external_files)
     most = byte_count(max_shard_size or config.MAX_SHARD_SIZE)
     shards = {split: _files(stage, known[split], most, embed_external_files) for split, (stage, _) in flowing.items()}
@@ -43,7 +43,7 @@ def push_streams(
 
 
 def _files(stage: Stage, features: Features, most: int, embed_external_files: bool) -> Iterator[Tables]:
-    """The tables of one file after the other, each of about `most` bytes."""
+    """The tables of each file, of about `most` bytes."""
     before = 0
 
     def number(table: pa.Table) -> int:
@@ -51,7 +51,7 @@ def _files(stage: Stage, features: Features, most: int, embed_external_files: bo
         file, before = before // most, before + table.nbytes
         return file
 
-    tables = (batch.table for batch in collected.typed_batches(stage, features))
+    tables = (batch.table for batch in materialize.typed_batches(stage, features))
     whole = (embedded(table, features) for table in tables) if embed_external_files else tables
     for _, several in groupby(whole, number):
         yield several

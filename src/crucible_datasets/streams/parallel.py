@@ -1,7 +1,7 @@
-"""Shards of a stream that workers read and work on, some ahead of the reader; their rows come in order.
+"""Shards of a stream that workers read and process in parallel, in advance of the reader; rows come in order.
 
-A worker opens the files of a shard itself where it finds them; else its rows are read here and go along. What comes
-back are batches with their positions, so a reader resumes from every row, and an error comes in its place.
+A worker opens the files of a shard itself if it can reach them; else the rows are read here and sent. It returns
+batches with their positions, so a reader can resume at any row, and an error is raised after the rows before it.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.executors.base import Advance, Executor, Once, Task, executor_of
 from crucible_datasets.executors.failures import opened_error, packed_error
-from crucible_datasets.ops.carrying import with_files
+from crucible_datasets.ops.transport import with_files
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import EachBatch, Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.calling import Calling
 from crucible_datasets.streams.calls import Call
 from crucible_datasets.streams.decoded import Decoded
 from crucible_datasets.streams.failures import until_error
-from crucible_datasets.streams.generated import GeneratedShard
+from crucible_datasets.streams.from_generator import GeneratedShard
+from crucible_datasets.streams.function_stage import Calling
 from crucible_datasets.streams.prefetched import Prefetched
 from crucible_datasets.streams.source import Shard, Source
 
-# Shards for each worker that are handed out before the first of them is used up.
+# Shards per worker that are submitted in advance.
 _SHARDS_EACH = 4
 Items = list[tuple[Position, Batch]]
 
 
 @dataclass(frozen=True)
 class Spread(Step):
-    """The stage below, shard by shard elsewhere. A position is `[shard, position in it]`."""
+    """The stage below, processed shard by shard by workers. A position is `[shard, position in it]`."""
 
     executor: str | Executor
 
@@ -41,7 +41,7 @@ class Spread(Step):
         first, place = at or (0, None)
         shards, executor = range(first, self.source.num_shards), executor_of(self.executor)
         workers, goes_along = executor.workers(), not executor.sees_files()
-        # One for all windows, so that a worker makes one object of a class and not one for each.
+        # One for all windows, so that a worker creates a single instance of a callable class.
         steps = Once(_over(self.source, Source(())))
         for start in range(0, len(shards), workers * _SHARDS_EACH):
             window = shards[start : start + workers * _SHARDS_EACH]
@@ -56,7 +56,7 @@ class Spread(Step):
                     raise self._told(opened_error(error), index)
 
     def _source(self, index: int) -> Source:
-        """A shard on its own, below all steps."""
+        """The source of a single shard, below all steps."""
         return _source_of(self.source.shard(self.source.num_shards, index))
 
     def _told(self, error: BaseException, index: int) -> BaseException:
@@ -66,7 +66,7 @@ class Spread(Step):
 
 @dataclass(frozen=True)
 class _Read:
-    """All batches of a shard from a position on, and the error that came instead of the rest."""
+    """All batches of a shard from a position onwards, and the error that ended it early, if any."""
 
     steps: Once[Stage]
     source: Source
@@ -86,7 +86,7 @@ class _Read:
 
 @dataclass(frozen=True)
 class _Carried(Shard):
-    """The batches of a shard that others cannot read, and the error that came instead of the rest."""
+    """The batches of a shard that workers cannot read themselves, and the error that ended it early, if any."""
 
     items: Items
     error: bytes | None
@@ -99,7 +99,7 @@ class _Carried(Shard):
 
 
 def _carried(shard: Shard) -> Shard:
-    """The shard as any machine reads it."""
+    """The shard in a form that any machine can read."""
     file = getattr(shard, "file", None)
     if isinstance(shard, GeneratedShard) or (file is not None and file.elsewhere is not None):
         return shard
@@ -108,7 +108,7 @@ def _carried(shard: Shard) -> Shard:
 
 
 def _whole(batch: Batch) -> Batch:
-    """The batch with the files that its media name."""
+    """The batch with the content of the files that its media refer to."""
     if batch.table is None or batch.features is None:
         return batch
     return Batch(with_files(batch.table, batch.features), batch.features, batch.made)
@@ -126,11 +126,11 @@ def _over(stage: Stage, source: Source) -> Stage:
 
 
 def _nothing(rows: int) -> None:
-    """A stream shows no progress."""
+    """Ignore progress: a stream shows none."""
 
 
 def chosen(asked: str | Executor | None, stage: Stage, call: Call, batched: bool) -> str | Executor | None:
-    """The executor of a step: the one asked for, else that of the settings, for files where the result is the same."""
+    """The executor of a step: the given one, else that of the settings where the result is the same."""
     named = config.CRUCIBLE_EXECUTOR
     if asked or not named or batched or call.with_indices:
         return asked
@@ -141,12 +141,12 @@ def chosen(asked: str | Executor | None, stage: Stage, call: Call, batched: bool
 
 
 def below_spread(stage: Stage, executor: str | Executor | None) -> Stage:
-    """The stage that a step of the same executor is put over: workers do both steps at once."""
+    """The stage below the workers, if they are the same, so that they run both steps."""
     return stage.source if isinstance(stage, Spread) and stage.executor == executor else stage
 
 
 def spread(stage: Stage, executor: str | Executor | None) -> Stage:
-    """The stage as workers run it, if any are asked for."""
+    """The stage run by workers, if an executor is given."""
     if executor is None or executor_of(executor).name == "serial":
         return stage
     if (refusal := _refusal(stage, executor)) is not None:
@@ -155,7 +155,7 @@ def spread(stage: Stage, executor: str | Executor | None) -> Stage:
 
 
 def _refusal(stage: Stage, executor: str | Executor) -> ArgumentError | None:
-    """The error if shards cannot be worked on separately; None if they can."""
+    """The error if shards cannot be processed independently; else None."""
     if isinstance(stage, Calling) and stage.call.with_indices:
         reason = "workers have shards, and do not know how many rows come before."
         return ArgumentError("with_indices", True, reason)

@@ -1,6 +1,6 @@
-"""Shards that are worked on where the files of this machine are not.
+"""Shards that are processed on other machines.
 
-Rows go out as Arrow, those at a source as the address of their files; what was made of them comes back as files.
+Rows are sent as Arrow, or as the URLs of remote files; results come back as the content of files.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import pyarrow as pa
 
 from crucible_datasets.cache.parts import Parts
 from crucible_datasets.executors.base import Advance, Once, Task
-from crucible_datasets.ops.carrying import carried
 from crucible_datasets.ops.mapping.calls import Call
 from crucible_datasets.ops.mapping.shards import Shard
+from crucible_datasets.ops.transport import portable
 from crucible_datasets.tables.table import Table
 
 Facts = list[dict[str, Any]]
 Files = dict[str, pa.Buffer]
 
 
-_tables_kept: deque[Table] = deque(maxlen=1)  # What a worker has decoded of a source, the next shard may need too.
+_tables_kept: deque[Table] = deque(maxlen=1)  # the next shard may need what this worker has decoded
 
 
 @dataclass(frozen=True, eq=False)
-class AwayShard:
-    """A shard whose rows are read when it is sent, or where it is worked on, and not before."""
+class RemoteShard:
+    """A shard whose rows are read when it is pickled, or by the worker."""
 
     shard: Shard
     call: Once[Call]
-    sees_files: bool = False  # whether it is worked on where the files of this machine are found
+    sees_files: bool = False  # whether the worker shares our file system
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels: rows as Arrow, or where they are, and the shard without function and folder."""
+        """The pickled state: rows as Arrow or URLs, and the shard without function and folder."""
         shard = self.shard
-        view = carried(
+        view = portable(
             shard.view, range(shard.rows.start - shard.first, shard.rows.stop - shard.first), self.sees_files
         )
         nothing: dict[str, Any] = {"call": None, "folder": ""}
@@ -55,13 +55,13 @@ class AwayShard:
             return facts, {name: _content(os.path.join(folder, name)) for name in names}
 
 
-def away_task(shard: Shard, call: Once[Call], sees_files: bool) -> Task[tuple[Facts, Files]] | Facts:
-    """What is left to do of a shard; the facts of its parts if that is nothing."""
+def remote_task(shard: Shard, call: Once[Call], sees_files: bool) -> Task[tuple[Facts, Files]] | Facts:
+    """A task for the unfinished rest of a shard; the facts of its parts if nothing is left."""
     found = shard.finished()
     left = range(found[-1]["stop"], shard.rows.stop) if found else shard.rows
     if not left:
         return found
-    sent = AwayShard(replace(shard, rows=left), call, sees_files)
+    sent = RemoteShard(replace(shard, rows=left), call, sees_files)
     return Task(sent, left, call.value.name, _arrival(shard.folder, found))
 
 

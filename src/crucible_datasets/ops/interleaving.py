@@ -1,4 +1,4 @@
-"""Whose turn it is when rows of several views are interleaved: numbers only, no loop over rows."""
+"""The order of rows when several views are interleaved, computed with numpy, without a loop over rows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ STRATEGIES = (FIRST, ALL, ONCE)
 _ROUNDING = float(np.sqrt(np.finfo(np.float64).eps))
 
 
-def turns_taken(
+def interleaved_rows(
     lengths: Sequence[int], probabilities: Sequence[float] | None, seed: int | None, stopping_strategy: str
 ) -> Indices:
-    """The rows to take, counted through all views one after the other.
+    """The rows in interleaved order, numbered as in the concatenation of all views.
 
-    >>> turns_taken([1, 2], None, None, "all_exhausted_without_replacement").tolist()
+    >>> interleaved_rows([1, 2], None, None, "all_exhausted_without_replacement").tolist()
     [0, 1, 2]
     """
     if stopping_strategy not in STRATEGIES:
@@ -42,7 +42,7 @@ def turns_taken(
 
 
 def _in_turns(sizes: Indices, strategy: str) -> tuple[Indices, Indices]:
-    """One row of each view, again and again."""
+    """One row of each view in turn."""
     if strategy == ONCE:
         whose = np.repeat(np.arange(len(sizes)), sizes)
         turn = turns(whose)
@@ -60,7 +60,7 @@ def _in_turns(sizes: Indices, strategy: str) -> tuple[Indices, Indices]:
 
 
 def chances_of(count: int, probabilities: Sequence[float]) -> Chances:
-    """The probabilities of so many datasets, once they are known to be some."""
+    """The probabilities for this many datasets, checked."""
     chances = np.asarray(probabilities, dtype=np.float64)
     if chances.shape != (count,):
         raise ProbabilitiesError(chances.tolist(), f"expected one for each of {count} datasets.")
@@ -72,7 +72,7 @@ def chances_of(count: int, probabilities: Sequence[float]) -> Chances:
 
 
 def refuse_never_drawn(chances: Chances, never: npt.NDArray[np.bool_], strategy: str) -> None:
-    """Raise an error if the strategy waits for the end of datasets that are `never` drawn."""
+    """Raise if the strategy waits for the end of datasets that are `never` drawn."""
     if strategy != FIRST and never.any():
         places = np.flatnonzero(never).tolist()
         reason = f"the datasets at {places} are never drawn, so {strategy!r} would never end."
@@ -80,7 +80,7 @@ def refuse_never_drawn(chances: Chances, never: npt.NDArray[np.bool_], strategy:
 
 
 def _chances(sizes: Indices, probabilities: Sequence[float], strategy: str) -> Chances:
-    """The probabilities, once it is certain that drawing with them comes to an end."""
+    """The probabilities; raises if drawing with them would never end."""
     chances = chances_of(len(sizes), probabilities)
     refuse_never_drawn(chances, (chances == 0) & ((sizes > 0) | (strategy == ALL)), strategy)
     empty = np.flatnonzero((chances > 0) & (sizes == 0))
@@ -90,13 +90,13 @@ def _chances(sizes: Indices, probabilities: Sequence[float], strategy: str) -> C
 
 
 def _by_chance(sizes: Indices, chances: Chances, draw: np.random.Generator, strategy: str) -> tuple[Indices, Indices]:
-    """Draw views until the strategy is content, then give each draw the next row of its view."""
+    """Draw views until the strategy stops, then assign to each draw the next row of its view."""
     watched = np.flatnonzero((chances > 0) & (sizes > 0))
     enough = np.any if strategy == FIRST else np.all
     counts = np.zeros(len(sizes), dtype=np.int64)
     blocks = [np.zeros(0, dtype=np.int64)]
     while not enough((counts >= sizes)[watched]):
-        # Draws do not depend on how many are made at once, so blocks may grow.
+        # The draws do not depend on the block size, so blocks may grow.
         block = draw.choice(len(sizes), size=max(1000, int(counts.sum())), p=chances)
         counts += np.bincount(block, minlength=len(sizes))
         blocks.append(block)

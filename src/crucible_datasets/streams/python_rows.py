@@ -1,4 +1,4 @@
-"""Rows that are Python already and would be the same out of Arrow; that is made of them where somebody needs it."""
+"""Batches of Python rows that are equal to what Arrow would give; the Arrow table is made only on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 class ReadyRows(Batch):
     """Rows of known features that take about `nbytes`; `in_arrow` makes the table of the same rows.
 
-    They are given to one taker, who may change them; later takers get rows out of Arrow.
+    The first consumer gets these rows and may change them; later ones get rows from Arrow.
     """
 
     _ready: Rows | None

@@ -1,8 +1,8 @@
-"""Nested values, and whether they came back as they were handed out.
+"""Detecting whether a function has changed nested values in place.
 
-A column of lists and dicts is put together from its leaves. Leaves are immutable, so values that still have the
-same shape and the very same objects at their leaves have not changed; of texts, equal ones are as good as the same.
-To look costs a tenth of encoding them again.
+Lists and dicts of a column are built from its leaves, which are immutable. So values that still have the same shape and
+the identical objects (or equal strings) at their leaves have not changed. The check costs a tenth of encoding them
+again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NONE = type(None)
 
 
 def decoded(column: pa.ChunkedArray) -> tuple[list[Any], Trace]:
-    """The values of a nested column, and what they are made of."""
+    """The values of a nested column, and a trace of their leaves."""
     with collector_paused():
         parts = [_taken(chunk) for chunk in column.chunks if len(chunk)]
     if len(parts) == 1:
@@ -41,7 +41,7 @@ def _taken(array: pa.Array) -> tuple[list[Any], Trace]:
     values = array.to_pylist()
     if pa.types.is_nested(array.type):
         return values, trace(values)
-    # Nobody gets the list of leaves itself, so it stays as it is.
+    # The list of leaves is never handed out, so nobody changes it.
     return values, ("texts" if is_text(array.type) else "leaves", values)
 
 
@@ -63,14 +63,14 @@ def _records(array: pa.Array) -> tuple[list[Any], Trace]:
 
 
 def _dicts(names: tuple[str, ...], columns: list[list[Any]]) -> list[dict[str, Any]]:
-    if len(names) == 2:  # messages: three times as fast written out
+    if len(names) == 2:  # chat messages: three times as fast as the general case
         first, second = names
         return [{first: one, second: two} for one, two in zip(*columns, strict=True)]
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def trace(values: list[Any]) -> Trace:
-    """What values are made of, seen from the values themselves."""
+    """The trace of values, computed from the values themselves."""
     kinds = set(map(type, values))
     if kinds == {list, _NONE}:
         present = [value for value in values if value is not None]
@@ -98,7 +98,7 @@ def _of_records(values: list[Any]) -> Trace:
 
 
 def is_unchanged(before: Trace, values: list[Any]) -> bool:
-    """Whether values are still made of the same; False when that is not certain."""
+    """Whether values still match their trace; False if that is not certain."""
     match before:
         case ("texts", texts):
             return bool(values == texts)
@@ -124,4 +124,4 @@ def _are_records(values: list[Any], names: tuple[str, ...], fields: list[Trace])
         same = all(map(is_unchanged, fields, columns))
     except (KeyError, TypeError):
         return False
-    return same and sum(map(len, values)) == len(names) * len(values)  # each has them all, so none has more
+    return same and sum(map(len, values)) == len(names) * len(values)  # none has other keys
