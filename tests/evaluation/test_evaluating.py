@@ -344,7 +344,7 @@ def test_failures_count_as_missing_with_their_reason():
     )
     with pytest.raises(KeyError):
         evaluate(answer, questions(2), cache=False)
-    with pytest.raises(MissingPredictionsError, match=r"There is no prediction for 10, one of \d+ samples"):
+    with pytest.raises(MissingPredictionsError, match=r"returned no answer for sample '10' \(there are \d+\)"):
         evaluate(lambda sample: None, questions(), cache=False)
     with pytest.raises(ArgumentError, match="async"):
         evaluate(lambda sample: "x", questions(), timeout=1)
