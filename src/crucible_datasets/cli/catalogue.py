@@ -33,10 +33,7 @@ def list_(
         Column("name", keep=True),
         Column("title"),
         Column("task_type", "task"),
-        Column("domain", spare=True),
         Column("metrics", shown=", ".join),
-        Column("licence", spare=True),
-        Column("source", spare=True),
     )
     yield Table(columns, [entry.to_dict() for entry in found], _NONE_FITS)
     return None

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import exits
+from crucible_datasets.cli.advice import advice
 from crucible_datasets.cli.answers import about, named
 from crucible_datasets.cli.command import (
     Command,
@@ -123,6 +124,8 @@ def _answer(results: list[EvaluationResult], notes: list[str], store: str | None
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
     parts = scored(results, notes)
+    if lines := advice(results, store is not None):
+        parts["advice"] = Said("\n".join(lines), lines)
     if len(results) > 1:
         parts["comparisons"] = comparison_table(compared(*results))
     if store is not None:

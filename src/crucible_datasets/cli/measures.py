@@ -25,7 +25,6 @@ def list_() -> Pieces:
     columns = (
         Column("metric", keep=True),
         Column("about"),
-        Column("options", shown=", ".join, spare=True),
         Column("extra"),
     )
     yield Table(columns, rows)
