@@ -33,7 +33,7 @@ def list_(
     limit: int | None,
     unfinished: bool,
 ) -> Pieces:
-    """List the runs, the newest first."""
+    """List the runs, newest first."""
     from msgspec import to_builtins
 
     place = open_store(store)
@@ -207,7 +207,7 @@ def _delete_arguments(parser: ArgumentParser) -> None:
 COMMANDS = (
     Command.group(
         "results",
-        "List, show, compare by sample, score again, export, import or remove runs that were kept.",
+        "List, show, compare, rescore, export, import or delete stored runs.",
         Command.of(list_, _list_arguments),
         Command.of(show, _show_arguments),
         *moves.ACTIONS,
