@@ -260,7 +260,7 @@ def test_what_was_answered_before_an_end_is_kept_and_not_asked_for_again(tmp_pat
     how = {"store": tmp_path, "run_id": "one", "cache": False}
     with pytest.raises(raised) as stopped:
         evaluate(model, data, "exact_match", **how)
-    assert "run_id='one' with resume=True" in stopped.value.__notes__[-1]
+    assert "run_id='one' and resume=True" in stopped.value.__notes__[-1]
     assert [one.id for one in ResultStore(tmp_path).load("one").samples] == [str(n) for n in range(20)]
     assert len(evaluate(model, data, "exact_match", resume=True, **how).samples) == 30
     assert asked == list(range(30))
