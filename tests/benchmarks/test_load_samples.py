@@ -183,7 +183,7 @@ def test_metadata_by_name_and_all_that_is_left():
     )
     assert load_samples(ROWS, named)[1].metadata == {"hardness": 1, "first": "x", "long": True}
     rest = FieldMapping(input="q", target="a", metadata="*")
-    assert load_samples(ROWS, rest)[1].metadata == {"options": ["x", "y", "z"], "level": 1}
+    assert load_samples(ROWS, rest)[1].metadata == {"level": 1}  # `options` are the choices
 
 
 def test_two_paths_that_end_alike_need_names():
@@ -514,3 +514,30 @@ def test_broken_lines_are_left_out_with_a_warning_where_bad_rows_are(tmp_path, c
         kept = load_samples(tmp_path / name, on_bad_rows="skip", **how)
         assert [sample.target for sample in kept] == ["1", "2"]
         assert str(tmp_path / name) in caplog.text
+
+
+def test_a_list_called_options_is_the_choices_and_settings_are_not():
+    row = {"question": "Which?", "answer": "B"}
+    assert load_samples([{**row, "options": ["red", "blue"]}])[0].choices == ["red", "blue"]
+    for other in ("fast", {"A": "red"}):
+        assert load_samples([{**row, "options": other}])[0].choices is None
+
+
+@pytest.mark.parametrize("name", ["prompt", "question", "instruction"])
+def test_chosen_and_rejected_are_the_choices_of_a_comparison(name):
+    rows = [{name: f"Why {n}?", "chosen": f"Because {n}.", "rejected": f"No {n}.", "id": f"p{n}"} for n in range(20)]
+    samples = load_samples(rows)
+    assert samples[3].input == "Why 3?" and samples[3].id == "p3"
+    assert [one.chosen for one in samples.comparisons()] == [row["chosen"] for row in rows]
+    assert set(samples["target"]) == {"A", "B"}  # a judge that always says A must not be right everywhere
+
+
+def test_chosen_and_rejected_may_be_conversations_and_fields_may_say_otherwise():
+    said = {"chosen": "Yes.", "rejected": "No."}
+    row = {
+        key: [{"role": "user", "content": "Is it?"}, {"role": "assistant", "content": text}]
+        for key, text in said.items()
+    }
+    (judged,) = load_samples([row]).comparisons()
+    assert (judged.comparison.prompt, judged.chosen, judged.rejected) == ("Is it?", "Yes.", "No.")
+    assert load_samples([{"prompt": "Is it?", **said}], {"target": "chosen"})[0].target == "Yes."

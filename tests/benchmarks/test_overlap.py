@@ -356,7 +356,7 @@ def test_what_makes_no_sense_is_refused():
 def test_the_report_tells_people_and_programs():
     report = overlap(["a b c", "d e f g"], ["x d e f", "a | b c", "", "q"], 3, examples=1)
     assert str(report).startswith(
-        "2 of 4 test rows (50.0%) are contaminated; 2 of 2 train rows match (runs of 3 words; 2 shorter test rows as a whole)\n  test 0 (50%) in train 1: d e f"
+        "2 of 4 test rows (50.0%) are contaminated; 2 of 2 train rows match (3-grams of words; 2 shorter test rows as a whole)\n  test 0 (50%) in train 1: d e f"
     )
     told = report.to_dict()
     assert json.loads(json.dumps(told))["rows"] == {

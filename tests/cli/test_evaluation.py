@@ -11,7 +11,7 @@ from support.command import crucible, done
 from crucible_datasets.benchmarks.catalog.registry import Catalog
 from crucible_datasets.benchmarks.loading.load import load_benchmark
 from crucible_datasets.cli import COMMANDS, exits, parser
-from crucible_datasets.evaluation import ResultStore, compare
+from crucible_datasets.evaluation import ResultStore, compare, evaluate
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.rules import RULES
 
@@ -71,6 +71,17 @@ def test_answers_of_a_run_are_shown_by_how_they_were_judged(store, samples):
     for kind, first in (("right", 0), ("wrong", 1), ("unparsed", 1)):
         assert [row["id"] for row in shown(kind, "--limit", 99)] == [sample.id for sample in samples[first::2]]
     assert len(shown("all", "--limit", 3)) == 3 and shown("failed") == []
+
+
+@pytest.mark.parametrize("columns", ["40", "200"])
+def test_answers_are_shown_whole_with_their_questions(tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    question, said = "Who wrote it, " + "and when, " * 6, "Somebody, " * 6 + "long ago"
+    rows = [{"id": "a", "input": question, "target": "Ann"}]
+    run = evaluate([said], rows, "exact_match", model="m", store=ResultStore(tmp_path))
+    out = done("results", "show", run.info.run_id, "--store", tmp_path, "--samples", "wrong").out
+    assert question.strip() in out and said in out and "Ann" in out
+    assert "samples without a prediction" in out
 
 
 def test_what_is_misspelt_is_told():

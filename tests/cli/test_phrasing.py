@@ -38,7 +38,7 @@ def test_every_argument_is_called_as_it_is_typed(value):
 def test_advice_of_the_library_is_one_for_the_command():
     words = words_for(parser_of(["eval"]))
     told = phrased(str(MissingPredictionsError(["a"], 2)), words)
-    assert "Pass --missing wrong to count them as wrong, or --missing ignore to leave them out." in told
+    assert "Pass --missing wrong to count such samples as wrong, or --missing ignore to leave them out." in told
     told = phrased(str(CodeExecutionRefusedError("pass_at_k@1")), words)
     assert "Pass --allow-code-execution to run it" in told
     assert phrased("Pass id_column=, or prediction_column='a'.", words) == "Pass --id-column, or --column a."

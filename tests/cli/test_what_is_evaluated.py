@@ -281,3 +281,21 @@ def test_a_comparison_does_not_hide_what_was_missing(tmp_path, policy, told):
     assert told in done("compare", "whole", "part", "--store", tmp_path).out
     notes = done("compare", "whole", "part", "--store", tmp_path, "--json").json["notes"]
     assert [note.partition(":")[0] for note in notes] == ["part"]
+
+
+@pytest.mark.parametrize(
+    ("said", "metrics", "told"),
+    [
+        ("It is 2, I think.", "exact_match", "some wrong answers contain the target"),
+        ("nobody knows", "numeric", "some answers could not be read, and count as wrong"),
+        ("3", "exact_match", None),
+    ],
+)
+def test_eval_tells_what_to_look_at_before_a_score_is_believed(tmp_path, said, metrics, told):
+    (tmp_path / "quiz.jsonl").write_text('{"id": 1, "input": "1+1?", "target": "2"}\n')
+    (tmp_path / "said.jsonl").write_text(json.dumps({"id": 1, "prediction": said}) + "\n")
+    words = ["eval", tmp_path / "quiz.jsonl", tmp_path / "said.jsonl", "--metrics", metrics, "--store", tmp_path / "s"]
+    advice = done(*words, "--json").json.get("advice", [])
+    assert any(told in line for line in advice) if told else not advice
+    (run,) = ResultStore(tmp_path / "s").list()
+    assert (f"show {run.info.run_id} --samples unparsed" in str(advice)) == (metrics == "numeric")

@@ -110,6 +110,27 @@ def test_a_completion_is_cut_where_something_new_begins():
 
 
 @needs_isolation
+@pytest.mark.parametrize(
+    "tests", ["assert root(9) == 3", ["assert root(9) == 3"], "def check(candidate):\n    assert candidate(9) == 3\n"]
+)
+def test_a_task_in_plain_words_is_not_run_as_code(tests):
+    sample = Sample(id="0", input="Write root(x).", metadata={"tests": tests, "entry_point": "root"})
+    whole = "def root(x): return int(x**0.5)"
+    assert METRIC.score(whole, "", sample=sample, allow_code_execution=True, timeout=30.0).value == 1.0
+
+
+@needs_isolation
+def test_code_in_a_fenced_block_is_found_unless_no_rule_is_wanted():
+    fenced = [f"Here it is:\n```python\n{MBPP.target}\n```"]
+    asked = {"metrics": "code_execution", "allow_code_execution": True}
+    read = evaluate(fenced, samples_from([MBPP]), **asked)
+    assert (read.value(), read.info.rules) == (1.0, ["code/fenced@1"])
+    bare = evaluate(fenced, samples_from([MBPP]), extract=False, **asked)
+    assert (bare.value(), bare.info.rules) == (0.0, [])
+    assert rescored(bare, allow_code_execution=True).result.info.rules == []
+
+
+@needs_isolation
 def test_endless_code_is_a_timeout():
     outcome = METRIC.score("while True: pass", "", tests="assert True", allow_code_execution=True, timeout=0.3)
     assert (outcome.value, outcome.status) == (0.0, "timeout")

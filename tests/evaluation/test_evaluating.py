@@ -260,7 +260,7 @@ def test_what_was_answered_before_an_end_is_kept_and_not_asked_for_again(tmp_pat
     how = {"store": tmp_path, "run_id": "one", "cache": False}
     with pytest.raises(raised) as stopped:
         evaluate(model, data, "exact_match", **how)
-    assert "run_id='one' with resume=True" in stopped.value.__notes__[-1]
+    assert "run_id='one' and resume=True" in stopped.value.__notes__[-1]
     assert [one.id for one in ResultStore(tmp_path).load("one").samples] == [str(n) for n in range(20)]
     assert len(evaluate(model, data, "exact_match", resume=True, **how).samples) == 30
     assert asked == list(range(30))
@@ -344,7 +344,7 @@ def test_failures_count_as_missing_with_their_reason():
     )
     with pytest.raises(KeyError):
         evaluate(answer, questions(2), cache=False)
-    with pytest.raises(MissingPredictionsError, match=r"There is no prediction for 10, one of \d+ samples"):
+    with pytest.raises(MissingPredictionsError, match=r"returned no answer for sample '10' \(there are \d+\)"):
         evaluate(lambda sample: None, questions(), cache=False)
     with pytest.raises(ArgumentError, match="async"):
         evaluate(lambda sample: "x", questions(), timeout=1)

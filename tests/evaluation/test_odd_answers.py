@@ -10,7 +10,7 @@ import pytest
 from crucible_datasets import config
 from crucible_datasets.benchmarks import Message
 from crucible_datasets.evaluation import Outcome, evaluate, score
-from crucible_datasets.exceptions import PredictionsError
+from crucible_datasets.exceptions import MissingPredictionsError, PredictionsError
 
 ROWS = [{"id": f"q{n}", "input": f"{n} + 1?", "target": str(n + 1)} for n in range(4)]
 RIGHT = [row["target"] for row in ROWS]
@@ -32,7 +32,7 @@ def test_what_has_no_order_is_refused():
 @pytest.mark.parametrize("ask", [False, True])
 def test_an_object_is_no_answer(make, ask):
     given = (lambda sample: make(sample.target)) if ask else [make(text) for text in RIGHT]
-    with pytest.raises(PredictionsError, match="is no answer: give its text"):
+    with pytest.raises(PredictionsError, match="cannot be of type .*: give its text"):
         evaluate(given, ROWS)
 
 
@@ -40,6 +40,27 @@ def test_messages_of_chats_are_their_texts():
     for make in (lambda text: Message("assistant", text), lambda text: SimpleNamespace(content=text)):
         assert evaluate([make(text) for text in RIGHT], ROWS).value() == 1.0
         assert evaluate(lambda sample, make=make: make(sample.target), ROWS, cache=False).value() == 1.0
+
+
+def _reply(text):
+    """As OpenAI's client gives it, Anthropic's and vLLM."""
+    yield SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(role="assistant", content=text))])
+    yield SimpleNamespace(role="assistant", content=[SimpleNamespace(type="text", text=text)])
+    yield SimpleNamespace(prompt="?", outputs=[SimpleNamespace(index=0, text=text)])
+
+
+@pytest.mark.parametrize("client", range(3))
+def test_what_clients_return_is_its_text(client):
+    def answered(sample):
+        return list(_reply(sample.target))[client]
+
+    assert evaluate([list(_reply(text))[client] for text in RIGHT], ROWS).value() == 1.0
+    assert evaluate(answered, ROWS).value() == evaluate(answered, ROWS).value() == 1.0  # the second from the cache
+
+
+def test_a_model_that_returns_nothing_is_told_so():
+    with pytest.raises(MissingPredictionsError, match="The model returned no answer for sample '"):
+        evaluate(lambda sample: None, ROWS)
 
 
 def test_a_model_may_raise_what_ends_generators():

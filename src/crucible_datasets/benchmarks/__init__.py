@@ -18,7 +18,8 @@ How it becomes a sample
                       base (what a rule is) · questions answers choices chats preferences code pictures · tables
     loading/        `load_benchmark`: load · origins pieces (which rows) · converting shapes (rows → fields) ·
                       benchmark (the result) · naming (data by a short text)
-    owndata/        `load_samples`: load · sources (which rows) · fields paths values columns (rows → fields)
+    owndata/        `load_samples`: load · sources (which rows) ·
+                      fields paths values preferences columns (rows → fields)
     samples/        samples over a dataset: making · table stream base (the classes) · decoding pictures ·
                       shuffling judged idnames provenance
 What is done with it

@@ -8,7 +8,7 @@ what is heavy when they run.
     files opening piped writing   formats, convert, sample, split; how data is opened and written
     catalogue locking       benchmarks; lock, overlap
     measures                metrics
-    evaluating questions answers scores   eval, compare
+    evaluating questions answers scores advice   eval, compare
     results answered moves exchange   results: list, show, delete; diff, rescore; export, import, mirror; report
     cache hub about showing cache, hub, env, demo, completion
     running                 run, switch

@@ -9,7 +9,7 @@ from crucible_datasets.cli.pieces import Facts, Pieces, Said
 
 
 def env() -> Pieces:
-    """Show versions and places, to paste into a bug report."""
+    """Show versions and paths, to paste into a bug report."""
     import platform
 
     from crucible_datasets import __version__
@@ -45,7 +45,7 @@ def _version(package: str) -> str:
 
 
 def completion(shell: str) -> Pieces:
-    """Print what makes a shell complete commands, options, benchmarks and files."""
+    """Print a script that makes a shell complete commands, options, benchmarks and files."""
     from crucible_datasets import cli
     from crucible_datasets.cli.completing import script
 

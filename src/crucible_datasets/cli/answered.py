@@ -6,8 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crucible_datasets.cli.command import require_count
-from crucible_datasets.cli.pieces import Column, Table, amount
-from crucible_datasets.cli.scores import number
+from crucible_datasets.cli.pieces import Piece, Records, Table
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.outcome import Outcome
@@ -16,21 +15,17 @@ if TYPE_CHECKING:
 KINDS = ("wrong", "right", "unparsed", "failed", "all")
 _NONE = {"all": "no sample", "failed": "no sample failed"}
 _UNREAD = ("unparsed", "empty", "truncated")
-_COLUMNS = (
-    Column("id"),
-    amount("score", shown=number),
-    Column("status", keep=True),
-    Column("target"),
-    Column("extracted", "read"),
-    Column("prediction"),
-)
+_SHOWN = ("id", "input", "target", "prediction", "extracted", "score", "status")
 
 
-def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int) -> Table:
-    """The first answers of a kind, as one metric judged them; 1 is right, as for `results diff`."""
+def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int) -> Piece:
+    """The first answers of a kind, as one metric judged them; 1 is right, as for `results diff`.
+
+    A table cuts no question or answer: where they are too long for it, each field has its own lines.
+    """
     require_count(limit, "limit")
     key = result.key(metric)
-    rows = (
+    found = (
         {
             "id": sample.id,
             "score": outcome.value,
@@ -43,7 +38,9 @@ def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int)
         for sample in result.samples
         if is_kind(outcome := sample.outcomes[key], kind)
     )
-    return Table(_COLUMNS, list(islice(rows, limit)), _NONE.get(kind, f"no sample is {kind}"))
+    rows = list(islice(found, limit))
+    names = [name for name in _SHOWN if any(row[name] is not None for row in rows)]
+    return Records(names, rows) if rows else Table((), (), _NONE.get(kind, f"no sample is {kind}"))
 
 
 def is_kind(outcome: Outcome, kind: str) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def ls() -> Pieces:
-    """List the entries, the last used first."""
+    """List the entries, most recently used first."""
     from crucible_datasets.cache.units import shown_age, shown_size
 
     now = time.time()
@@ -46,7 +46,7 @@ def ls() -> Pieces:
 
 
 def du() -> Pieces:
-    """Show how much room they take, by kind, and how much they may take."""
+    """Show how much space each kind takes, and the limit."""
     from crucible_datasets import config
     from crucible_datasets.cache.units import byte_count, shown_size
 
@@ -66,7 +66,7 @@ def du() -> Pieces:
 
 
 def clean(limit: str | None = None, older_than: str | None = None, all: bool = False) -> Pieces:
-    """Remove the entries not used for the longest time."""
+    """Remove the least recently used entries."""
     from crucible_datasets.cache.units import seconds
 
     cache = _cache()
@@ -113,15 +113,15 @@ def _amount(entries: Sequence[Entry]) -> str:
 
 
 def _clean_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--limit", metavar="SIZE", help="until the rest fits: 10GB, or 5%% of the disk")
-    parser.add_argument("--older-than", metavar="AGE", help="and those not used for so long: 30d, 12h")
-    parser.add_argument("--all", action="store_true", help="all that no running process uses")
+    parser.add_argument("--limit", metavar="SIZE", help="remove until the rest fits: 10GB, or 5%% of the disk")
+    parser.add_argument("--older-than", metavar="AGE", help="also remove entries not used for this long: 30d, 12h")
+    parser.add_argument("--all", action="store_true", help="remove everything that no running process uses")
 
 
 COMMANDS = (
     Command.group(
         "cache",
-        "List, measure, clean up or check what is kept for later runs.",
+        "List, measure, clean up or check the cache.",
         Command.of(ls),
         Command.of(du),
         Command.of(clean, _clean_arguments),

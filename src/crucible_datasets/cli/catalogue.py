@@ -21,7 +21,7 @@ def list_(
     licence: str | None,
     language: str | None,
 ) -> Pieces:
-    """List the benchmarks, or those that fit."""
+    """List the benchmarks, or those that match."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
     catalog = Catalog()
@@ -33,17 +33,14 @@ def list_(
         Column("name", keep=True),
         Column("title"),
         Column("task_type", "task"),
-        Column("domain", spare=True),
         Column("metrics", shown=", ".join),
-        Column("licence", spare=True),
-        Column("source", spare=True),
     )
     yield Table(columns, [entry.to_dict() for entry in found], _NONE_FITS)
     return None
 
 
 def show(name: str) -> Pieces:
-    """Show what is known of a benchmark: source, columns, rules, metrics, licence, citation."""
+    """Show a benchmark: source, columns, rules, metrics, licence, citation."""
     from crucible_datasets.benchmarks.catalog.registry import get_benchmark
 
     entry = get_benchmark(name)
@@ -108,12 +105,12 @@ def miniatures(folder: str, names: list[str]) -> Pieces:
 
 
 def _miniatures_arguments(parser: ArgumentParser) -> None:
-    file_argument(parser, "folder", metavar="DIR", folder=True, help="where they go")
+    file_argument(parser, "folder", metavar="DIR", folder=True, help="the folder to write to")
     benchmark_argument(parser, "names", nargs="*", metavar="NAME", help="which benchmarks; all by default")
 
 
 def _list_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="WORD", help="that all are found in name, title, tags …")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="search words; all must occur in name, title, tags …")
     parser.add_argument("--domain", help="such as math")
     parser.add_argument("--task", metavar="TYPE", help="such as multiple_choice")
     parser.add_argument("--tag", help="one of its tags")
@@ -134,7 +131,7 @@ def _head_arguments(parser: ArgumentParser) -> None:
 COMMANDS = (
     Command.group(
         "benchmarks",
-        "List benchmarks, show what is known of them, look at their samples, write miniatures.",
+        "List benchmarks, show one and its samples, write miniatures.",
         Command.of(list_, _list_arguments),
         Command.of(show, _name_argument),
         Command.of(head, _head_arguments),

@@ -89,7 +89,7 @@ class Command:
             self._add_actions(parser)
             return
         self.arguments(parser)
-        parser.add_argument("--json", action="store_true", default=json, help="answer with one JSON document")
+        parser.add_argument("--json", action="store_true", default=json, help="print the answer as one JSON document")
         parser.set_defaults(called=self.run, phrases=words_for(parser))
 
     def _add_actions(self, parser: ArgumentParser) -> None:
@@ -99,23 +99,23 @@ class Command:
         if self.default is not None:
             default = self.actions[self.default]
             default.arguments(alone := Parser())
-            parser.add_argument("--json", action="store_true", help="answer with one JSON document")
+            parser.add_argument("--json", action="store_true", help="print the answer as one JSON document")
             parser.set_defaults(called=default.run, phrases=words_for(alone), **vars(alone.parse_args([])))
 
 
 def dataset_arguments(parser: ArgumentParser) -> None:
     """Which dataset, and what of it."""
-    what = "a file, a folder, a URL, or a name of the Hub"
+    what = "a file, a folder, a URL, or a name on the Hub"
     file_argument(parser, "dataset", metavar="DATASET", help=f"{what}; - is standard input")
-    parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
+    parser.add_argument("--config", metavar="NAME", help="the configuration, if there are several")
     parser.add_argument("--split", metavar="SPLIT", help="such as train, test, or train[:10%%]")
-    parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")
+    parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit on the Hub")
     bad_lines_argument(parser)
 
 
 def bad_lines_argument(parser: ArgumentParser) -> None:
     """What becomes of lines that cannot be read."""
-    what = "what a line of JSON Lines or CSV does that cannot be read: end the command, or be left out"
+    what = "what to do with lines of JSON Lines or CSV that cannot be read: stop, or leave them out"
     parser.add_argument("--on-bad-lines", choices=("error", "warn", "skip"), default="error", help=what)
 
 
@@ -128,42 +128,42 @@ def output_arguments(parser: ArgumentParser, required: bool = True) -> None:
 
 def benchmark_arguments(parser: ArgumentParser) -> None:
     """Which benchmark, and what of it."""
-    what = "a benchmark by its name, or a file or folder with the columns input and target"
+    what = "the name of a benchmark, or a file or folder with the columns id, input and target"
     benchmark_argument(parser, "benchmark", metavar="BENCHMARK", help=what)
-    parser.add_argument("--split", metavar="SPLIT", help="the split; that of the benchmark by default")
-    parser.add_argument("--config", metavar="NAME", help="the configuration, where there are several")
+    parser.add_argument("--split", metavar="SPLIT", help="the split; by default that of the benchmark")
+    parser.add_argument("--config", metavar="NAME", help="the configuration, if there are several")
     other = "a commit, tag or branch instead of the pinned commit; latest is the newest one"
     parser.add_argument("--revision", metavar="COMMIT", help=other)
-    parser.add_argument("--synthetic", action="store_true", help="the miniature that needs no network")
+    parser.add_argument("--synthetic", action="store_true", help="use a made-up miniature, which needs no network")
 
 
 def field_argument(parser: ArgumentParser) -> None:
     """Which column of data of one's own is what."""
-    what = "a column of your data for one of id, input, target, choices, metadata, as id=qid; several as metadata=a,b; "
+    what = "which column of your data is id, input, target, choices or metadata, as in id=qid or metadata=a,b; "
     what += "may be repeated"
     parser.add_argument("--field", action="append", default=[], metavar="FIELD=COLUMN", help=what)
 
 
 def force_argument(parser: ArgumentParser) -> None:
     """Whether what is there may be replaced."""
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
 def cluster_argument(parser: ArgumentParser) -> None:
     """The field that says which samples belong together."""
-    what = "a field whose equal values mark samples that belong together"
+    what = "a field; samples with the same value belong together"
     parser.add_argument("--cluster-by", metavar="FIELD", help=what)
 
 
 def store_argument(parser: ArgumentParser) -> None:
     """Where runs are kept."""
-    where = "the folder of runs; CRUCIBLE_RESULTS_DIR by default"
+    where = "the folder of stored runs; CRUCIBLE_RESULTS_DIR by default"
     file_argument(parser, "--store", metavar="DIR", folder=True, help=where)
 
 
 def run_argument(parser: ArgumentParser, several: bool = False) -> None:
     """Which stored run, or which runs."""
-    what = "the name of a run, its beginning or end, or a model, whose newest run is meant"
+    what = "the name of a run, its beginning or end, or a model, for its newest run"
     if several:
         parser.add_argument("runs", nargs="+", metavar="RUN", help=what)
     else:

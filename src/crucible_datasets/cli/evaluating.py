@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import exits
+from crucible_datasets.cli.advice import advice
 from crucible_datasets.cli.answers import about, named
 from crucible_datasets.cli.command import (
     Command,
@@ -58,7 +59,7 @@ def eval_(
     allow_code_execution: bool,
     executor: str | None,
 ) -> Pieces:
-    """Score predictions for a benchmark, keep the runs, and compare them if there are several."""
+    """Score predictions for a benchmark, store the runs, and compare them if there are several."""
     from crucible_datasets.evaluation.evaluating import evaluate_many
 
     require_absent(report, force, "report")
@@ -123,6 +124,8 @@ def _answer(results: list[EvaluationResult], notes: list[str], store: str | None
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
     parts = scored(results, notes)
+    if lines := advice(results, store is not None):
+        parts["advice"] = Said("\n".join(lines), lines)
     if len(results) > 1:
         parts["comparisons"] = comparison_table(compared(*results))
     if store is not None:
@@ -158,41 +161,41 @@ def _eval_arguments(parser: ArgumentParser) -> None:
     benchmark_arguments(parser)
     what = "files of predictions (JSON Lines, Parquet, CSV …) as FILE or MODEL=FILE"
     file_argument(parser, "predictions", nargs="+", metavar="PREDICTIONS", help=what)
-    parser.add_argument("--model", metavar="NAME", help="the name of the model; that of the file by default")
+    parser.add_argument("--model", metavar="NAME", help="the name of the model; by default that of the file")
     parser.add_argument("--metrics", metavar="A,B", help=_METRICS)
-    parser.add_argument("--extract", metavar="RULE", help="the rule that reads answers, as gsm8k/lm-eval-flexible")
+    parser.add_argument("--extract", metavar="RULE", help="the rule that extracts answers, as gsm8k/lm-eval-flexible")
     policies = ("error", "wrong", "ignore")
     parser.add_argument("--missing", choices=policies, default="error", help="how samples without a prediction count")
     parser.add_argument("--input", metavar="NAME", help="the column of your data with the questions")
     parser.add_argument("--target", metavar="NAME", help="the column of your data with the right answers")
     field_argument(parser)
-    parser.add_argument("--column", metavar="NAME", help="the column of the predictions with what was answered")
-    parser.add_argument("--id-column", metavar="NAME", help="the column of the predictions with the ids of samples")
+    parser.add_argument("--column", metavar="NAME", help="the column of the predictions with the answers")
+    parser.add_argument("--id-column", metavar="NAME", help="the column of the predictions with the sample ids")
     cluster_argument(parser)
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N samples")
-    bad = "what a row does that makes no sample: end the command, or be left out and counted"
+    bad = "what to do with rows that cannot become samples: stop, or leave them out and count them"
     parser.add_argument("--on-bad-rows", choices=("error", "skip"), default="error", help=bad)
     bad_lines_argument(parser)
     parser.add_argument("--tag", action="append", default=[], help="a tag for the runs; may be repeated")
     store_argument(parser)
-    parser.add_argument("--no-store", action="store_true", help="keep nothing")
-    file_argument(parser, "--report", metavar="FILE", help="write an HTML report too")
+    parser.add_argument("--no-store", action="store_true", help="store nothing")
+    file_argument(parser, "--report", metavar="FILE", help="also write an HTML report")
     force_argument(parser)
     parser.add_argument("--fail-under", type=float, metavar="X", help="exit code 1 if a score is below X")
     parser.add_argument("--allow-code-execution", action="store_true", help="let code metrics run what models wrote")
-    who = "who scores: serial, processes or ray; what CRUCIBLE_EXECUTOR names by default"
+    who = "where scoring runs: serial, processes or ray; by default what CRUCIBLE_EXECUTOR says"
     parser.add_argument("--executor", metavar="NAME", help=who)
 
 
 def _compare_arguments(parser: ArgumentParser) -> None:
     run_argument(parser, several=True)
     store_argument(parser)
-    parser.add_argument("--metric", metavar="NAME", help="the first of the runs by default")
+    parser.add_argument("--metric", metavar="NAME", help="the metric; by default the first of the runs")
     parser.add_argument("--baseline", metavar="MODEL", help="compare every model with this one only")
-    parser.add_argument("--level", type=float, default=0.95, help="of the intervals; %(default)s by default")
+    parser.add_argument("--level", type=float, default=0.95, help="the confidence level; %(default)s by default")
     parser.add_argument("--correction", choices=("holm", "bh", "none"), default="holm", help="for several comparisons")
     cluster_argument(parser)
-    parser.add_argument("--by", metavar="FIELD", help="compare on each group of samples, as metadata.subject")
+    parser.add_argument("--by", metavar="FIELD", help="compare on each group of samples, such as metadata.subject")
 
 
 COMMANDS = (Command.of(eval_, _eval_arguments), Command.of(compare, _compare_arguments))

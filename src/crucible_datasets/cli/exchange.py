@@ -30,7 +30,7 @@ def report(runs: list[str], store: str | None, output: str, title: str | None, m
 def export(
     runs: list[str], store: str | None, output: str, format: str | None, rows: str | None, force: bool
 ) -> Pieces:
-    """Write runs to a file for other programs, in the form that its name says."""
+    """Write runs to a file for other programs; its name says the format."""
     from crucible_datasets.evaluation.exports import export as exported
 
     place = open_store(store)
@@ -48,7 +48,7 @@ def _written(path: str, runs: list[str]) -> Said:
 
 
 def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
-    """Keep the logs of other programs as runs: of inspect_ai (.eval) and samples of lm-eval (.jsonl)."""
+    """Store the logs of other programs as runs: inspect_ai (.eval) and lm-eval samples (.jsonl)."""
     from crucible_datasets.evaluation.imports import read_log
 
     place = open_store(store)
@@ -60,7 +60,7 @@ def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
 
 
 def mirror(store: str | None, url: str | None, samples: bool) -> Pieces:
-    """Bring a database up to date with the runs: SQLite in the store, or PostgreSQL by its URL."""
+    """Copy the runs to a database: SQLite in the store, or PostgreSQL by its URL."""
     with open_store(store).mirror(url, samples) as database:
         runs, where = [run.info.run_id for run in database.list()], database.place
     yield Said(f"{where} has {counted(len(runs), 'run')}", {"database": where, "runs": runs})
@@ -72,7 +72,7 @@ def report_arguments(parser: ArgumentParser) -> None:
     run_argument(parser, several=True)
     store_argument(parser)
     file_argument(parser, "-o", "--output", metavar="FILE", default="report.html", help="%(default)s by default")
-    parser.add_argument("--title", help="of the page")
+    parser.add_argument("--title", help="the title of the page")
     most = "how many samples the page holds at most; %(default)s by default"
     parser.add_argument("--max-samples", type=int, default=2000, metavar="N", help=most)
     force_argument(parser)
@@ -83,7 +83,7 @@ def _export_arguments(parser: ArgumentParser) -> None:
     store_argument(parser)
     how = "such as runs.csv, runs.jsonl, runs.parquet, runs.md, runs.html"
     file_argument(parser, "-o", "--output", metavar="FILE", required=True, help=how)
-    parser.add_argument("--format", metavar="NAME", help="where the name of the file does not say it")
+    parser.add_argument("--format", metavar="NAME", help="the format, if the name of the file does not say it")
     parser.add_argument("--rows", choices=("samples", "runs"), help="a row for each sample, or for each run and metric")
     force_argument(parser)
 
@@ -91,13 +91,13 @@ def _export_arguments(parser: ArgumentParser) -> None:
 def _import_arguments(parser: ArgumentParser) -> None:
     file_argument(parser, "files", nargs="+", metavar="FILE", help="logs of inspect_ai, samples of lm-eval")
     store_argument(parser)
-    parser.add_argument("--model", metavar="NAME", help="the name of the model, where the log does not say it")
+    parser.add_argument("--model", metavar="NAME", help="the name of the model, if the log does not say it")
 
 
 def _mirror_arguments(parser: ArgumentParser) -> None:
     store_argument(parser)
     parser.add_argument("--url", help="such as postgresql://host/name; a SQLite file in the store by default")
-    parser.add_argument("--samples", action="store_true", help="every sample too")
+    parser.add_argument("--samples", action="store_true", help="copy every sample too")
 
 
 ACTIONS = (

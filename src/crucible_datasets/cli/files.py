@@ -32,7 +32,7 @@ def convert(
     column: str | None,
     force: bool,
 ) -> Pieces:
-    """Write a dataset in another format, which the name of the file says, compression too."""
+    """Write a dataset in another format; the name of the file says format and compression."""
     from crucible_datasets.cli import opening
 
     found = {str(name): rows for name, rows in opening.splits(dataset, config, split, revision, on_bad_lines).items()}
@@ -171,7 +171,7 @@ def _convert_arguments(parser: ArgumentParser) -> None:
     how += "and - is JSON Lines on standard output"
     file_argument(parser, "output", metavar="FILE", help=how)
     parser.add_argument("--columns", metavar="A,B", help="only these columns")
-    parser.add_argument("--column", metavar="NAME", help="the column that goes to a text file")
+    parser.add_argument("--column", metavar="NAME", help="the column to write to a text file")
     force_argument(parser)
 
 
@@ -180,7 +180,7 @@ def _sample_arguments(parser: ArgumentParser) -> None:
     size = f"how many rows, or a share: 100, 0.1, 10%%; {_DRAWN} by default, or all where there are fewer"
     parser.add_argument("-n", "--rows", metavar="N", help=size)
     parser.add_argument("--seed", type=int, default=0, help="%(default)s by default")
-    parser.add_argument("--stratify-by", metavar="FIELD", help="each value of the field gets its exact share")
+    parser.add_argument("--stratify-by", metavar="FIELD", help="keep the proportions of the values of this field")
     parser.add_argument("--replace", action="store_true", help="a row may be drawn more than once")
     parser.add_argument("--columns", metavar="A,B", help="only these columns")
     output_arguments(parser, required=False)
@@ -192,9 +192,9 @@ def _split_arguments(parser: ArgumentParser) -> None:
     sizes = "sizes of train, validation and test, shares or numbers of rows; %(default)s by default"
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--parts", default="train=0.8,test=0.2", metavar="PART=SIZE,…", help=sizes)
-    how.add_argument("--folds", type=int, metavar="K", help="K folds instead: each is the test part once")
+    how.add_argument("--folds", type=int, metavar="K", help="write K folds instead; each is the test set once")
     parser.add_argument("--seed", type=int, default=0, help="%(default)s by default")
-    parser.add_argument("--stratify-by", metavar="FIELD", help="each part has its share of every value of the column")
+    parser.add_argument("--stratify-by", metavar="FIELD", help="keep the proportions of the values of this field")
     parser.add_argument("--group-by", metavar="FIELD", help="rows with the same value stay together")
 
 

@@ -13,7 +13,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces:
-    """Answer clients whose HF_ENDPOINT points here, until interrupted."""
+    """Serve clients whose HF_ENDPOINT points here, until interrupted."""
     from crucible_datasets.localhub.server import HubServer
 
     if not os.path.isdir(folder):
@@ -39,7 +39,7 @@ def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces
 
 
 def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Pieces:
-    """Copy datasets into the folder, with their revisions and verified."""
+    """Copy datasets into the folder, with their revisions, and verify them."""
     from crucible_datasets.localhub.mirror import mirror as copies
 
     said = []

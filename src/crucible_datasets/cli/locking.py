@@ -22,7 +22,7 @@ _SHOWN = (
 
 
 def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool, on_bad_rows: str) -> Pieces:
-    """Record the commit and hash of datasets in a file that loading checks, show it, check it, or renew it."""
+    """Record the commit and hash of datasets in a file that loading checks; show, check or update it."""
     from crucible_datasets.benchmarks.locks.file import Lock
     from crucible_datasets.benchmarks.locks.making import check_lock, chosen, lock_datasets
 
@@ -66,7 +66,7 @@ def _told(move: dict[str, Any]) -> str:
 def overlap(
     train: str, test: str, n: int | None, method: str, columns: list[str] | None, threshold: float | None
 ) -> Pieces:
-    """Report which rows of a test set are in a train set, by runs of words, equal or similar texts."""
+    """Report which rows of a test set are in a train set, by n-grams, equal or similar texts."""
     from crucible_datasets.benchmarks.contamination.finding import overlap as compared
 
     report = compared(train, test, n, method=method, columns=columns, threshold=threshold)  # type: ignore[arg-type]
@@ -78,12 +78,12 @@ def _lock_arguments(parser: ArgumentParser) -> None:
     what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
     benchmark_argument(parser, "names", nargs="*", metavar="DATASET", help=f"{what}; without any, the file is shown")
     parser.add_argument(
-        "--check", action="store_true", help="tell what moved; with --update, what an update would change"
+        "--check", action="store_true", help="show what has changed; with --update, what an update would change"
     )
-    parser.add_argument("--update", action="store_true", help="renew these, or all that the file has")
+    parser.add_argument("--update", action="store_true", help="update these, or everything in the file")
     file_argument(parser, "--file", metavar="FILE", default="crucible.lock", help="the file; %(default)s by default")
     parser.add_argument("--synthetic", action="store_true", help="lock the miniatures of benchmarks")
-    bad = "what becomes of rows that do not fit a benchmark; %(default)s by default"
+    bad = "what to do with rows that do not fit a benchmark; %(default)s by default"
     parser.add_argument("--on-bad-rows", choices=("error", "skip"), default="error", help=bad)
 
 
@@ -91,7 +91,7 @@ def _overlap_arguments(parser: ArgumentParser) -> None:
     what = "a benchmark, a repository or a file, as in gsm8k, openai/gsm8k:main:test, data.jsonl"
     benchmark_argument(parser, "train", metavar="TRAIN", help=what)
     benchmark_argument(parser, "test", metavar="TEST", help="the same")
-    parser.add_argument("-n", type=int, help="how many words a run has; 13 by default, 5 for minhash")
+    parser.add_argument("-n", type=int, help="the number of words in an n-gram; 13 by default, 5 for minhash")
     methods = ("ngrams", "exact", "minhash")
     parser.add_argument("--method", choices=methods, default="ngrams", help="%(default)s by default")
     which = "which columns; those with texts that are no ids by default"

@@ -53,7 +53,7 @@ def head(
     rows: int,
     columns: str | None,
 ) -> Pieces:
-    """Show the first rows; only as much is read as is shown."""
+    """Show the first rows, and read no more than that."""
     from crucible_datasets.cli import opening
 
     require_count(rows)
@@ -69,7 +69,7 @@ def head(
 def describe(
     dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str, columns: str | None
 ) -> Pieces:
-    """Tell of every column its type, nulls, NaN, distinct values, lengths and quantiles."""
+    """Show the type, nulls, NaN, distinct values, lengths and quantiles of every column."""
     from crucible_datasets.cli import opening
     from crucible_datasets.cli.profile import profile
 
@@ -84,7 +84,7 @@ def describe(
 
 
 def formats() -> Pieces:
-    """List the formats of files: how their names end, whether they are read and written."""
+    """List file formats: their extensions, and whether they can be written."""
     from crucible_datasets.formats.base import FORMATS
     from crucible_datasets.reading.compression import EXTENSIONS
 
@@ -157,7 +157,7 @@ _PROFILE = (
 def _load_arguments(parser: ArgumentParser) -> None:
     dataset_arguments(parser)
     file_argument(parser, "--save", metavar="DIR", folder=True, help="a folder to save it to, for load_from_disk")
-    parser.add_argument("--force", action="store_true", help="replace the folder if it is there")
+    parser.add_argument("--force", action="store_true", help="replace an existing folder")
 
 
 def _head_arguments(parser: ArgumentParser) -> None:

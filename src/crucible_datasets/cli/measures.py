@@ -9,7 +9,7 @@ from crucible_datasets.cli.pieces import Column, Facts, Pieces, Table
 
 
 def list_() -> Pieces:
-    """List the metrics in all their versions."""
+    """List the metrics, in all versions."""
     from crucible_datasets.evaluation.metrics import METRICS
 
     rows = [
@@ -25,7 +25,6 @@ def list_() -> Pieces:
     columns = (
         Column("metric", keep=True),
         Column("about"),
-        Column("options", shown=", ".join, spare=True),
         Column("extra"),
     )
     yield Table(columns, rows)
@@ -33,7 +32,7 @@ def list_() -> Pieces:
 
 
 def rules() -> Pieces:
-    """List the rules that read answers out of what models write."""
+    """List the rules that extract answers from what models write."""
     from crucible_datasets.evaluation.rules import RULES
 
     rows = [{"rule": key, "about": RULES[key].summary} for key in RULES]
@@ -87,13 +86,13 @@ def _score_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("metric", metavar="METRIC", help="a name, or name@version")
     parser.add_argument("prediction", metavar="PREDICTION", help="what a model wrote")
     parser.add_argument("target", nargs="+", metavar="TARGET", help="the right answer, or several")
-    parser.add_argument("--extract", metavar="RULE", help="the rule that reads the answer, as gsm8k/official")
+    parser.add_argument("--extract", metavar="RULE", help="the rule that extracts the answer, such as gsm8k/official")
 
 
 COMMANDS = (
     Command.group(
         "metrics",
-        "List metrics and extraction rules, show one, or try it on a pair.",
+        "List metrics and extraction rules, show one, or try one out.",
         Command.of(list_),
         Command.of(rules),
         Command.of(show, _show_arguments),

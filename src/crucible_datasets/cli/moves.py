@@ -11,7 +11,7 @@ from crucible_datasets.cli.scores import interval, number, percent, result_rows
 
 
 def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None, limit: int | None) -> Pieces:
-    """Show which samples were fixed and which broken from one run to another."""
+    """Show which samples were fixed and which were broken between two runs."""
     require_count(limit or 0, "limit")
     place = open_store(store)
     with told_by_ids(place, [first, second]):
@@ -37,7 +37,7 @@ def diff(first: str, second: str, store: str | None, metric: str | None, kind: s
 
 
 def rescore(run: str, store: str | None, metrics: str | None, extract: str | None, no_store: bool) -> Pieces:
-    """Score the stored predictions of a run again, under another rule or other metrics."""
+    """Score the stored predictions of a run again, with another rule or other metrics."""
     place = open_store(store)
     chosen = metrics.split(",") if metrics else None
     made = place.rescore(run_named(place, run), chosen, extract=extract, save=not no_store)
@@ -85,7 +85,7 @@ def _diff_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("first", metavar="RUN", help="the run before")
     parser.add_argument("second", metavar="RUN", help="the run after")
     store_argument(parser)
-    parser.add_argument("--metric", metavar="NAME", help="the first of the runs by default")
+    parser.add_argument("--metric", metavar="NAME", help="the metric; by default the first of the runs")
     kinds = ("fixed", "broken", "both_right", "both_wrong", "uncounted", "only_first", "only_second")
     parser.add_argument("--kind", choices=kinds, help="which samples; fixed and broken by default")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N samples; all by default")
@@ -94,9 +94,9 @@ def _diff_arguments(parser: ArgumentParser) -> None:
 def _rescore_arguments(parser: ArgumentParser) -> None:
     run_argument(parser)
     store_argument(parser)
-    parser.add_argument("--metrics", metavar="A,B", help="those of the run by default")
-    parser.add_argument("--extract", metavar="RULE", help="the rule that reads answers, as gsm8k/lm-eval-flexible")
-    parser.add_argument("--no-store", action="store_true", help="keep nothing")
+    parser.add_argument("--metrics", metavar="A,B", help="by default those of the run")
+    parser.add_argument("--extract", metavar="RULE", help="the rule that extracts answers, as gsm8k/lm-eval-flexible")
+    parser.add_argument("--no-store", action="store_true", help="store nothing")
 
 
 ACTIONS = (Command.of(diff, _diff_arguments), Command.of(rescore, _rescore_arguments))

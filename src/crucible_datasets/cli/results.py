@@ -33,7 +33,7 @@ def list_(
     limit: int | None,
     unfinished: bool,
 ) -> Pieces:
-    """List the runs, the newest first."""
+    """List the runs, newest first."""
     from msgspec import to_builtins
 
     place = open_store(store)
@@ -133,6 +133,13 @@ def show(run: str, store: str | None, by: str | None, samples: str | None, metri
     return None
 
 
+_POLICIES = {
+    "error": "samples without a prediction would have stopped the run",
+    "wrong": "samples without a prediction count as wrong",
+    "ignore": "samples without a prediction are left out",
+}
+
+
 def _info(result: EvaluationResult) -> Facts:
     from msgspec import to_builtins
 
@@ -140,8 +147,9 @@ def _info(result: EvaluationResult) -> Facts:
 
     info = result.info
     options = ", ".join(f"{name}: {value}" for name, value in info.options.items() if value not in ({}, []))
+    policy = _POLICIES.get(info.missing, info.missing)
     shown = {"dataset": data_name(info), "created_at": moment(info.created_at), "options": options}
-    return Facts(to_builtins(info), {**shown, "duration": f"{info.duration:.3g} s"})
+    return Facts(to_builtins(info), {**shown, "duration": f"{info.duration:.3g} s", "missing": policy})
 
 
 def _groups(result: EvaluationResult, by: str) -> Table:
@@ -207,7 +215,7 @@ def _delete_arguments(parser: ArgumentParser) -> None:
 COMMANDS = (
     Command.group(
         "results",
-        "List, show, compare by sample, score again, export, import or remove runs that were kept.",
+        "List, show, compare, rescore, export, import or delete stored runs.",
         Command.of(list_, _list_arguments),
         Command.of(show, _show_arguments),
         *moves.ACTIONS,

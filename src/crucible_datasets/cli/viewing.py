@@ -42,7 +42,7 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--allow-remote", action="store_true", help="let --host be an address that others can reach")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--stream", action="store_true", help="read only the first rows, and load nothing")
-    parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit of the Hub")
+    parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit on the Hub")
     bad_lines_argument(parser)
 
 

@@ -56,8 +56,8 @@ class MissingPredictionsError(DatasetsError, ValueError):
         self.ids, self.num_samples = list(ids), num_samples
         told = f"{len(self.ids)} of {num_samples} samples lack a prediction: {listed(self.ids)}."
         if at_first:  # nobody was asked for the rest
-            told = f"There is no prediction for {self.ids[0]}, one of {num_samples} samples, where the run ended."
-        return f"{told} Pass missing='wrong' to count them as wrong, or missing='ignore' to leave them out."
+            told = f"The model returned no answer for sample {self.ids[0]!r} (there are {num_samples})."
+        return f"{told} Pass missing='wrong' to count such samples as wrong, or missing='ignore' to leave them out."
 
 
 class PredictionsError(DatasetsError, ValueError, TypeError):

@@ -12,6 +12,7 @@ from crucible_datasets.benchmarks.types.messages import Message
 from crucible_datasets.exceptions import InvalidRecordError
 
 Row = Mapping[str, Any]
+_PROMPTS = ("prompt", "question", "instruction", "input")
 
 
 def between(a: Any, b: Any, prompt: Any = None) -> Comparison:
@@ -44,9 +45,10 @@ def _words(messages: list[Message], role: str = "assistant") -> Words:
 
 
 def from_chosen_and_rejected(row: Row) -> LabeledComparison:
-    """Of `chosen` and `rejected`, transcripts (HH-RLHF) or messages, with a `prompt` or without: `a` is the chosen."""
+    """Of `chosen` and `rejected`, transcripts (HH-RLHF) or messages, with a prompt or without: `a` is the chosen."""
     margin = _difference(row, "score_chosen", "score_rejected")
-    return LabeledComparison(between(row["chosen"], row["rejected"], row.get("prompt")), "a", margin)
+    prompt = next((row[name] for name in _PROMPTS if row.get(name) is not None), None)
+    return LabeledComparison(between(row["chosen"], row["rejected"], prompt), "a", margin)
 
 
 def from_helpsteer3(row: Row) -> LabeledComparison:

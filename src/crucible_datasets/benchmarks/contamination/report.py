@@ -40,8 +40,8 @@ class How:
     def __str__(self) -> str:
         if self.method == "exact":
             return "equal texts"
-        kind = f"runs of {self.n} words"
-        return kind if self.method == "ngrams" else f"texts whose {kind} are the same to {self.threshold:.0%}"
+        kind = f"{self.n}-grams of words"
+        return kind if self.method == "ngrams" else f"at least {self.threshold:.0%} of their {kind} in common"
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from crucible_datasets.benchmarks.owndata.paths import PathError, feature_at, getter, root_of
+from crucible_datasets.benchmarks.owndata.preferences import better_of, is_judged, prompt_of, responses_of
 from crucible_datasets.benchmarks.owndata.values import (
     as_choices,
     as_id,
@@ -18,7 +19,7 @@ from crucible_datasets.benchmarks.owndata.values import (
 )
 from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.exceptions import ArgumentError, DatasetsError, MissingFieldError, UnknownEntryError
-from crucible_datasets.features import ClassLabel
+from crucible_datasets.features import ClassLabel, LargeList, List
 
 Row = dict[str, Any]
 Source = str | Callable[[Row], Any]
@@ -26,7 +27,7 @@ Source = str | Callable[[Row], Any]
 GUESSES = {
     "input": ("input", "question", "prompt", "problem", "text", "messages", "conversations"),
     "target": ("target", "answer", "expected", "label"),
-    "choices": ("choices",),
+    "choices": ("choices", "options"),
     "id": ("id",),
     "metadata": ("metadata",),
 }
@@ -68,16 +69,25 @@ def _several(source: Any) -> list[str] | None:
     return list(source) if isinstance(source, Sequence) and not isinstance(source, str) else None
 
 
-def found(mapping: FieldMapping, columns: Sequence[str], dataset: str) -> FieldMapping:
+def found(
+    mapping: FieldMapping, columns: Sequence[str], dataset: str, features: Mapping[str, Any] | None = None
+) -> FieldMapping:
     """The mapping with usual names where nothing was given, and None where there is no such column."""
+    if mapping == FieldMapping(metadata=mapping.metadata, id=mapping.id) and is_judged(columns):
+        mapping = replace(mapping, input=prompt_of, target=better_of, choices=responses_of)
     guess: dict[str, Any] = {
-        name: next((column for column in names if column in columns), None)
+        name: next((column for column in names if column in columns and _may_be(name, column, features)), None)
         for name, names in GUESSES.items()
         if getattr(mapping, name) is None
     }
     if guess.get("input", "") is None:
         raise MissingFieldError(dataset, "input", "input", columns)
     return replace(mapping, **guess)
+
+
+def _may_be(name: str, column: str, features: Mapping[str, Any] | None) -> bool:
+    """Whether a column of a usual name is what it is called: `options` may be settings, unless it is a list."""
+    return name != "choices" or column == "choices" or isinstance((features or {}).get(column), (List, LargeList))
 
 
 def reader(

@@ -102,7 +102,7 @@ def _mapped(rows: Any, mapping: FieldMapping, how: Reading) -> Any:
             raise ArgumentTypeError("source", {type(row).__name__ for row in rows}, "give samples, or dicts, not both.")
         rows = Dataset.from_list(rows, on_mixed_types="use_json")
     columns = rows.column_names or list(next(iter(rows.take(1)), {}))
-    mapping = found(mapping, columns, how.name)
+    mapping = found(mapping, columns, how.name, rows.features)
     features = features_known(mapping, rows.features, how.auto_id)
     read = reader(mapping, columns, how.name, how.auto_id, rows.features)
     # Rows that are left out do not count towards the limit, so that all must be read to know which those are.

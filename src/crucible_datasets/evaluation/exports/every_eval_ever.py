@@ -36,7 +36,11 @@ def write(
 ) -> None:
     """Write one run; with `samples`, `<uuid>_samples.jsonl` beside it holds every sample under every metric."""
     if len(results) != 1:
-        raise ArgumentError("results", len(results), "this form holds one run per file: export them one by one.")
+        raise ArgumentError(
+            "results",
+            len(results),
+            "Every Eval Ever JSON holds one run per file: export them one by one, or as .jsonl.",
+        )
     if relationship not in _RELATIONS:
         raise ArgumentError("relationship", relationship, f"expected one of {', '.join(_RELATIONS)}.")
     made = document(results[0], organization, relationship)

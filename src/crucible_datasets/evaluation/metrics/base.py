@@ -58,6 +58,7 @@ class Metric:
     several: bool = False  # the function judges all completions of a sample together
     numbers_are_one: bool = False  # a list of numbers is one answer, as two rewards are, and not several
     mappings: bool = False  # an answer may be a mapping, as {"answer": …}; functions of others take any
+    reads: str | None = None  # the rule that reads its answers where neither the call nor the benchmark names one
     extra: str | None = None  # the extra of the package that it needs
     package: str | None = None  # that package, as it is imported
     aliases: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from crucible_datasets.evaluation.outcome import WRONG, Outcome
 from crucible_datasets.exceptions import CodeExecutionRefusedError
 
 _MIB = 1 << 20
+_FENCED = "code/fenced@1"  # chat models put code into a fenced block; a text without one stays as it is
 
 
 def code_execution_many(
@@ -51,7 +52,7 @@ def code_execution_many(
         return list(pool.map(judged, predictions, tasks))
 
 
-@metric(version=1, binary=True, all_targets=True, many=code_execution_many, aliases=("code",))
+@metric(version=1, binary=True, all_targets=True, many=code_execution_many, reads=_FENCED, aliases=("code",))
 def code_execution(
     prediction: str,
     target: Any = None,
@@ -86,7 +87,7 @@ def code_execution(
     )[0]
 
 
-@metric("pass_at_k", version=1, all_targets=True, several=True, aliases=("code_eval",))
+@metric("pass_at_k", version=1, all_targets=True, several=True, reads=_FENCED, aliases=("code_eval",))
 def pass_at_k_of_completions(
     prediction: Any,
     target: Any = None,

@@ -16,7 +16,7 @@ from typing import Any
 from crucible_datasets.benchmarks.samples.idnames import is_like_id
 from crucible_datasets.evaluation.predictions.files import Columns, read_predictions
 from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in
-from crucible_datasets.evaluation.predictions.spoken import TEXTS, said
+from crucible_datasets.evaluation.predictions.spoken import TEXTS, as_mapping, said
 from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     MissingPredictionsError,
@@ -200,7 +200,7 @@ def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
     """The answers to one sample; numbers may be one answer together, as two rewards are."""
     if isinstance(given, str):  # of most there is one, and it is a text
         return [given]
-    given = given.as_py() if hasattr(given, "as_py") else given
+    given = as_mapping(given.as_py() if hasattr(given, "as_py") else given)
     given = said(given) if isinstance(given, Mapping) else given
     if not isinstance(given, (list, tuple)):
         return [_plain(given)]
@@ -215,11 +215,9 @@ def _are_numbers(answers: list[Any]) -> bool:
 
 
 def _plain(given: Any) -> Any:
-    """What numpy, Arrow and pandas call a text, a number or nothing, as Python does; what a chat model says as text."""
+    """What numpy, Arrow and pandas call a text, a number or nothing, as Python does."""
     if isinstance(given, str) or given is None:
         return given
-    if isinstance(content := getattr(given, "content", None), str):
-        return content
     if hasattr(given, "as_py"):
         return given.as_py()
     if isinstance(given, float) and given != given:
@@ -231,4 +229,4 @@ def require_answers(answers: Iterable[Any]) -> None:
     """Refuse what is no text, number or structure of them: it would be judged by how Python shows it."""
     for one in answers:
         if not isinstance(one, (str, Number, Mapping, list, tuple, NoneType)):
-            raise PredictionsError(f"A {type(one).__name__} is no answer: give its text.")
+            raise PredictionsError(f"A prediction cannot be of type {type(one).__name__}: give its text.")

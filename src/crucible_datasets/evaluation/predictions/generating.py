@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from crucible_datasets.evaluation.predictions.forms import answers_in, require_answers
+from crucible_datasets.evaluation.predictions.spoken import as_mapping
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
 
@@ -122,6 +123,7 @@ class Generation:
 
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
         """An answer, after it was put into the cache; what is none is refused before."""
+        answer = as_mapping(answer)
         require_answers(answers_in(answer))
         if self.cache is not None and answer is not None:
             self.cache.put(sample, epoch, answer)

@@ -29,6 +29,27 @@ _SAID_IN = ("content", "text", *TEXTS)
 _AROUND = ("response", "body")  # of a line of a batch: {"custom_id": …, "response": {"body": {"choices": …}}}
 
 
+_PARTS = ("choices", "outputs", "message", "content", "text")  # of what clients give: OpenAI's, Anthropic's, vLLM's
+_PLAIN = (str, bytes, int, float, Mapping, type(None))
+
+
+def as_mapping(given: Any) -> Any:
+    """An object that a client gives for a reply, a message or a part of one as the mapping it stands for.
+
+    >>> from types import SimpleNamespace as Reply
+    >>> as_mapping(Reply(choices=[Reply(message=Reply(role="assistant", content="4"))]))
+    {'choices': [{'message': {'content': '4'}}]}
+    """
+    if isinstance(given, list):
+        return [as_mapping(one) for one in given]
+    if isinstance(given, _PLAIN):
+        return given
+    parts = {name: as_mapping(getattr(given, name)) for name in _PARTS if hasattr(given, name)}
+    if isinstance(outputs := parts.pop("outputs", None), list):
+        parts["choices"] = outputs
+    return parts or given
+
+
 def said(given: Mapping[str, Any]) -> Any:
     """The text of a message or of a reply of a chat model, one for each of its choices; else the mapping as it is.
 

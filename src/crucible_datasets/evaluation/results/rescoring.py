@@ -71,7 +71,7 @@ def rescored(
     """Judge the stored predictions of a run again; what is not said stays as it was. `extract=False` means no rule."""
     how = judging(
         list(before.summary) if metrics is None else metrics,
-        before.info.rules[0] if extract is None and before.info.rules else extract,
+        next(iter(before.info.rules), False) if extract is None else extract,
         _recorded(before) if metric_options is None and metrics is None else metric_options,
         before.info.missing,
         shared,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,7 +112,7 @@ def judging(
     missing: str,
     shared: Mapping[str, Any] | None = None,
 ) -> Judging:
-    """What a call asks for. Options of `shared` go to the metrics that have them."""
+    """What a call asks for; its metrics' rule if none is named. Options of `shared` go to metrics that have them."""
     if missing not in POLICIES:
         raise ArgumentError("missing", missing, f"expected one of {', '.join(map(repr, POLICIES))}.")
     chosen, given = _listed(metrics), dict(options or {})
@@ -125,8 +125,14 @@ def judging(
     if len(kinds) > 1:
         reason = "some judge all answers to a question together, others each one: evaluate them in calls of their own."
         raise ArgumentError("metrics", list(found), reason)
-    rule = None if extract in (None, False, "") else rule_of(extract)
+    rule = _usual_rule(found.values()) if extract is None else extract
+    rule = None if rule in (None, False, "") else rule_of(rule)
     return Judging(found, {key: one for key, one in by_key.items() if one}, rule, missing)
+
+
+def _usual_rule(metrics: Iterable[Metric]) -> str | None:
+    rules = {metric.reads for metric in metrics}
+    return rules.pop() if len(rules) == 1 else None
 
 
 def _listed(metrics: AsMetrics | None) -> list[AsMetric]:

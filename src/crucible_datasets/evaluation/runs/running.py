@@ -68,7 +68,7 @@ def run(asked: Asked, predictions: Any) -> EvaluationResult:
             if not asked.resume:
                 drop_if_empty(kept)
             if os.path.isdir(kept.folder):
-                error.add_note(f"What was judged is kept: run_id={kept.run_id!r} with resume=True goes on with it.")
+                error.add_note(f"What was judged is stored. To continue, pass run_id={kept.run_id!r} and resume=True.")
             raise
 
 

@@ -40,7 +40,8 @@ def headline(result: EvaluationResult) -> str:
     info = result.info
     rule = f", {', '.join(info.rules)}" if info.rules else ""
     split = f" ({info.split})" if info.split else ""
-    return f"{info.model} on {data_name(info)}{split}: {info.num_samples:,} samples{rule}"
+    noun = "sample" if info.num_samples == 1 else "samples"
+    return f"{info.model} on {data_name(info)}{split}: {info.num_samples:,} {noun}{rule}"
 
 
 def data_name(info: RunInfo, name: str | None = None) -> str:

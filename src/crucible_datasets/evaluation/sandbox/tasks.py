@@ -9,7 +9,9 @@ A completion is judged by all tests. They stop at the first that fails.
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ from crucible_datasets.exceptions import CodeTestsError
 
 _TESTS = ("tests", "test", "test_list")  # the last two are the names that HumanEval and MBPP have for it
 _SETUP = ("setup", "test_imports", "test_setup_code")
+_CHECK = re.compile(r"^def check\b", re.MULTILINE)
 _SHOWN = 200
 
 # Values of JSON have no tuples.
@@ -68,9 +71,23 @@ def task_of(sample: Any, given: Mapping[str, Any]) -> CodeTask:
     setup = "\n".join(_text(known[name]) for name in _SETUP if known.get(name))
     if not isinstance(tests, str):
         return CodeTask(list(tests), setup=setup, entry_point=entry_point)
-    prompt = known.get("prompt", getattr(sample, "input", "")) if entry_point else ""
-    called = f"{tests}\n\ncheck({entry_point})\n" if entry_point else tests
-    return CodeTask([called], prompt if isinstance(prompt, str) else "", setup, entry_point)
+    if not entry_point or not _CHECK.search(tests):
+        return CodeTask([tests], setup=setup, entry_point=entry_point)
+    prompt = known.get("prompt", getattr(sample, "input", ""))
+    return CodeTask([f"{tests}\n\ncheck({entry_point})\n"], prompt if _is_code(prompt) else "", setup, entry_point)
+
+
+def _is_code(prompt: Any) -> bool:
+    """Whether a prompt is the head of a program: a task in plain words before the completion would break it."""
+    return isinstance(prompt, str) and any(map(_parses, (prompt, f"{prompt.rstrip()}\n    pass\n")))
+
+
+def _parses(program: str) -> bool:
+    try:
+        ast.parse(program.replace("\r\n", "\n"))
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _text(value: Any) -> str:
