@@ -180,7 +180,7 @@ def test_a_private_dataset_needs_the_token(server):
     assert token not in repr(found)
 
 
-def test_a_download_without_an_answer_is_tried_again():
+def test_a_download_without_an_answer_is_tried_again(online):
     """huggingface_hub says of a card that it could not ask for that it is not on the disk."""
 
     def download(api):
@@ -192,7 +192,7 @@ def test_a_download_without_an_answer_is_tried_again():
         Writer("acme/plain", "http://hub.test").once(download)
 
 
-def test_a_hub_that_was_written_to_is_looked_for_longer():
+def test_a_hub_that_was_written_to_is_looked_for_longer(online):
     Writer("acme/plain", "http://seen.test").once(lambda api: None)
     assert patience_with_nobody("seen.test") > patience_with_nobody("never.test")
 

@@ -164,7 +164,7 @@ class Web:
         return answer
 
     def _sent(self, method: str, url: str, headers: Mapping[str, str], sent: Any, is_raw: bool) -> Response:
-        if config.HF_HUB_OFFLINE:
+        if config.is_offline():
             raise OfflineError(without_secrets(url))
         everything = {"Accept-Encoding": "identity", **self.headers(url), **headers}
         answer = quick.sent(method, url, everything, self.silence) if sent is None else None

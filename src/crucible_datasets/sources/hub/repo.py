@@ -56,7 +56,7 @@ class HubRepo(Asked):
         if COMMIT.fullmatch(self.revision):
             return self.revision
         known = self._notes.commit(self.revision)
-        if config.HF_HUB_OFFLINE:
+        if config.is_offline():
             if known is None:
                 raise OfflineError(f"{self.id} at revision {self.revision!r}")
             return known
@@ -79,7 +79,7 @@ class HubRepo(Asked):
     def files(self) -> Mapping[str, HubFile]:
         """Every file of the commit, by its path."""
         listed = self._notes.files(self.commit)
-        if listed is None and config.HF_HUB_OFFLINE:
+        if listed is None and config.is_offline():
             listed = list(self._in_snapshot())
         elif listed is None:
             listed = list(self.pages(f"{self.api}/tree/{self.commit}?recursive=true&expand=false", stated_files))
@@ -158,7 +158,7 @@ class HubRepo(Asked):
         return path
 
     def _fetch(self, file: HubFile, advance: Advance) -> str:
-        if config.HF_HUB_OFFLINE:
+        if config.is_offline():
             raise OfflineError(f"{file.path} of {self.id} at {self.commit}")
         target = self._blob(file)
         with storage_errors(target):
