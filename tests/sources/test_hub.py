@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,37 @@ def test_a_branch_costs_one_request(server, requests):
     requests.clear()
     contents(repo(server))
     assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
+
+
+def test_a_branch_that_was_never_seen_costs_one_request_with_all_its_files(server, requests):
+    found = repo(server)
+    files = dict(found.files)
+    assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
+    os.unlink(found._notes._listing(found.commit))
+    assert files == repo(server, found.commit).files  # as they are listed
+    assert contents(found) == [NUMBERS, LARGE]
+
+
+@pytest.mark.parametrize("about", ["too many", "no sizes"])
+def test_files_that_did_not_come_with_a_branch_are_listed(server, requests, monkeypatch, about):
+    if about == "too many":
+        monkeypatch.setattr("crucible_datasets.sources.hub.files._MOST_TOGETHER", 1)
+    else:
+        monkeypatch.setattr("crucible_datasets.localhub.answers._siblings", lambda commit, blobs: [{"rfilename": "a"}])
+    assert sorted(repo(server).files) == ["data/large.bin", "numbers.csv"]
+    assert "/tree/" in requests[-1][1]
+
+
+def test_a_redirect_is_followed_once_for_all_ranges_of_a_file(server, requests):
+    found = repo(server)
+    parts = [b"".join(found.body("data/large.bin", start, start + 10)) for start in (0, 50, 7)]
+    assert parts == [LARGE[start : start + 10] for start in (0, 50, 7)]
+    asked = [path.split("/")[1] for _, path in requests]
+    assert asked == ["api", "datasets", "contents", "contents", "contents"]
+    (url,) = found._contents.places
+    found._contents.places[url] += "0"  # a signature that is none, as that of a link whose time is over
+    assert b"".join(found.body("data/large.bin", 3, 9)) == LARGE[3:9]
+    assert "signature" not in str(pickle.loads(pickle.dumps(found)).__dict__)
 
 
 def test_notes_that_a_power_failure_left_in_shreds_are_asked_for_again(server, tmp_path):

@@ -41,11 +41,19 @@ _IN_PLACE = ("parquet", "arrow")  # read by name, so a file in an archive or com
 def shard_of(file: DataFile, request: Request) -> FileShard:
     """A file as a shard, read in the best way its format has."""
     kind = _SHARDS.get(request.format.name, FileShard)
-    if request.format.name in _IN_PLACE and (file.inner is not None or is_compressed(file)):
+    if request.format.name in _IN_PLACE and _is_packed(file, request):
         kind = FileShard
     if kind is ArrowShard and file.elsewhere is not None:
         kind = FileShard
     return kind(file, request)
+
+
+def _is_packed(file: DataFile, request: Request) -> bool:
+    if file.inner is not None:
+        return True
+    # What a file elsewhere is called will do: a look at each of a thousand would take minutes.
+    is_called_plain = file.elsewhere is not None and file.path.endswith(request.format.extensions)
+    return not is_called_plain and is_compressed(file)
 
 
 def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, split: str | None) -> Stream:
