@@ -163,6 +163,16 @@ def test_streams_come_by_name_too(server):
     ]
 
 
+def test_a_stream_of_many_files_asks_for_those_that_are_read(server, requests, tmp_path):
+    for number in range(9):
+        parquet(tmp_path / "hub" / "acme" / "many" / f"train-{number}.parquet", *range(5 * number, 5 * number + 5))
+    rows = cd.load_dataset("acme/many", split="train", streaming=True)
+    assert next(iter(rows))["n"] == 0
+    assert {path.rpartition("/")[2] for path in requests} == {"main", "train-0.parquet"}
+    assert len(requests) <= 4
+    assert [row["n"] for row in rows] == [*range(45)]
+
+
 def test_names_that_are_wrong_say_what_is_there(server):
     with pytest.raises(DatasetNotFoundError, match="acme/nothing"):
         cd.load_dataset("acme/nothing")

@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,9 @@ from crucible_datasets import (
     Value,
     config,
     load_dataset,
+    storage,
 )
-from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, CardError, UploadError
+from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, CardError, OfflineError, UploadError
 from crucible_datasets.hub import delete_from_hub
 from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.server import Handler, serving
@@ -50,8 +52,8 @@ def server(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plan(server):
-    """What happens to the next requests: a method, a part of the path, and a status, "lost", "cut", "page", "portal", or
-    what somebody does in between, which may return one of these."""
+    """What happens to the next requests: a method, a part of the path, and a status, "lost", "cut", "silence", "page",
+    "portal", or what somebody does in between, which may return one of these."""
     planned = []
 
     class Stumbling(Handler):
@@ -70,6 +72,9 @@ def plan(server):
                 self.wfile, self.close_connection = io.BytesIO(), True
                 super().handle_request()
             elif event == "cut":  # nothing is done
+                self.close_connection = True
+            elif event == "silence":
+                time.sleep(1)
                 self.close_connection = True
             elif event in {"page", "portal"}:  # of a server in between
                 self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -394,12 +399,65 @@ def test_a_hub_without_xet_gets_files_as_git_sends_them(api, dataset, monkeypatc
     assert not [record for record in caplog.records if "Xet" in record.getMessage()]
 
 
-def test_a_hub_that_is_not_there_is_named_with_what_to_do(dataset, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+def test_a_hub_that_is_not_there_is_named_with_what_to_do(dataset, online, monkeypatch):
     monkeypatch.setattr(config, "HF_ENDPOINT", "http://127.0.0.1:1")
     monkeypatch.setattr(patience, "_WHEN_NEVER_SEEN", 0.0)
     with pytest.raises(UploadError, match=r"hf://datasets/me/far: .*refused.*network and HF_ENDPOINT.*not sent twice"):
         dataset.push_to_hub("me/far", token="hf_secret")
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("repos/create", "Nothing of it is visible"),
+        ("preupload", "Nothing of it is visible"),
+        ("objects/batch", "Nothing of it is visible"),
+        ("lfs/upload", "Nothing of it is visible"),
+        ("/commit/", "it may have been made"),
+    ],
+)
+def test_a_hub_that_takes_what_it_gets_and_says_nothing_is_given_up(plan, dataset, monkeypatch, part, words):
+    monkeypatch.setattr(writing, "PATIENCE", 0.0)
+    monkeypatch.setattr(config, "CRUCIBLE_HUB_SILENCE", 0.2)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    plan += [("*", part, "silence")] * 9
+    began = time.monotonic()
+    with pytest.raises(UploadError, match=words):
+        dataset.push_to_hub("me/numbers")
+    assert time.monotonic() - began < 5
+
+
+def test_a_hub_that_says_nothing_of_a_commit_it_made_is_asked_for_it(plan, api, dataset, monkeypatch):
+    monkeypatch.setattr(config, "CRUCIBLE_HUB_SILENCE", 0.3)
+
+    def made_and_silent():
+        time.sleep(0.6)
+
+    dataset.push_to_hub("me/numbers")
+    plan.append(("POST", "/commit/", made_and_silent))
+    dataset.push_to_hub("me/numbers", append=True)
+    assert len(load_dataset("me/numbers", split="train")) == 6
+
+
+@pytest.mark.parametrize("by", ["variable", "setting"])
+def test_nothing_is_sent_once_the_network_is_forbidden(plan, dataset, monkeypatch, by):
+    dataset.push_to_hub("me/numbers")
+    plan.append(("*", "", lambda: pytest.fail("the Hub was asked")))
+    if by == "variable":
+        monkeypatch.setenv("HF_HUB_OFFLINE", "true")
+    else:
+        monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    for write in (
+        lambda: dataset.push_to_hub("me/numbers"),
+        lambda: dataset.to_iterable_dataset().push_to_hub("me/numbers", append=True),
+        lambda: storage.write_jsonl("hf://datasets/me/numbers/notes.jsonl", [{"a": 1}]),
+        lambda: storage.remove("hf://datasets/me/numbers/README.md"),
+        lambda: storage.write_jsonl("hf://buckets/me/numbers/notes.jsonl", [{"a": 1}]),
+        lambda: delete_from_hub("me/numbers", "default"),
+    ):
+        with pytest.raises(OfflineError):
+            write()
+    assert len(plan) == 1
 
 
 def test_private_and_pull_requests(api, dataset):

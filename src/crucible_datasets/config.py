@@ -21,6 +21,14 @@ def _switch(name: str, default: str, on: set[str] = ENV_VARS_TRUE_VALUES) -> boo
     return os.environ.get(name, default).upper() in on
 
 
+def is_offline() -> bool:
+    """Whether the network is forbidden: by the setting, or by its variables, if these were changed since the import."""
+    for name, before in _OFFLINE_AT_FIRST.items():
+        if os.environ.get(name) != before:
+            return _switch(name, "0")
+    return HF_HUB_OFFLINE
+
+
 def _folder(name: str, default: str | Path) -> Path:
     return Path(os.environ.get(name, default)).expanduser()
 
@@ -45,6 +53,9 @@ HUB_DATASETS_HFFS_URL = "hf://datasets/{repo_id}@{revision}/{path}"
 HUB_DEFAULT_VERSION = "main"
 HF_DATASETS_OFFLINE = _switch("HF_DATASETS_OFFLINE", os.environ.get("HF_HUB_OFFLINE", "0"))
 HF_HUB_OFFLINE = HF_DATASETS_OFFLINE
+_OFFLINE_AT_FIRST = {name: os.environ.get(name) for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE")}
+# Seconds for which a Hub that is written to may say nothing before it is asked again.
+CRUCIBLE_HUB_SILENCE = float(os.environ.get("CRUCIBLE_HUB_SILENCE", 60))
 HF_UPDATE_DOWNLOAD_COUNTS = _switch("HF_UPDATE_DOWNLOAD_COUNTS", "AUTO", ENV_VARS_TRUE_AND_AUTO_VALUES)
 USE_PARQUET_EXPORT = True
 UPLOADS_MAX_NUMBER_PER_COMMIT = 50

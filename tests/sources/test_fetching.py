@@ -42,8 +42,15 @@ def get(server, tmp_path, expected=RIGHT, web=HASTY):
     return Path(path).read_bytes()
 
 
+def connect(monkeypatch, by_client):
+    """Have requests made by the client of huggingface_hub, or by the standard library without it."""
+    monkeypatch.setattr("crucible_datasets.sources.quick.is_client_told", lambda: by_client)
+    monkeypatch.setattr("crucible_datasets.sources.accidents.is_client_loaded", lambda: by_client)
+
+
 @pytest.mark.parametrize("fault", PASSING)
-def test_accidents_that_pass_are_survived(tmp_path, fault):
+def test_accidents_that_pass_are_survived(tmp_path, monkeypatch, fault, by_client=True):
+    connect(monkeypatch, by_client)
     with faulty(CONTENT, fault, "fine") as server:
         assert get(server, tmp_path) == CONTENT
     assert os.listdir(tmp_path / "out") == ["data"]
@@ -51,26 +58,31 @@ def test_accidents_that_pass_are_survived(tmp_path, fault):
 
 @pytest.mark.parametrize("fault", [*PASSING, *WRONG])
 def test_so_it_is_by_the_standard_library_alone(tmp_path, monkeypatch, fault):
-    for module in ("quick", "accidents"):
-        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
+    connect(monkeypatch, by_client=False)
     monkeypatch.setattr("crucible_datasets.sources.accidents.made_client", None)  # nobody asks for it
     if fault in WRONG:
         test_wrong_bytes_are_refused_before_they_have_a_name(tmp_path, fault)
     else:
-        test_accidents_that_pass_are_survived(tmp_path, fault)
+        test_accidents_that_pass_are_survived(tmp_path, monkeypatch, fault, by_client=False)
 
 
 @pytest.mark.parametrize("by_client", [False, True])
 def test_a_page_that_crawls_is_asked_for_again(by_client, monkeypatch):
-    for module in ("quick", "accidents"):
-        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: by_client)
+    connect(monkeypatch, by_client=by_client)
     with faulty(CONTENT[:9000], "crawl 10000", "fine") as server:
         assert Web(patience=3.0, silence=0.3).page(server.url)[1] == CONTENT[:9000]
 
 
+def test_a_head_that_trickles_is_given_up_as_a_whole():
+    with faulty(CONTENT[:900], "trickle", "fine") as server:
+        began = time.monotonic()
+        assert Web(patience=3.0, silence=0.3).page(server.url)[1] == CONTENT[:900]
+        assert time.monotonic() - began < 1.5
+        assert len(server.asked) == 2
+
+
 def test_an_answer_without_a_stated_length_is_read_up_to_a_limit(monkeypatch):
-    for module in ("quick", "accidents"):
-        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: False)
+    connect(monkeypatch, by_client=False)
     monkeypatch.setattr("crucible_datasets.sources.quick._LONGEST_ANSWER", 100_000)
     with served(InPieces) as address:
         found = [quick.answered(f"{address}/{size}", {}) for size in (99, 200, 99)]
@@ -126,8 +138,7 @@ def test_what_does_not_pass_is_an_error_that_names_the_address(tmp_path, fault, 
 
 @pytest.mark.parametrize("by_client", [False, True])
 def test_headers_that_make_no_sense_are_an_error_at_once(by_client, monkeypatch):
-    for module in ("quick", "accidents"):
-        monkeypatch.setattr(f"crucible_datasets.sources.{module}.is_client_loaded", lambda: by_client)
+    connect(monkeypatch, by_client=by_client)
     for length in ("abc", "-5", "1e3"):
         # The client notices by itself that this is no HTTP, and tries again.
         with faulty(CONTENT, f"stated {length}") as server, suppress(DownloadError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,37 @@ def test_a_branch_costs_one_request(server, requests):
     assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
 
 
+def test_a_branch_that_was_never_seen_costs_one_request_with_all_its_files(server, requests):
+    found = repo(server)
+    files = dict(found.files)
+    assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
+    os.unlink(found._notes._listing(found.commit))
+    assert files == repo(server, found.commit).files  # as they are listed
+    assert contents(found) == [NUMBERS, LARGE]
+
+
+@pytest.mark.parametrize("about", ["too many", "no sizes"])
+def test_files_that_did_not_come_with_a_branch_are_listed(server, requests, monkeypatch, about):
+    if about == "too many":
+        monkeypatch.setattr("crucible_datasets.sources.hub.files._MOST_TOGETHER", 1)
+    else:
+        monkeypatch.setattr("crucible_datasets.localhub.answers._siblings", lambda commit, blobs: [{"rfilename": "a"}])
+    assert sorted(repo(server).files) == ["data/large.bin", "numbers.csv"]
+    assert "/tree/" in requests[-1][1]
+
+
+def test_a_redirect_is_followed_once_for_all_ranges_of_a_file(server, requests):
+    found = repo(server)
+    parts = [b"".join(found.body("data/large.bin", start, start + 10)) for start in (0, 50, 7)]
+    assert parts == [LARGE[start : start + 10] for start in (0, 50, 7)]
+    asked = [path.split("/")[1] for _, path in requests]
+    assert asked == ["api", "datasets", "contents", "contents", "contents"]
+    (url,) = found._contents.places
+    found._contents.places[url] += "0"  # a signature that is none, as that of a link whose time is over
+    assert b"".join(found.body("data/large.bin", 3, 9)) == LARGE[3:9]
+    assert "signature" not in str(pickle.loads(pickle.dumps(found)).__dict__)
+
+
 def test_notes_that_a_power_failure_left_in_shreds_are_asked_for_again(server, tmp_path):
     for shreds in (b"", b"\0" * 40, b"[[", b"\xff"):
         contents(repo(server))
@@ -180,7 +212,7 @@ def test_a_private_dataset_needs_the_token(server):
     assert token not in repr(found)
 
 
-def test_a_download_without_an_answer_is_tried_again():
+def test_a_download_without_an_answer_is_tried_again(online):
     """huggingface_hub says of a card that it could not ask for that it is not on the disk."""
 
     def download(api):
@@ -192,7 +224,7 @@ def test_a_download_without_an_answer_is_tried_again():
         Writer("acme/plain", "http://hub.test").once(download)
 
 
-def test_a_hub_that_was_written_to_is_looked_for_longer():
+def test_a_hub_that_was_written_to_is_looked_for_longer(online):
     Writer("acme/plain", "http://seen.test").once(lambda api: None)
     assert patience_with_nobody("seen.test") > patience_with_nobody("never.test")
 

@@ -132,6 +132,16 @@ def _crawl(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
             time.sleep(0.02)
 
 
+def _trickle(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
+    """A head that comes line by line and never ends."""
+    handler.close_connection = True
+    with suppress(OSError):  # whoever asked has gone
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        for number in range(90):
+            handler.wfile.write(b"X-%d: y\r\n" % number)
+            time.sleep(0.1)
+
+
 def _whole(handler: BaseHTTPRequestHandler, facts: Faulty, fault: str) -> None:
     """A server that knows no ranges."""
     _send(handler, facts, facts.content, len(facts.content))
@@ -192,6 +202,7 @@ FAULTS: dict[str, Fault] = {
     "reset": _reset,
     "stall": _stall,
     "crawl": _crawl,
+    "trickle": _trickle,
     "whole": _whole,
     "wrong-range": _wrong_range,
     "html": _html,

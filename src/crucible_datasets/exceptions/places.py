@@ -81,10 +81,17 @@ class UploadError(DownloadError):
 
 
 class OfflineError(DatasetsError, ConnectionError):
-    """Something is needed that is not cached, while the network is switched off."""
+    """Something is needed that is not cached, or is to be written elsewhere, while the network is switched off."""
 
-    def message(self, what: str, besides: str = "") -> str:
+    @classmethod
+    def when_writing(cls, address: str) -> OfflineError:
+        """The error for something that is not to be read, but written."""
+        return cls(address, "", True)
+
+    def message(self, what: str, besides: str = "", is_written: bool = False) -> str:
         self.what = what
+        if is_written:
+            return f"Cannot write {what}: HF_HUB_OFFLINE forbids the network."
         told = f"{what} is not cached, and HF_HUB_OFFLINE forbids asking for it. Load it once with the network on."
         return f"{told} {besides}".rstrip()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -12,29 +12,35 @@ from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 
 
-def repo_info(hub: HubFolder, repo: Repo, commit: Commit, blobs: bool = False) -> dict[str, Any]:
-    """A repository at a commit, with the names of its files."""
+def repo_info(
+    hub: HubFolder, repo: Repo, commit: Commit, blobs: bool = False, only: Collection[str] | None = None
+) -> dict[str, Any]:
+    """A repository at a commit, with the names of its files; or only some facts of it."""
     settings = repo.settings
-    siblings = [
+    facts: dict[str, Callable[[], Any]] = {
+        "_id": lambda: hashlib.sha1(repo.id.encode(), usedforsecurity=False).hexdigest()[:24],
+        "id": lambda: repo.id,
+        "author": lambda: repo.id.partition("/")[0],
+        "sha": lambda: commit.id,
+        "lastModified": lambda: commit.date,
+        "createdAt": lambda: settings["created"],
+        "private": lambda: settings["private"],
+        "gated": lambda: settings["gated"],
+        "disabled": lambda: False,
+        "tags": list,
+        "downloads": int,
+        "likes": int,
+        "cardData": lambda: card_data(hub, commit),
+        "siblings": lambda: _siblings(commit, blobs),
+    }
+    return {name: fact() for name, fact in facts.items() if only is None or name in {"_id", "id", *only}}
+
+
+def _siblings(commit: Commit, blobs: bool) -> list[dict[str, Any]]:
+    return [
         {"rfilename": path, **({"size": file.size, "blobId": oid(file), **_lfs(file, "sha256")} if blobs else {})}
         for path, file in commit.files.items()
     ]
-    return {
-        "_id": hashlib.sha1(repo.id.encode(), usedforsecurity=False).hexdigest()[:24],
-        "id": repo.id,
-        "author": repo.id.partition("/")[0],
-        "sha": commit.id,
-        "lastModified": commit.date,
-        "createdAt": settings["created"],
-        "private": settings["private"],
-        "gated": settings["gated"],
-        "disabled": False,
-        "tags": [],
-        "downloads": 0,
-        "likes": 0,
-        "cardData": card_data(hub, commit),
-        "siblings": siblings,
-    }
 
 
 def card_data(hub: HubFolder, commit: Commit) -> Any:

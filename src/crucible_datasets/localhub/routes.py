@@ -215,8 +215,10 @@ def commit(request: Request) -> Answer:
 
 @route("GET", f"/api/datasets/{_ID}(?:/revision/{_REVISION})?")
 def info(request: Request) -> Answer:
-    shown = answers.repo_info(request.hub, request.repo, request.commit, request.flag("blobs"))
-    return Answer(shown, headers={"X-Repo-Commit": shown["sha"]})
+    shown = answers.repo_info(
+        request.hub, request.repo, request.commit, request.flag("blobs"), request.query.get("expand")
+    )
+    return Answer(shown, headers={"X-Repo-Commit": request.commit.id})
 
 
 @route("GET", f"/datasets/{_ID}/(?:resolve|raw)/{_REVISION}/{_PATH}")

@@ -110,7 +110,7 @@ class RemotePlace(Place):
     def remote_file(self, path: str, whole: bool = False) -> DataFile | None:
         """None if the file is on this disk already, or must be downloaded to be read."""
         is_archive = has_archive_name(path) and not whole
-        if self.find is None or config.HF_HUB_OFFLINE or os.path.exists(path) or is_archive:
+        if self.find is None or config.is_offline() or os.path.exists(path) or is_archive:
             return None
         there = self.find(self._name(path))
         if there.file.size is None:
@@ -123,7 +123,7 @@ class RemotePlace(Place):
     def downloading(self, paths: Sequence[str]) -> list[DataFile] | None:
         missing = [there for path in paths if (there := self.remote_file(path)) is not None]
         size, fetch = sum(file.size for file in missing), self.fetch_one
-        if fetch is None or len(missing) < 2 or size < config.CRUCIBLE_BACKGROUND_DOWNLOADS or config.HF_HUB_OFFLINE:
+        if fetch is None or len(missing) < 2 or size < config.CRUCIBLE_BACKGROUND_DOWNLOADS or config.is_offline():
             return None
         late = {file.path: file for file in missing}
         self.download([path for path in paths if path not in late])

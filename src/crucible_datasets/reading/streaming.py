@@ -30,13 +30,13 @@ _IN_PLACE = ("parquet", "arrow")  # need a path; compressed or archived files ar
 
 def shard_of(file: DataFile, request: Request) -> FileShard:
     """A file as a shard, read in the best way for its format."""
-    return _kind_of_shard(file, request.format.name)(file, request)
+    return _kind_of_shard(file, request)(file, request)
 
 
-def _kind_of_shard(file: DataFile, format: str) -> type[FileShard]:
-    if format in _IN_PLACE and (file.inner is not None or is_compressed(file)):
+def _kind_of_shard(file: DataFile, request: Request) -> type[FileShard]:
+    if request.format.name in _IN_PLACE and _is_packed(file, request):
         return FileShard
-    match format:
+    match request.format.name:
         case "parquet":
             return ParquetShard
         case "arrow":
@@ -48,6 +48,14 @@ def _kind_of_shard(file: DataFile, format: str) -> type[FileShard]:
         case "webdataset":
             return tarshards.TarShard
     return FileShard
+
+
+def _is_packed(file: DataFile, request: Request) -> bool:
+    if file.inner is not None:
+        return True
+    # What a file elsewhere is called will do: a look at each of a thousand would take minutes.
+    is_called_plain = file.elsewhere is not None and file.path.endswith(request.format.extensions)
+    return not is_called_plain and is_compressed(file)
 
 
 def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, split: str | None) -> Stream:

@@ -19,8 +19,17 @@ _of_others: list[Any] = []
 
 
 def is_client_loaded() -> bool:
-    """Whether somebody has imported the HTTP client of huggingface_hub, and may have told it how to connect."""
+    """Whether somebody has imported the HTTP client of huggingface_hub."""
     return "huggingface_hub.utils" in sys.modules
+
+
+def is_client_told() -> bool:
+    """Whether somebody has told huggingface_hub how to connect, or may have done so: then its client is to connect."""
+    hub: Any = sys.modules.get("huggingface_hub.utils._http")
+    if hub is None:
+        return is_client_loaded()
+    made_by, usual = (getattr(hub, name, None) for name in ("_GLOBAL_CLIENT_FACTORY", "default_client_factory"))
+    return made_by is None or made_by is not usual
 
 
 def client() -> Any:

@@ -31,7 +31,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
     """What an address leads to; without the network, what it led to when it was last asked."""
     if not _needs_network(url):
         return source_of(url).listed(url, options)
-    if not config.HF_HUB_OFFLINE:
+    if not config.is_offline():
         found = source_of(url).listed(url, options)
         _keep(url, options, found)
         return found
@@ -43,7 +43,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
 
 def fetched(url: str, files: Sequence[SourceFile], options: Options) -> list[str]:
     """Files of an address on this disk; without the network, those that came before."""
-    if config.HF_HUB_OFFLINE and _needs_network(url):
+    if config.is_offline() and _needs_network(url):
         return here_already(files)
     return source_of(url).fetched(files, options)
 

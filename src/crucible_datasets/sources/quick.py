@@ -2,7 +2,7 @@
 
 The HTTP client of huggingface_hub takes longer to import than a first row takes to come. It is used for whatever is not
 plain: when there are proxies, when a host cannot be reached or its certificate is not known here, and once somebody has
-imported it, and may have told it how to connect.
+told it how to connect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from crucible_datasets.sources.client import is_client_loaded
+from crucible_datasets.sources.client import is_client_told
 from crucible_datasets.sources.pace import BrokenError, Pace
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Answer:
 def sent(method: str, url: str, headers: Mapping[str, str], silence: float) -> Answer | None:
     """The answer to a request, whatever it says; None when the client is to make the request."""
     parts = urlsplit(url)
-    if is_client_loaded() or not _is_plain(parts):
+    if is_client_told() or not _is_plain(parts):
         return None
     origin = parts.scheme, str(parts.hostname), parts.port
     target = f"{parts.path or '/'}?{parts.query}".rstrip("?")
@@ -171,12 +171,15 @@ def _taken(origin: Origin) -> Any:
 def _connected(origin: Origin, silence: float) -> HTTPConnection | None:
     import http.client
 
+    from crucible_datasets.sources.prompt import PromptResponse
+
     scheme, host, port = origin
     connection: HTTPConnection
     if scheme == "https":
         connection = http.client.HTTPSConnection(host, port, timeout=silence, context=_certificates())
     else:
         connection = http.client.HTTPConnection(host, port, timeout=silence)
+    connection.response_class = PromptResponse
     try:
         connection.connect()
     except (OSError, ValueError):

@@ -22,6 +22,7 @@ class RangedFile(io.RawIOBase):
         self._at = 0
         self._stream: Iterator[bytes] | None = None
         self._stream_at, self._left, self._jumped_to = 0, b"", 0
+        self.wanted_until = 0  # the end of what is being read, which comes in several pieces
 
     def readable(self) -> bool:
         return True
@@ -67,13 +68,23 @@ class RangedFile(io.RawIOBase):
             self._jumped_to = self._at
         gone = self._at - self._jumped_to
         ahead = min(gone, _MOST_AHEAD) if gone >= _LONG else 0
-        stop = min(self._size, self._at + max(wanted, ahead))
+        stop = min(self._size, max(self._at + max(wanted, ahead), self.wanted_until))
         self._stream, self._stream_at, self._left = self._ranges(self._at, stop), self._at, b""
+
+
+class _Buffered(io.BufferedReader):
+    """Says how much is to be read, so that it is asked for at once: the last of it would be a request of its own."""
+
+    raw: RangedFile
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.raw.wanted_until = self.tell() + size if size is not None and size > 0 else 0
+        return super().read(size)
 
 
 def ranged(ranges: Ranges, size: int, name: str) -> BinaryIO:
     """A buffered file over ranges."""
-    return cast(BinaryIO, io.BufferedReader(RangedFile(ranges, size, name), 1 << 16))
+    return cast(BinaryIO, _Buffered(RangedFile(ranges, size, name), 1 << 16))
 
 
 class Checked:

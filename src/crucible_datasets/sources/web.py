@@ -59,6 +59,8 @@ class Web:
     patience: float = PATIENCE
     silence: float = 20.0  # seconds without a byte after which a connection counts as dead
     check: Callable[[Mapping[str, str]], None] = no_check  # raises when an answer, or one on the way to it, is wrong
+    # Where redirects from addresses that mean one content for ever led; None where they are to be asked each time.
+    places: dict[str, str] | None = field(default=None, compare=False, repr=False)
 
     def head(self, url: str) -> Mapping[str, str]:
         """The headers of the answer to HEAD."""
@@ -145,12 +147,21 @@ class Web:
             raise PassingError(f"{type(error).__name__}: {error}") from error
 
     def _answered(self, method: str, url: str, headers: Mapping[str, str], sent: Any, is_raw: bool) -> Response:
+        if self.places and (known := self.places.pop(url, None)) is not None:
+            answer = self._sent(method, known, headers, sent, is_raw)
+            if answer.status_code in {200, 206}:
+                self.places[url] = known
+                return self._right(answer)
+            answer.close()  # the place was open for some time only
         asked = url
         for _ in range(_MOST_REDIRECTS):
             answer = self._sent(method, asked, headers, sent, is_raw)
             see(urlsplit(asked).netloc)
             if answer.status_code not in _REDIRECTS or "Location" not in answer.headers:
-                return self._right(_checked(answer, url))
+                right = self._right(_checked(answer, url))
+                if self.places is not None and asked != url:
+                    self.places[url] = asked
+                return right
             self._right(answer).close()
             asked = stated_place(answer.headers, asked)
         raise DownloadError(url, f"it was redirected more than {_MOST_REDIRECTS} times.")
@@ -164,7 +175,7 @@ class Web:
         return answer
 
     def _sent(self, method: str, url: str, headers: Mapping[str, str], sent: Any, is_raw: bool) -> Response:
-        if config.HF_HUB_OFFLINE:
+        if config.is_offline():
             raise OfflineError(without_secrets(url))
         everything = {"Accept-Encoding": "identity", **self.headers(url), **headers}
         answer = quick.sent(method, url, everything, self.silence) if sent is None else None

@@ -10,6 +10,7 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.sources.fetching import Expected
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
+_MOST_TOGETHER = 10_000  # of a very large repository the Hub names only some
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -36,21 +37,26 @@ def stated_commit(answer: Any) -> str:
     return found
 
 
+def stated_revision(answer: Any) -> tuple[str, list[HubFile] | None]:
+    """The commit of a revision and its files; None for these where it has too many, or they are not described."""
+    found = answer.get("siblings")
+    if found is None or len(found) > _MOST_TOGETHER or any("blobId" not in one for one in found):
+        return stated_commit(answer), None
+    return stated_commit(answer), [_file(one, one["rfilename"], "sha256", one["blobId"]) for one in found]
+
+
 def stated_files(answer: Any) -> list[HubFile]:
     """The files of one page of a listing."""
-    return [
-        HubFile(safe(one["path"]), int(one["size"]), _hash(one), bool(one.get("lfs")))
-        for one in answer
-        if one["type"] == "file"
-    ]
+    return [_file(one, one["path"], "oid", one["oid"]) for one in answer if one["type"] == "file"]
 
 
-def _hash(entry: Any) -> str:
-    """The sha256 of a large file, what git calls another; both become names of files."""
-    found = str((entry.get("lfs") or entry)["oid"])
-    if not _HASH.fullmatch(found):
-        raise ValueError(found)
-    return found
+def _file(entry: Any, path: str, sha256: str, git: str) -> HubFile:
+    """A file as it is stated: a large one has a `sha256` under that name, another what git calls it."""
+    large = entry.get("lfs")
+    hash = str(large[sha256] if large else git)
+    if not _HASH.fullmatch(hash):  # it becomes the name of a file
+        raise ValueError(hash)
+    return HubFile(safe(path), int(entry["size"]), hash, bool(large))
 
 
 def safe(path: str) -> str:

@@ -30,9 +30,10 @@ from crucible_datasets.sources.base import Elsewhere, SourceFile
 from crucible_datasets.sources.downloads import linked
 from crucible_datasets.sources.fetching import Advance, fetch
 from crucible_datasets.sources.hub.asking import Asked
-from crucible_datasets.sources.hub.files import COMMIT, HubFile, stated_commit, stated_files
+from crucible_datasets.sources.hub.files import COMMIT, HubFile, stated_commit, stated_files, stated_revision
 from crucible_datasets.sources.hub.notes import Notes
 from crucible_datasets.sources.hub.surroundings import hub_cache
+from crucible_datasets.sources.web import Web
 
 logger = get_logger(__name__)
 
@@ -46,8 +47,9 @@ class HubRepo(Asked):
     """One revision of a dataset on the Hub."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without places of this machine. A long listing, which each file would bring along, is asked for again."""
-        left = {"_cache", "_notes"} | ({"files"} if len(vars(self).get("files", ())) > _MOST_TRAVELLING else set())
+        """Without places of this machine or open for a while, and without a long listing, which is asked for again."""
+        is_long = len(vars(self).get("files", ())) > _MOST_TRAVELLING
+        left = {"_cache", "_notes", "_contents", *(["files"] if is_long else [])}
         return {name: value for name, value in vars(self).items() if name not in left}
 
     @cached_property
@@ -56,16 +58,12 @@ class HubRepo(Asked):
         if COMMIT.fullmatch(self.revision):
             return self.revision
         known = self._notes.commit(self.revision)
-        if config.HF_HUB_OFFLINE:
+        if config.is_offline():
             if known is None:
                 raise OfflineError(f"{self.id} at revision {self.revision!r}")
             return known
         try:
-            # With an answer of last time at hand, nobody wants to wait long for another one.
-            web = self.web if known is None else replace(self.web, patience=_PATIENCE_WHEN_KNOWN)
-            url = f"{self.api}/revision/{quote(self.revision, safe='')}"
-            quick = None if known is None else self.quick_answer(url, stated_commit)
-            found = quick or self.answer(url, stated_commit, web)[1]
+            found = self._asked_for_all() if known is None else self._asked_again()
         except DownloadError as error:
             if known is None or error.status is not None:
                 raise
@@ -75,11 +73,28 @@ class HubRepo(Asked):
             self._notes.keep_commit(self.revision, found)
         return found
 
+    def _asked_for_all(self) -> str:
+        """The commit, when nothing is known yet: its files come with the same answer, and are noted."""
+        found, files = self.answer(f"{self._about}?blobs=true", stated_revision)[1]
+        if files is not None:
+            self._notes.keep_files(found, files)
+        return found
+
+    def _asked_again(self) -> str:
+        """The commit alone: with an answer of last time at hand, nobody wants to wait long for another one."""
+        url = f"{self._about}?expand=sha"
+        hasty = replace(self.web, patience=_PATIENCE_WHEN_KNOWN)
+        return self.quick_answer(url, stated_commit) or self.answer(url, stated_commit, hasty)[1]
+
+    @property
+    def _about(self) -> str:
+        return f"{self.api}/revision/{quote(self.revision, safe='')}"
+
     @cached_property
     def files(self) -> Mapping[str, HubFile]:
         """Every file of the commit, by its path."""
         listed = self._notes.files(self.commit)
-        if listed is None and config.HF_HUB_OFFLINE:
+        if listed is None and config.is_offline():
             listed = list(self._in_snapshot())
         elif listed is None:
             listed = list(self.pages(f"{self.api}/tree/{self.commit}?recursive=true&expand=false", stated_files))
@@ -104,11 +119,16 @@ class HubRepo(Asked):
     def body(self, path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """The bytes of a file of the commit."""
         try:
-            yield from self.web.body(self.url(path), start, stop)
+            yield from self._contents.body(self.url(path), start, stop)
         except AccessDeniedError as error:
             if not error.code:  # of another server, to which the Hub has sent us
                 raise
             raise DatasetNotFoundError(self.id, self._reason(error)) from error
+
+    @cached_property
+    def _contents(self) -> Web:
+        """Where contents are asked for: a commit's stay where the Hub has said that they are."""
+        return replace(self.web, places={})
 
     def elsewhere(self, path: str) -> Elsewhere:
         """A file of the commit, to be read where it is."""
@@ -158,7 +178,7 @@ class HubRepo(Asked):
         return path
 
     def _fetch(self, file: HubFile, advance: Advance) -> str:
-        if config.HF_HUB_OFFLINE:
+        if config.is_offline():
             raise OfflineError(f"{file.path} of {self.id} at {self.commit}")
         target = self._blob(file)
         with storage_errors(target):

@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+from crucible_datasets import config
+from crucible_datasets.exceptions import OfflineError
 from crucible_datasets.sources.base import Options
 from crucible_datasets.sources.hub.addresses import located
+from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
+from crucible_datasets.sources.hub.silence import bounded
 from crucible_datasets.sources.hub.writing import Writer
 from crucible_datasets.sources.refusals import told
 
@@ -30,8 +34,7 @@ def sent(url: str, options: Options) -> Iterator[BinaryIO]:
             facts = {"path_in_repo": name, "commit_message": f"Write {name}", **_repo(place)}
             _writer(place).send(path, lambda api, content: api.upload_file(path_or_fileobj=content, **facts))
             return
-        with told(url, options, writing=True):
-            _api(place).batch_bucket_files(place.id, add=[(path, name)])
+        _changed(place, url, options, add=[(path, name)])
 
 
 def removed(url: str, options: Options) -> None:
@@ -44,18 +47,20 @@ def removed(url: str, options: Options) -> None:
             again=lambda api: api.file_exists(filename=name, **_repo(place)) and api.delete_file(name, **facts),
         )
         return
-    with told(url, options, writing=True):
-        _api(place).batch_bucket_files(place.id, delete=[name])
+    _changed(place, url, options, delete=[name])
 
 
 def _writer(place: HubRepo) -> Writer:
     return Writer(place.id, place.endpoint, place.token)
 
 
-def _api(place: Any) -> Any:
+def _changed(bucket: HubBucket, url: str, options: Options, **changes: Any) -> None:
     from huggingface_hub import HfApi
 
-    return HfApi(endpoint=place.endpoint, token=place.token)
+    if config.is_offline():
+        raise OfflineError.when_writing(url)
+    with told(url, options, writing=True), bounded():
+        HfApi(endpoint=bucket.endpoint, token=bucket.token).batch_bucket_files(bucket.id, **changes)
 
 
 def _repo(place: HubRepo) -> dict[str, str]:

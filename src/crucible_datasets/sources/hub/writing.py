@@ -17,10 +17,12 @@ from traceback import walk_tb
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from crucible_datasets.exceptions import ArgumentError, UploadError
+from crucible_datasets import config
+from crucible_datasets.exceptions import ArgumentError, OfflineError, UploadError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.accidents import accidents, lasting
+from crucible_datasets.sources.hub.silence import bounded
 from crucible_datasets.sources.patience import PASSING, PATIENCE, PassingError, patience_with_nobody, paused, see
 from crucible_datasets.sources.refusals import told
 from crucible_datasets.sources.stated import stated_pause
@@ -85,12 +87,14 @@ class Writer:
 
     def once(self, act: Callable[[Any], T]) -> T:
         """The same, tried once: an accident that may pass is a `PassingError`."""
+        if config.is_offline():
+            raise OfflineError.when_writing(self.address)
         try:
-            with _unwrapped():
+            with _unwrapped(), bounded():
                 done = act(self._api)
         except Exception as error:
             if (accident := _passing(error)) is not None:
-                raise accident from error
+                raise accident from (error if accident is not error else None)
             if type(error).__name__ == "HFValidationError":
                 raise ArgumentError("repo_id", self.id, str(error)) from error
             if _is_of_no_hub(error):
@@ -188,6 +192,8 @@ def _unwrapped() -> Iterator[None]:
 
 def _passing(error: Exception) -> PassingError | None:
     """The accident that an error is, if another trial may succeed."""
+    if isinstance(error, PassingError):
+        return error
     if isinstance(error, accidents()):
         may_be_done = type(error).__name__ not in _NEVER_SENT and _is_commit(error)
         return None if lasting(error) else PassingError(f"{type(error).__name__}: {error}", may_be_done=may_be_done)
