@@ -100,7 +100,7 @@ def test_it_follows_the_format():
     assert isinstance(dataset.with_format("arrow")["n"], pa.ChunkedArray)
     column = dataset["n"]
     dataset.set_format("numpy")
-    assert column[:] == [1, 2], "a column keeps the format it was taken with"
+    assert isinstance(column[:], np.ndarray), "a column is shown as its dataset is shown now"
 
 
 def test_repr_shows_the_first_values():

@@ -1032,13 +1032,13 @@ class Column(Sequence[Any]):
 
     def __init__(self, source: Dataset | Column, column_name: str) -> None:
         self.source, self.column_name = source, column_name
-        self._reader, self._name = _column_reader(source, column_name)
+        self._rows = _rows_with(source, column_name)
 
     def __len__(self) -> int:
-        return len(self._reader.view)
+        return len(self._rows)
 
     def __iter__(self) -> Iterator[Any]:
-        return self._reader.values(self._name)
+        return self._rows._reader.values(self.column_name)
 
     @overload
     def __getitem__(self, key: int) -> Any: ...
@@ -1048,7 +1048,7 @@ class Column(Sequence[Any]):
     def __getitem__(self, key: slice) -> list[Any]: ...
     def __getitem__(self, key: Any) -> Any:
         """A value by its number, values by a slice or several numbers, a field of a struct by its name."""
-        return Column(self, key) if isinstance(key, str) else self._reader.cells(self._name, key)
+        return Column(self, key) if isinstance(key, str) else self._rows._reader.cells(self.column_name, key)
 
     def __repr__(self) -> str:
         return f"Column({preview(self[:6])})"
@@ -1073,11 +1073,11 @@ class Column(Sequence[Any]):
 
     def to_arrow(self) -> pa.ChunkedArray:
         """All values, as Arrow."""
-        return convert.to_arrow(self._reader.view, [self._name]).column(0)
+        return convert.to_arrow(self._rows._view, [self.column_name]).column(0)
 
     def to_numpy(self) -> np.ndarray:
         """All values as a numpy array; without a copy where possible."""
-        return convert.to_numpy(self._reader, self._name)
+        return convert.to_numpy(self._rows._reader, self.column_name)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.to_numpy(), dtype=dtype, copy=copy)
@@ -1086,7 +1086,7 @@ class Column(Sequence[Any]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        return self._reader.view.features.arrow_schema.field(self._name).__arrow_c_schema__()
+        return self._rows._view.features.arrow_schema.field(self.column_name).__arrow_c_schema__()
 
 
 class Grouped:
@@ -1138,8 +1138,8 @@ def _pair(train: Dataset, test: Dataset) -> DatasetDict:
     return DatasetDict({"train": train, "test": test})
 
 
-def _column_reader(source: Dataset | Column, name: str) -> tuple[Reader, str]:
+def _rows_with(source: Dataset | Column, name: str) -> Dataset:
     if isinstance(source, Column):
-        return Reader(columns.field(source._reader.view, source._name, name)), name
+        return Dataset._of(columns.field(source._rows._view, source.column_name, name))
     source._view.require([name])
-    return source._reader, name
+    return source

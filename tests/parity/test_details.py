@@ -130,3 +130,14 @@ def test_a_column_shows_itself_as_a_batch():
     shown = [repr(library.Dataset.from_dict(ROWS).with_format("numpy")["n"]) for library in (hf, ours)]
     assert shown[0] == shown[1]
     assert canonical(list(ours.Dataset.from_dict(ROWS)["n"])) == canonical(ROWS["n"])
+
+
+@pytest.mark.parametrize("format", ["numpy", "torch", "pandas", "polars", "arrow", None])
+def test_a_column_is_shown_as_its_dataset_is_shown_now(format):
+    def looked_at_later(library):
+        data = library.Dataset.from_dict(ROWS).with_format("numpy" if format is None else None)
+        column = data["f"]
+        data.set_format(format)
+        return column[0], column[:2], column[[2, 0]], list(column), len(column)
+
+    both(looked_at_later)

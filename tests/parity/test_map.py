@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import enum
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -355,3 +357,43 @@ def test_splits():
         return dict(named.filter(lambda row: row["n"] > 0))
 
     same(table(), mapped)
+
+
+@dataclass
+class Message:
+    role: str
+    content: str
+    score: float | None = None
+
+
+class Colour(enum.Enum):
+    RED = "r"
+
+
+OBJECTS = {
+    "dataclass": Message("user", "hello"),
+    "list of them": [Message("user", "hello"), Message("assistant", "hi")],
+    "beside dicts": [Message("user", "hello"), {"role": "assistant"}],
+    "inside a dict": {"first": Message("user", "hello"), "n": 1},
+    "enum": Colour.RED,
+    "complex": 1 + 2j,
+    "integer keys": {1: "a", 2: {3: "b"}},
+    "keys that differ": [{1: "a"}, {2: "b"}],
+    "other keys": {None: 1, True: 2, (1, 2): 3, 1.5: 4},
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_objects_are_stored_as_json_tells_them(kind):
+    value = OBJECTS[kind]
+    same(table(), lambda library, dataset: dataset.map(lambda row: {"made": value}))
+    same(table(), lambda library, dataset: dataset.map(lambda batch: {"made": [value] * len(batch["n"])}, batched=True))
+    same(table(), lambda library, dataset: library.Dataset.from_list([{"m": value}], on_mixed_types="use_json"))
+    same(table(), lambda library, dataset: library.Dataset.from_list([{"m": value}]))
+    json = ["a", value] if kind != "other keys" else ["a"]
+    same(
+        table(),
+        lambda library, dataset: library.Dataset.from_dict(
+            {"m": json}, features=library.Features({"m": library.Json()})
+        ),
+    )

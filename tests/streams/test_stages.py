@@ -368,3 +368,12 @@ def test_what_is_no_function_is_refused_before_any_row_is_read(step, given):
     stream = IterableDataset.from_list(rows_of(5))
     with pytest.raises(TypeError, match="Expected a function, not .*Expressions are for a Dataset"):
         getattr(stream, step)(given)
+
+
+def test_a_dataset_that_shows_some_columns_streams_those():
+    rows = ours.Dataset.from_dict({"a": [1, 2], "b": ["x", "y"], "c": [3, 4]}).with_format("numpy", columns=["c", "a"])
+    stream = rows.to_iterable_dataset()
+    assert list(stream) == list(rows)
+    assert stream.column_names == ["a", "c"]
+    doubled = rows.with_transform(lambda batch: {"d": [2 * value for value in batch["a"]]}, columns=["a"])
+    assert list(doubled.to_iterable_dataset()) == list(doubled)

@@ -8,6 +8,7 @@ type are an error that names the row, or become `Json` when asked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -104,7 +105,7 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
     except (*_FAILURES, OverflowError) as error:
         if on_mixed_types != "use_json" or isinstance(error, OverflowError):
             raise _located(known, name) from error
-        return _mixed(known, name)
+        return _mixed([_told(value) for value in known], name)
     array = _compact(array, name)
     feature = _with_media(feature_of(array.type), values)
     return cast_column(chunked(array), feature, name), feature
@@ -132,6 +133,28 @@ def translate(value: Any) -> Any:
     if hasattr(value, "tolist") and not isinstance(value, np.generic):  # a pandas or polars series
         return [translate(item) for item in value.tolist()]
     return value
+
+
+def _told(value: Any) -> Any:
+    """A value as JSON tells it: keys are text, NaN is null, and what Arrow does not know is its public attributes."""
+    if value is None or isinstance(value, (str, bytes, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {_key(key): _told(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_told(item) for item in value]
+    try:
+        pa.array([value])
+    except _FAILURES:
+        told = jsontext.attributes(value)
+        return _told(translate(told)) if told else value
+    return value
+
+
+def _key(key: Any) -> str:
+    return key.decode() if isinstance(key, bytes) else str(key)
 
 
 def _with_media(feature: Any, values: Iterable[Any]) -> Any:

@@ -47,6 +47,21 @@ def is_json(text: str) -> bool:
     return True
 
 
+def attributes(value: Any) -> dict[str, Any]:
+    """What an object holds: the fields of a pydantic model, else the public attributes; classes have none.
+
+    >>> import enum
+    >>> attributes(enum.Enum("Colour", "RED").RED)
+    {'name': 'RED', 'value': 1}
+    """
+    if isinstance(value, type):
+        return {}
+    if hasattr(value, "model_dump"):
+        return dict(value.model_dump())
+    found = ((name, getattr(value, name, None)) for name in dir(value) if not name.startswith("_"))
+    return {name: item for name, item in found if not callable(item)}
+
+
 def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
@@ -88,4 +103,6 @@ def _jsonable(value: Any) -> Any:
         return _jsonable(value.astype("M8[us]" if isinstance(value, np.datetime64) else "m8[us]").item())
     if hasattr(value, "tolist"):
         return value.tolist()
+    if told := attributes(value):
+        return told
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops import build
+from crucible_datasets.ops import build, columns
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
@@ -40,7 +40,9 @@ def stream_over(
 
 
 def of_view(view: View, num_shards: int | None = 1) -> Stream:
-    """The rows of a view, in shards."""
+    """The rows of a view, in shards: of all columns, or of those that its format shows."""
+    if view.format.columns is not None and not view.format.output_all_columns:
+        view = columns.select(view, [name for name in view.column_names if name in view.format.columns])
     format = replace(view.format, columns=None, output_all_columns=False)
     return Stream(
         from_view.source_of(view, num_shards),
