@@ -134,3 +134,24 @@ def test_finer_times_are_not_cut_down() -> None:
 def test_dictionaries_are_stored_as_their_values() -> None:
     column, feature = infer_column(pa.array([["a"], ["b"]], pa.list_(pa.dictionary(pa.int32(), pa.string()))))
     assert (feature, column.type) == (List(Value("string")), pa.list_(pa.string()))
+
+
+class Model:
+    """As pydantic's: what it holds is told by a method, and there is more to find in it."""
+
+    model_config = "frozen"
+
+    def model_dump(self) -> dict[str, Any]:
+        return {"role": "user", "parts": (1, 2)}
+
+
+def test_a_model_is_stored_as_its_fields() -> None:
+    column, feature = infer_column([Model()], "m", "use_json")
+    assert column.to_pylist() == [{"role": "user", "parts": [1, 2]}]
+    assert feature == {"role": Value("string"), "parts": List(Value("int64"))}
+
+
+@pytest.mark.parametrize("value", [object(), print, int, iter([1])], ids=["object", "function", "class", "iterator"])
+def test_what_holds_nothing_is_refused(value: Any) -> None:
+    with pytest.raises(ValueTypeError, match="no JSON form"):
+        infer_column([value], "m", "use_json")
