@@ -92,7 +92,9 @@ class Batch:
         if self.table is None:
             return list(self.made or ())
         rows = _python_rows(self.table, self.features or Features())
-        return rows if self.made is None else [{**row, **new} for row, new in zip(rows, self.made, strict=True)]
+        for row, new in zip(rows, self.made or (), strict=False):
+            row.update(new)
+        return rows
 
     def in_turn(self) -> Iterable[Any]:
         """The Python rows one by one, with media decoded a few rows at a time."""

@@ -17,7 +17,7 @@ from crucible_datasets.features.decoding import is_media
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping import lazy
 from crucible_datasets.ops.mapping.blocks import Columns
-from crucible_datasets.ops.mapping.change_detection import Trace, is_unchanged, trace
+from crucible_datasets.ops.mapping.change_detection import Trace, decoded, is_unchanged, trace
 from crucible_datasets.ops.mapping.lazy import UNREAD, LazyRow
 from crucible_datasets.ops.mapping.lazy_media import OnDemand
 from crucible_datasets.outputs import pylists
@@ -137,8 +137,14 @@ class BatchBlock(Columns):
             return shown.formatter.batch(batch.table.select([name]), only)[name]  # type: ignore[union-attr]
         if not shown.is_python:
             return shown.column(batch.column(name))
+        if name not in self.kept:
+            return batch.column(name)
+        feature = (batch.features or Features()).get(name)
+        if plain and not decoder(feature):
+            values, self._traces[name] = decoded(batch.table.column(name))  # type: ignore[union-attr]
+            return values
         values = batch.column(name)
-        if name in self.kept and not is_media((batch.features or Features()).get(name)):
+        if not is_media(feature):
             self._traces[name] = trace(values)
         return values
 

@@ -24,7 +24,10 @@ _NONE = type(None)
 
 
 def decoded(column: pa.ChunkedArray) -> tuple[list[Any], Trace]:
-    """The values of a nested column, and a trace of their leaves."""
+    """The values of a column, and a trace of their leaves."""
+    if not pa.types.is_nested(column.type):
+        values = column.to_pylist()
+        return values, ("texts" if is_text(column.type) else "leaves", values.copy())
     with collector_paused():
         parts = [_taken(chunk) for chunk in column.chunks if len(chunk)]
     if len(parts) == 1:
