@@ -33,7 +33,7 @@ from crucible_datasets import (
 )
 from crucible_datasets.decoders.base import DECODERS
 from crucible_datasets.executors.base import EXECUTORS
-from crucible_datasets.features.tagged import FEATURE_TYPES
+from crucible_datasets.features.serialized import FEATURE_TYPES
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.ops.groups import FUNCTIONS
 from crucible_datasets.ops.join import HOWS

@@ -9,7 +9,7 @@ from crucible_datasets.features.media import BioSequence, BioStructure
 from crucible_datasets.features.mesh import Mesh
 from crucible_datasets.features.nifti import Nifti
 from crucible_datasets.features.pdf import Pdf
-from crucible_datasets.features.tagged import register_feature
+from crucible_datasets.features.serialized import register_feature
 from crucible_datasets.features.translation import Translation, TranslationVariableLanguages
 from crucible_datasets.features.types import Json, LargeList, List, Sequence, Value
 from crucible_datasets.features.video import Video
