@@ -300,7 +300,7 @@ def test_the_tree_names_every_module_in_its_folder():
             missing = (
                 {one.stem for one in file.parent.glob("*.py")} - {"__init__", "__main__"} - named_modules(file.parent)
             )
-            assert not missing, f"{file.parent.name}/ in ARCHITECTURE.md lacks {missing}"
+            assert not missing, f"{file.parent.name}/ lacks in ARCHITECTURE.md and in its docstring {missing}"
 
 
 def test_every_core_dependency_is_justified():
