@@ -11,7 +11,7 @@ import weakref
 
 import pytest
 
-from crucible_datasets.formats.ahead import ahead
+from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.lazy_imports import LazyModule, gc_paused
 
 LOAD = """

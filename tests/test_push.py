@@ -28,7 +28,7 @@ from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, CardE
 from crucible_datasets.hub import delete_from_hub
 from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.server import Handler, serving
-from crucible_datasets.sources import patience
+from crucible_datasets.sources import backoff
 from crucible_datasets.sources.hub import writing
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -334,7 +334,7 @@ def test_a_card_alone_is_not_taken_for_that_of_somebody_else(plan, api, dataset)
 def test_pull_requests_are_made_once(plan, api, dataset, monkeypatch):
     """Also when their answer is lost; and whether one may have been made is not said of requests that did nothing."""
     dataset.push_to_hub("local/pulls", config_name="kept")
-    monkeypatch.setattr(patience, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(backoff, "_FIRST_PAUSE", 0.01)
     acts = [
         lambda: dataset.push_to_hub("local/pulls", split="test", create_pr=True),
         lambda: delete_from_hub("local/pulls", "kept"),
@@ -355,7 +355,7 @@ def test_pull_requests_are_made_once(plan, api, dataset, monkeypatch):
 
 def test_a_pull_request_that_never_reached_the_hub_was_not_made(server, plan, dataset, monkeypatch):
     dataset.push_to_hub("local/away")
-    monkeypatch.setattr(patience, "_WHEN_SEEN_BEFORE", 0.2)
+    monkeypatch.setattr(backoff, "_WHEN_SEEN_BEFORE", 0.2)
 
     def goes_away():
         server.socket.close()
@@ -401,7 +401,7 @@ def test_a_hub_without_xet_gets_files_as_git_sends_them(api, dataset, monkeypatc
 
 def test_a_hub_that_is_not_there_is_named_with_what_to_do(dataset, online, monkeypatch):
     monkeypatch.setattr(config, "HF_ENDPOINT", "http://127.0.0.1:1")
-    monkeypatch.setattr(patience, "_WHEN_NEVER_SEEN", 0.0)
+    monkeypatch.setattr(backoff, "_WHEN_NEVER_SEEN", 0.0)
     with pytest.raises(UploadError, match=r"hf://datasets/me/far: .*refused.*network and HF_ENDPOINT.*not sent twice"):
         dataset.push_to_hub("me/far", token="hf_secret")
 

@@ -86,7 +86,7 @@ def test_code_is_not_run_where_it_cannot_be_isolated(monkeypatch):
         return box.subprocess.Popen(["true"])
 
     boxes.close_all()
-    monkeypatch.setattr(box, "_keeper", refuses)
+    monkeypatch.setattr(box, "_server", refuses)
     with pytest.raises(SandboxUnavailableError, match="unshare"):
         METRIC.score("x = 1", "", tests="assert True", allow_code_execution=True)
 

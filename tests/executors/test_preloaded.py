@@ -128,7 +128,7 @@ def test_an_import_that_fails_fails_in_the_worker(install):
         run(lambda _: module.value())
 
 
-def test_what_an_import_opens_is_closed_by_the_keeper(install, tmp_path):
+def test_what_an_import_opens_is_closed_by_the_fork_server(install, tmp_path):
     code = f"""
     import atexit, tempfile, weakref
     def end(): open({str(tmp_path / "ended")!r}, "a").write(f"{{os.getpid()}} ")

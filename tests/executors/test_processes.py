@@ -389,7 +389,7 @@ def test_they_do_not_outlive_the_program(start, sent):
 
 
 @needs_proc
-def test_they_do_not_outlive_the_keeper(start):
+def test_they_do_not_outlive_the_fork_server(start):
     with subprocess.Popen(
         [sys.executable, "-c", LONG, start], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
@@ -401,7 +401,7 @@ def test_they_do_not_outlive_the_keeper(start):
         assert wait_until(lambda: not any(map(is_alive, pids)), 5)
 
 
-def test_the_keeper_leaves_when_it_is_idle(start, monkeypatch):
+def test_the_fork_server_leaves_when_it_is_idle(start, monkeypatch):
     run(lambda number: number)
     first = forkserver.current()
     assert forkserver.current() is first

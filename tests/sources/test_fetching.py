@@ -18,7 +18,7 @@ from support.faulty import faulty
 from support.web import Quiet, served
 
 from crucible_datasets.exceptions import ContentMismatchError, DownloadError
-from crucible_datasets.sources import http, patience, quick
+from crucible_datasets.sources import backoff, http, stdlib_http
 from crucible_datasets.sources.fetching import Expected, fetch
 from crucible_datasets.sources.web import Web
 
@@ -44,8 +44,8 @@ def get(server, tmp_path, expected=RIGHT, web=HASTY):
 
 def connect(monkeypatch, by_client):
     """Have requests made by the client of huggingface_hub, or by the standard library without it."""
-    monkeypatch.setattr("crucible_datasets.sources.quick.is_client_told", lambda: by_client)
-    monkeypatch.setattr("crucible_datasets.sources.accidents.is_client_loaded", lambda: by_client)
+    monkeypatch.setattr("crucible_datasets.sources.stdlib_http.is_client_told", lambda: by_client)
+    monkeypatch.setattr("crucible_datasets.sources.client_errors.is_client_loaded", lambda: by_client)
 
 
 @pytest.mark.parametrize("fault", PASSING)
@@ -59,7 +59,7 @@ def test_accidents_that_pass_are_survived(tmp_path, monkeypatch, fault, by_clien
 @pytest.mark.parametrize("fault", [*PASSING, *WRONG])
 def test_so_it_is_by_the_standard_library_alone(tmp_path, monkeypatch, fault):
     connect(monkeypatch, by_client=False)
-    monkeypatch.setattr("crucible_datasets.sources.accidents.made_client", None)  # nobody asks for it
+    monkeypatch.setattr("crucible_datasets.sources.client_errors.made_client", None)  # nobody asks for it
     if fault in WRONG:
         test_wrong_bytes_are_refused_before_they_have_a_name(tmp_path, fault)
     else:
@@ -83,9 +83,9 @@ def test_a_head_that_trickles_is_given_up_as_a_whole():
 
 def test_an_answer_without_a_stated_length_is_read_up_to_a_limit(monkeypatch):
     connect(monkeypatch, by_client=False)
-    monkeypatch.setattr("crucible_datasets.sources.quick._LONGEST_ANSWER", 100_000)
+    monkeypatch.setattr("crucible_datasets.sources.stdlib_http._LONGEST_ANSWER", 100_000)
     with served(InPieces) as address:
-        found = [quick.answered(f"{address}/{size}", {}) for size in (99, 200, 99)]
+        found = [stdlib_http.answered(f"{address}/{size}", {}) for size in (99, 200, 99)]
     assert found == [bytes(99_000), None, bytes(99_000)]
 
 
@@ -169,14 +169,14 @@ def test_patience_ends(tmp_path):
 
 
 def test_a_host_that_was_never_there_is_given_up_before_one_that_was(monkeypatch):
-    monkeypatch.setattr(patience, "_WHEN_NEVER_SEEN", 0.0)
-    monkeypatch.setattr(patience, "_WHEN_SEEN_BEFORE", 0.3)
+    monkeypatch.setattr(backoff, "_WHEN_NEVER_SEEN", 0.0)
+    monkeypatch.setattr(backoff, "_WHEN_SEEN_BEFORE", 0.3)
     with pytest.raises(DownloadError, match=r"refused \(tried 1 times\)"):
         Web().head("http://127.0.0.1:9/")
-    patience.see("127.0.0.1:9")
+    backoff.see("127.0.0.1:9")
     with pytest.raises(DownloadError, match=r"refused \(tried [2-9] times\)"):
         Web().head("http://127.0.0.1:9/")
-    patience._seen.discard("127.0.0.1:9")
+    backoff._seen.discard("127.0.0.1:9")
 
 
 def test_a_pause_that_the_server_asks_for_is_kept(tmp_path):

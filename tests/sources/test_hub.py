@@ -20,12 +20,12 @@ from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.routing import Request
 from crucible_datasets.localhub.server import serving
 from crucible_datasets.ops.push import Where
+from crucible_datasets.sources.backoff import PassingError, patience_with_nobody
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.asking import headers
 from crucible_datasets.sources.hub.files import safe
 from crucible_datasets.sources.hub.writing import Writer
-from crucible_datasets.sources.patience import PassingError, patience_with_nobody
 from crucible_datasets.sources.web import Web
 
 NUMBERS = b"a,b\n1,2\n3,4\n"

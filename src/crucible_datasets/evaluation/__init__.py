@@ -4,7 +4,7 @@ Every module, by the stage at which it comes.
 
 What is judged:
     sampling/     parts of the data: samplers (random, stratified, folds, splits, bootstrap), fieldvalues (at any path)
-    predictions/  what models said: forms (lists, dicts, tables), spoken (replies of models), identities (columns of
+    predictions/  what models said: forms (lists, dicts, tables), responses (replies of models), identities (columns of
                   ids), files, generating (by functions), cache (of answers)
 
 How one answer is judged:
@@ -20,9 +20,9 @@ How one answer is judged:
 
 A run:
     evaluating    `evaluate`, `evaluate_many`
-    runs/         questions (the data), judging (metrics, rule, options), running, batches (here), away and columns (by
-                  workers), counting and summaries (values, uncertainty), repetitions, record (a run), paths, noting,
-                  shown
+    runs/         questions (the data), judging (metrics, rule, options), running, batches, remote and columns (by
+                  workers), counting and summaries (values, uncertainty), repetitions, record (a run), paths,
+                  recorded_inputs, shown
     statistics/   intervals, bootstrap, clusters, paired tests, corrections, power: arrays in, numbers out
 
 Many runs:

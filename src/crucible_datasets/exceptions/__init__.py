@@ -1,8 +1,7 @@
-"""Every error of the library, built from facts.
+"""Every error of the library.
 
-An error says what was asked, what exists and what to do. It is raised with those
-facts, composes its own message, keeps the facts as attributes, survives pickling,
-and inherits the standard type that existing `except` clauses look for.
+An error says what was asked, what exists and what to do. It is raised with those facts, builds its own message, keeps
+the facts as attributes, can be pickled, and inherits the standard types that existing `except` clauses expect.
 
     DatasetsError
     ├── ColumnNotFoundError (KeyError, ValueError)
@@ -109,19 +108,19 @@ and inherits the standard type that existing `except` clauses look for.
     ├── LockMismatchError (ValueError)
     └── PredictionsError (ValueError, TypeError)
 
-They stand in files by what they are about, and are loaded when they are first used; `__init__.pyi` tells them to type
-checkers. Their module is this one, wherever they stand.
+They are grouped into modules by topic and loaded on first use; `__init__.pyi` declares them for type checkers. Their
+`__module__` is this package, wherever they are defined.
 
-    base          what every error is, and the words that many share
-    contents      what a dataset has or has not: columns, rows, splits, search indexes
+    base          the base class, and helpers for messages
+    contents      columns, rows, splits and search indexes that do not exist
     types         values and the types of their columns
-    calls         what was asked for: arguments, names, packages, functions of users
+    calls         arguments, names, packages, users' functions
     streams       states and shards of streams
-    workers       processes and machines that work for a call
-    making        datasets that cannot be made of their files
-    verification  data that is not what its description says
-    places        disks, servers and databases
-    media         pictures, sounds and other media
+    workers       worker processes and clusters
+    making        datasets that cannot be created from their files
+    verification  data that does not match its description
+    places        storage, servers and databases
+    media         images, audio and other media
     benchmarks    samples, benchmarks and locks
     evaluation    predictions, their scores, and runs
 """

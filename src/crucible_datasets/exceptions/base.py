@@ -1,4 +1,4 @@
-"""What every error is, and the words that many share."""
+"""`DatasetsError`, the base of all errors, and helpers for messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeVar
 
-# The module that tracebacks, pickles and `except` clauses name, in whichever file of it an error stands.
+# The module shown in tracebacks and pickles, whichever file defines an error.
 _HOME = "crucible_datasets.exceptions"
 
 _Error = TypeVar("_Error", bound="DatasetsError")
@@ -25,26 +25,26 @@ class DatasetsError(Exception):
             cls.__module__ = _HOME
 
     def __init__(self, *facts: Any, message: str | None = None) -> None:
-        # PyTorch makes the errors of its loaders' workers again in the main process, from their text alone.
+        # PyTorch recreates errors of DataLoader workers in the main process, from the message alone.
         text = self.message(*facts) if message is None else message
-        # What is no text, such as the name of a file that is not UTF-8, could not be printed.
+        # Invalid text, such as a file name that is not UTF-8, could not be printed.
         super().__init__(text.encode(errors="backslashreplace").decode())
 
     def message(self, *facts: Any) -> str:
         return " ".join(str(fact) for fact in facts)
 
     def __str__(self) -> str:
-        # KeyError would show the message between quotes.
+        # KeyError would show the message in quotes.
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What it was raised with may be a whole dataset; the message and the attributes are small.
+        # The arguments may include a whole dataset; the message and the attributes are small.
         kind = type(self)
         return _restored, (kind.__mro__[1] if issubclass(kind, ArrowTwin) else kind, self.args, self.__dict__)
 
 
 def _restored(kind: type[DatasetsError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> DatasetsError:
-    # What the class of an error with several standard types inherits first is not always what can make it.
+    # The first of several standard base classes is not always the one whose `__new__` works.
     error: DatasetsError = (OSError if issubclass(kind, OSError) else kind).__new__(kind)
     error.args = arguments
     error.__dict__.update(attributes)
@@ -83,7 +83,7 @@ def also_of_arrow(*names: str) -> Callable[[type[_Error]], type[_Error]]:
 
 
 def closest(asked: object, available: Iterable[object]) -> str:
-    """Which of the names was probably meant, as a sentence; nothing if none is near."""
+    """A sentence that suggests the most similar name; empty if none is similar."""
     from difflib import get_close_matches
 
     matches = get_close_matches(str(asked), [str(name) for name in available], n=1)
@@ -91,13 +91,13 @@ def closest(asked: object, available: Iterable[object]) -> str:
 
 
 def listed(names: Iterable[object], limit: int = 20) -> str:
-    """Names on one line: the first of them, and how many more there are."""
+    """Names on one line: the first few, and how many more there are."""
     shown = [str(name) for name in names]
     rest = len(shown) - limit
     return (", ".join(shown[:limit]) + (f", … ({rest} more)" if rest > 0 else "")) or "none"
 
 
 def without_secrets(address: str) -> str:
-    """An address without what opens it to anybody: the password before a host, the signature behind a web page."""
+    """A URL without secrets: the password before the host, the signature in the query."""
     shown = re.sub(r"://[^/@:]*:[^/@]*@", "://", address)
     return shown.partition("?")[0] if shown.startswith(("http://", "https://")) else shown

@@ -10,7 +10,7 @@ from crucible_datasets.exceptions.making import DatasetNotFoundError
 
 
 class BadRecordError(DatasetsError, ValueError):
-    """A line of a file is not what it should be."""
+    """A line of a file is invalid."""
 
     def message(self, file: str, line: int, reason: str) -> str:
         self.file, self.line, self.reason = file, line, reason
@@ -26,7 +26,7 @@ class InvalidRecordError(DatasetsError, ValueError, TypeError):
 
 
 class TemplateError(DatasetsError, ValueError, KeyError):
-    """A template of a prompt has a place that nothing fills."""
+    """A prompt template has a placeholder without a value."""
 
     def message(self, template: str, reason: str, available: Iterable[str]) -> str:
         self.template, self.reason, self.available = template, reason, list(available)
@@ -71,7 +71,7 @@ class LockFileError(DatasetsError, ValueError):
 
 
 class NotLockedError(DatasetsError, KeyError):
-    """Something is loaded under a lock that does not have it."""
+    """A dataset that is loaded under a lock is not in the lock file."""
 
     def message(self, dataset: str, file: str, available: Iterable[str]) -> str:
         self.dataset, self.file, self.available = dataset, file, list(available)
@@ -82,7 +82,7 @@ class NotLockedError(DatasetsError, KeyError):
 
 
 class LockMismatchError(DatasetsError, ValueError):
-    """What was loaded is not what is locked. `moves` has what moved, what it was and what it is."""
+    """A loaded dataset differs from the lock. `moves` lists what changed, the locked value and the current one."""
 
     def message(self, dataset: str, file: str, moves: Iterable[tuple[str, object, object]]) -> str:
         self.dataset, self.file, self.moves = dataset, file, [tuple(move) for move in moves]
@@ -94,7 +94,7 @@ class LockMismatchError(DatasetsError, ValueError):
 
 
 class PinNotFoundError(DatasetNotFoundError):
-    """A benchmark is pinned to a commit that the place it is loaded from does not have."""
+    """A benchmark is pinned to a commit that the source does not have."""
 
     def message(self, benchmark: str, source: str, pin: str, place: str) -> str:  # type: ignore[override]
         self.benchmark, self.source, self.pin, self.place = benchmark, source, pin, place

@@ -1,4 +1,4 @@
-"""What was asked for: arguments, names, packages, functions of users."""
+"""Errors of arguments, names, packages and users' functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crucible_datasets.exceptions.base import DatasetsError, closest, listed
 
 
 class UnknownEntryError(DatasetsError, ValueError):
-    """A registered thing (format, output, source, …) was asked for by an unknown name."""
+    """There is no registered format, output, source, … with this name."""
 
     def message(self, kind: str, name: object, available: Iterable[str]) -> str:
         self.kind, self.name, self.available = kind, name, list(available)
@@ -27,7 +27,7 @@ class MissingPackageError(DatasetsError, ImportError, ValueError):
 
 
 class SplitSizeError(DatasetsError, ValueError):
-    """A train/test split was asked for that the rows cannot give."""
+    """A train/test split is impossible with these sizes."""
 
     def message(self, test_size: object, train_size: object, num_rows: int, reason: str) -> str:
         self.test_size, self.train_size, self.num_rows = test_size, train_size, num_rows
@@ -35,7 +35,7 @@ class SplitSizeError(DatasetsError, ValueError):
 
 
 class StratificationError(DatasetsError, ValueError):
-    """The groups of a column cannot be spread over the parts asked for."""
+    """The values of a column cannot be stratified over the requested parts."""
 
     def message(self, column: str, reason: str) -> str:
         self.column = column
@@ -43,7 +43,7 @@ class StratificationError(DatasetsError, ValueError):
 
 
 class ArgumentError(DatasetsError, ValueError):
-    """An argument is outside what the call can do."""
+    """An argument has an invalid value."""
 
     def message(self, name: str, value: object, reason: str, available: Iterable[str] = ()) -> str:
         self.name, self.value, self.available = name, value, list(available)
@@ -51,11 +51,11 @@ class ArgumentError(DatasetsError, ValueError):
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
-    """An argument is of a kind the call cannot use."""
+    """An argument has an invalid type."""
 
 
 class FunctionResultError(DatasetsError, TypeError, ValueError):
-    """A function that was mapped over rows returned what cannot become columns."""
+    """A mapped function returned something that cannot become columns."""
 
     def message(self, found: str, batched: bool, column: str | None = None) -> str:
         self.found, self.batched, self.column = found, batched, column
@@ -66,7 +66,7 @@ class FunctionResultError(DatasetsError, TypeError, ValueError):
 
 
 class ProbabilitiesError(DatasetsError, ValueError, IndexError):
-    """Probabilities do not fit the datasets that are drawn from."""
+    """Probabilities do not match the datasets."""
 
     def message(self, probabilities: list[float], reason: str) -> str:
         self.probabilities = probabilities
@@ -74,7 +74,7 @@ class ProbabilitiesError(DatasetsError, ValueError, IndexError):
 
 
 class AggregationError(DatasetsError, ValueError, TypeError):
-    """A function cannot sum up the values of a column."""
+    """An aggregation cannot be applied to a column."""
 
     def message(self, function: str, column: str, feature: str, available: Iterable[str]) -> str:
         self.function, self.column, self.feature, self.available = function, column, feature, list(available)
@@ -82,7 +82,7 @@ class AggregationError(DatasetsError, ValueError, TypeError):
 
 
 class ExpressionError(DatasetsError, ValueError, TypeError):
-    """An expression or a query cannot be computed of the columns that are there."""
+    """An expression or a query cannot be evaluated on the columns."""
 
     def message(self, expression: str, types: Mapping[str, object], reason: object) -> str:
         self.expression = expression
@@ -92,7 +92,7 @@ class ExpressionError(DatasetsError, ValueError, TypeError):
 
 
 class DatasetTransformationNotAllowedError(DatasetsError):
-    """Rows cannot move while a search index points at them."""
+    """Rows cannot change while a search index refers to them."""
 
     def message(self, operation: str, indexes: Iterable[str]) -> str:
         self.operation, self.indexes = operation, list(indexes)
@@ -103,7 +103,7 @@ class DatasetTransformationNotAllowedError(DatasetsError):
 
 
 class UnavailableError(DatasetsError):
-    """Something that this library cannot do."""
+    """This library does not support something."""
 
     def message(self, what: str, instead: str) -> str:
         self.what, self.instead = what, instead
@@ -111,4 +111,4 @@ class UnavailableError(DatasetsError):
 
 
 class UnusablePairError(ArgumentError):
-    """A metric cannot judge one pair: the target, or what was predicted, is of no kind that it knows."""
+    """A metric cannot judge a pair: the prediction or the target has an unsupported type."""

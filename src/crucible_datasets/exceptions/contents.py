@@ -1,4 +1,4 @@
-"""What a dataset has or has not: columns, rows, splits, search indexes."""
+"""Errors about columns, rows, splits and search indexes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crucible_datasets.exceptions.base import DatasetsError, also_of_arrow, clos
 
 
 class ColumnNotFoundError(DatasetsError, KeyError, ValueError):
-    """A column was named that the dataset does not have."""
+    """The dataset has no such column."""
 
     def message(self, column: object, available: Iterable[str]) -> str:
         self.column, self.available = column, list(available)
@@ -34,7 +34,7 @@ class ColumnLengthError(DatasetsError, ValueError):
 
 
 class RowCountError(ColumnLengthError):
-    """A function of batches gave another number of rows, but columns of the old rows are to stay beside them."""
+    """A batched function returned another number of rows, but columns of the old rows are kept."""
 
     def message(self, column: str, length: int, expected: int, kept: Iterable[str]) -> str:  # type: ignore[override]
         self.column, self.length, self.expected, self.kept = column, length, expected, list(kept)
@@ -45,7 +45,7 @@ class RowCountError(ColumnLengthError):
 
 
 class RowIndexError(DatasetsError, IndexError, OverflowError):
-    """A row was asked for that lies outside the dataset."""
+    """The dataset has no such row."""
 
     def message(self, index: int, num_rows: int) -> str:
         self.index, self.num_rows = index, num_rows
@@ -53,7 +53,7 @@ class RowIndexError(DatasetsError, IndexError, OverflowError):
 
 
 class FrameIndexError(RowIndexError):
-    """A frame was asked for that lies outside the film."""
+    """The video has no such frame."""
 
     def message(self, frame: str, length: str) -> str:  # type: ignore[override]
         self.frame, self.length = frame, length
@@ -61,7 +61,7 @@ class FrameIndexError(RowIndexError):
 
 
 class SplitNotFoundError(DatasetsError, KeyError):
-    """A split was named that the dict does not have."""
+    """There is no such split."""
 
     def message(self, asked: object, available: Iterable[object]) -> str:
         self.asked, self.available = asked, [str(name) for name in available]
@@ -73,7 +73,7 @@ class SplitNotFoundError(DatasetsError, KeyError):
 
 
 class StreamedSplitError(SplitNotFoundError, ValueError):
-    """A stream was asked for part of a split, or for one that is not there."""
+    """Part of a split was requested as a stream, or a split that does not exist."""
 
     def message(self, asked: object, available: Iterable[object]) -> str:
         found = super().message(asked, available)
@@ -83,7 +83,7 @@ class StreamedSplitError(SplitNotFoundError, ValueError):
 
 
 class MissingIndexError(DatasetsError, KeyError):
-    """A search index was named that is not attached."""
+    """No such search index is attached."""
 
     def message(self, name: object, available: Iterable[str]) -> str:
         self.name, self.available = name, list(available)
@@ -91,7 +91,7 @@ class MissingIndexError(DatasetsError, KeyError):
 
 
 class UnsavedIndexError(DatasetsError, ValueError):
-    """A dataset is saved without the search indexes that are attached to it."""
+    """A dataset would be saved without its search indexes."""
 
     def message(self, indexes: Iterable[str]) -> str:
         self.indexes = list(indexes)

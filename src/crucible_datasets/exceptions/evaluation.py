@@ -1,4 +1,4 @@
-"""Predictions, their scores, and runs."""
+"""Errors about predictions, scores and runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crucible_datasets.exceptions.base import DatasetsError, closest, listed
 
 
 class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
-    """A store has no run of that name."""
+    """The store has no such run."""
 
     def message(self, run_id: object, store: str, available: Iterable[str]) -> str:
         self.run_id, self.store, self.available = run_id, store, list(available)
@@ -21,7 +21,7 @@ class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
 
 
 class RunExistsError(DatasetsError, FileExistsError, ValueError):
-    """A run of that name is there already."""
+    """A run of that name exists already."""
 
     def message(self, run_id: str, store: str, instead: str) -> str:
         self.run_id, self.store = run_id, store
@@ -29,7 +29,7 @@ class RunExistsError(DatasetsError, FileExistsError, ValueError):
 
 
 class RunFinishedError(DatasetsError, RuntimeError):
-    """Something was to be added to a run that was finished meanwhile; it was not kept."""
+    """A sample was added to a run that is already finished; it was not kept."""
 
     def message(self, run_id: str) -> str:
         self.run_id = run_id
@@ -50,12 +50,12 @@ class UnknownPredictionsError(DatasetsError, ValueError, KeyError):
 
 
 class MissingPredictionsError(DatasetsError, ValueError):
-    """Samples lack a prediction, and no policy says what that means."""
+    """Samples lack a prediction, and `missing` was not specified."""
 
     def message(self, ids: Iterable[str], num_samples: int, at_first: bool = False) -> str:
         self.ids, self.num_samples = list(ids), num_samples
         told = f"{len(self.ids)} of {num_samples} samples lack a prediction: {listed(self.ids)}."
-        if at_first:  # nobody was asked for the rest
+        if at_first:  # the model was not asked for the rest
             told = f"The model returned no answer for sample {self.ids[0]!r} (there are {num_samples})."
         return f"{told} Pass missing='wrong' to count such samples as wrong, or missing='ignore' to leave them out."
 
@@ -68,7 +68,7 @@ class PredictionsError(DatasetsError, ValueError, TypeError):
 
 
 class CodeExecutionRefusedError(DatasetsError, PermissionError):
-    """A metric would run code of a model, and the call does not allow it."""
+    """A metric would run code that a model wrote, which the call does not allow."""
 
     def message(self, metric: str) -> str:
         self.metric = metric
@@ -92,7 +92,7 @@ class SandboxUnavailableError(DatasetsError, RuntimeError):
 
 
 class CodeTestsError(DatasetsError, ValueError):
-    """A sample has no tests that code could be run against."""
+    """A sample has no tests to run code against."""
 
     def message(self, problem: str, fields: Iterable[str] = ()) -> str:
         self.problem, self.fields = problem, list(fields)
@@ -104,7 +104,7 @@ class CodeTestsError(DatasetsError, ValueError):
 
 
 class TooFewCompletionsError(DatasetsError, ValueError):
-    """pass@k was asked of fewer than k completions."""
+    """pass@k was requested for fewer than k completions."""
 
     def message(self, n: int, k: int) -> str:
         self.n, self.k = n, k
@@ -112,7 +112,7 @@ class TooFewCompletionsError(DatasetsError, ValueError):
 
 
 class IncomparableRunsError(DatasetsError, ValueError):
-    """Two runs are not about the same thing, so that the difference of their scores says nothing of the models."""
+    """Two runs are not comparable: the difference of their scores would say nothing about the models."""
 
     def message(self, what: str, first: str, first_value: object, second: str, second_value: object) -> str:
         self.what, self.first, self.second = what, first, second
@@ -127,7 +127,7 @@ class IncomparableRunsError(DatasetsError, ValueError):
 
 
 class MathsWorkerError(DatasetsError, RuntimeError):
-    """The process that compares formulas was lost."""
+    """The process that compares formulas died."""
 
     def message(self, reason: str) -> str:
         self.reason = reason

@@ -1,4 +1,4 @@
-"""Datasets that cannot be made of their files."""
+"""Errors about datasets that cannot be created from their files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crucible_datasets.exceptions.types import UnknownTypeError
 
 
 class DatasetBuildError(DatasetsError):
-    """A dataset could not be made from its source."""
+    """A dataset could not be created from its source."""
 
 
 class DatasetGenerationError(DatasetBuildError):
-    """The code that yields a dataset's rows failed, or yielded something else than rows."""
+    """The code that yields a dataset's rows failed, or yielded something other than rows."""
 
     def message(self, source: str, row: int | None, reason: str) -> str:
         self.source, self.row = source, row
@@ -24,18 +24,18 @@ class DatasetGenerationError(DatasetBuildError):
 
 
 class DatasetGenerationCastError(DatasetGenerationError):
-    """Rows of a file do not have the columns and types that the dataset is said to have."""
+    """Rows of a file do not have the columns and types in the dataset's description."""
 
     @classmethod
     def from_cast_error(
         cls, cast_error: BaseException, builder_name: str, gen_kwargs: dict[str, Any], token: str | bool | None
     ) -> DatasetGenerationCastError:
-        """The error of a builder, from that of the cast which failed in it."""
+        """The error of a builder, from that of a failed cast."""
         return cls(builder_name, None, str(cast_error))
 
 
 class ManualDownloadError(DatasetBuildError):
-    """A builder needs files that only its user can get, and that were not put where it looks."""
+    """A builder needs files that the user must download manually."""
 
     def message(self, builder: str, instructions: str) -> str:
         self.builder, self.instructions = builder, instructions
@@ -43,7 +43,7 @@ class ManualDownloadError(DatasetBuildError):
 
 
 class DefunctDatasetError(DatasetsError):
-    """A dataset that its publishers took back."""
+    """A dataset was withdrawn by its publishers."""
 
     def message(self, dataset: str, reason: str = "it was taken back by its publishers.") -> str:
         self.dataset = dataset
@@ -51,7 +51,7 @@ class DefunctDatasetError(DatasetsError):
 
 
 class FileFormatError(DatasetGenerationError, ValueError):
-    """A file is not what its format asks for, or breaks off."""
+    """A file is invalid or truncated."""
 
     def message(  # type: ignore[override]
         self,
@@ -78,7 +78,7 @@ class ArrowFileError(FileFormatError, OSError):
 
 
 class FileFieldError(FileFormatError, KeyError):
-    """A file has no field of the name that holds the rows."""
+    """A file lacks the field that should hold the rows."""
 
     def message(self, path: object, field: object, found: str) -> str:  # type: ignore[override]
         self.field, self.found = field, found
@@ -86,7 +86,7 @@ class FileFieldError(FileFormatError, KeyError):
 
 
 class CardError(DatasetBuildError, ValueError):
-    """The YAML that describes a dataset cannot be read, or says something that makes no sense."""
+    """The YAML that describes a dataset is invalid."""
 
     def message(self, path: object, reason: str) -> str:
         self.path, self.reason = path, reason
@@ -94,7 +94,7 @@ class CardError(DatasetBuildError, ValueError):
 
 
 class DatasetScriptError(DatasetBuildError, RuntimeError):
-    """A dataset consists of a program instead of data."""
+    """A dataset is a loading script instead of data."""
 
     def message(self, path: object) -> str:
         self.path = path
@@ -110,7 +110,7 @@ class ConfigNotFoundError(DatasetsError, ValueError):
     def message(self, dataset: object, name: object, available: Iterable[str]) -> str:
         self.dataset, self.name, self.available = dataset, name, list(available)
         if name is None:
-            asked = re.sub(" at [0-9a-f]{40}$", "", str(dataset))  # what was asked for, without the commit it stands at
+            asked = re.sub(" at [0-9a-f]{40}$", "", str(dataset))  # the requested name, without the commit
             example = f"load_dataset({asked!r}, {self.available[0]!r})" if self.available else ""
             return f"{dataset!s} has several configurations. Name one, as in {example}. Available: {listed(available)}."
         hint = closest(name, self.available)
@@ -118,7 +118,7 @@ class ConfigNotFoundError(DatasetsError, ValueError):
 
 
 class FormatConflictError(DatasetsError, ValueError):
-    """The splits of one dataset are files of different formats."""
+    """The splits of one dataset have different formats."""
 
     def message(self, place: object, formats: Mapping[str, str | None]) -> str:
         self.place, self.formats = place, dict(formats)
@@ -127,7 +127,7 @@ class FormatConflictError(DatasetsError, ValueError):
 
 
 class LimitExceededError(DatasetsError, ValueError):
-    """Reading on would cost more than a setting allows."""
+    """Reading would exceed a limit in the settings."""
 
     def message(self, path: object, what: str, limit: int, setting: str) -> str:
         self.path, self.limit, self.setting = path, limit, setting
@@ -136,7 +136,7 @@ class LimitExceededError(DatasetsError, ValueError):
 
 @contextmanager
 def nonsense_told(kind: type[FileFormatError | CardError | UnknownTypeError], path: str) -> Iterator[None]:
-    """Whatever a file that does not say what it should makes its reader stumble over is an error that names it."""
+    """A context in which any error that invalid content causes becomes an error that names the file."""
     try:
         yield
     except DatasetsError as error:
@@ -149,7 +149,7 @@ def nonsense_told(kind: type[FileFormatError | CardError | UnknownTypeError], pa
 
 
 class FileNotFoundDatasetsError(DatasetsError, FileNotFoundError):
-    """Something was named that is not there."""
+    """Something does not exist."""
 
     def message(self, asked: object, reason: str = "it does not exist.", available: Iterable[str] = ()) -> str:
         self.asked, self.available = asked, list(available)
@@ -166,11 +166,11 @@ class DatasetNotFoundError(FileNotFoundDatasetsError):
 
 
 class EmptyDatasetError(FileNotFoundDatasetsError):
-    """The place exists and holds no data."""
+    """The place exists but holds no data."""
 
 
 class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
-    """Two files of one split hold a column as types that no type unites."""
+    """A column has incompatible types in two files of one split."""
 
     def message(  # type: ignore[override]
         self, column: str, first: object, first_type: str, second: object, second_type: str
@@ -183,7 +183,7 @@ class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
 
 
 class MediaFolderError(DatasetGenerationError, ValueError):
-    """A folder of media, or the metadata in it, does not say which rows it holds."""
+    """A folder of media, or its metadata, is invalid."""
 
     def message(self, path: str, reason: str, advice: str = "", row: int | None = None) -> str:  # type: ignore[override]
         self.path, self.reason, self.row = path, reason, row

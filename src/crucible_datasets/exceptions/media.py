@@ -1,4 +1,4 @@
-"""Pictures, sounds and other media."""
+"""Errors about images, audio and other media."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible_datasets.exceptions.making import LimitExceededError
 
 
 class BadMediaError(DatasetsError, ValueError, OSError, RuntimeError):
-    """A picture, a recording or other media cannot be decoded."""
+    """An image, a recording or other media cannot be decoded."""
 
     def message(
         self, kind: str, decoder: str, path: str | None, reason: str, column: str | None = None, row: int | None = None
@@ -29,13 +29,13 @@ class BadMediaError(DatasetsError, ValueError, OSError, RuntimeError):
         return f"{place}{where}{named} cannot be decoded as {kind}: {told} [{decoder}]."
 
     def at(self, column: str | None, row: int | None) -> BadMediaError:
-        """The same error, which tells where the value stands."""
+        """The same error, with the column and row of the value."""
         there = self.column if column is None else column
         return type(self)(self.kind, self.decoder, self.path, self.reason, there, row)
 
 
 class MissingMediaError(BadMediaError, FileNotFoundError):
-    """The file that a media value names is not there."""
+    """The file of a media value does not exist."""
 
 
 class OversizedMediaError(BadMediaError, LimitExceededError):  # type: ignore[misc]

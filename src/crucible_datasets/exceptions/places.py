@@ -1,4 +1,4 @@
-"""Disks, servers and databases."""
+"""Errors of storage, servers and databases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.exceptions.base import DatasetsError, listed, without_sec
 
 
 class StorageError(DatasetsError, OSError):
-    """The disk is full, or fails."""
+    """The disk is full or failing."""
 
     def __init__(self, path: str, code: int) -> None:
         super().__init__(path, code)
@@ -23,12 +23,12 @@ class StorageError(DatasetsError, OSError):
         return f"{path}: {os.strerror(code)}.{hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # OSError keeps errno outside of its attributes.
+        # OSError does not keep errno in `__dict__`.
         return type(self), (self.path, self.errno)
 
 
 class NotWritableError(StorageError, PermissionError):
-    """This user may not write where something is to be written."""
+    """The user has no permission to write."""
 
     def message(self, path: str, code: int) -> str:
         where = "Name another place; for the cache, with the variable HF_HOME or HF_DATASETS_CACHE."
@@ -36,7 +36,7 @@ class NotWritableError(StorageError, PermissionError):
 
 
 class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):
-    """A dataset was to be saved where a file is."""
+    """A dataset would be saved where a file is."""
 
     def message(self, path: str) -> str:
         self.path = path
@@ -44,7 +44,7 @@ class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):
 
 
 class OutOfBoundsError(DatasetsError, PermissionError, ValueError):
-    """A value of a dataset names a file outside of the dataset's own folder, or an address. Nothing was opened."""
+    """A value of a dataset names a URL or a file outside the dataset's folder. It was not opened."""
 
     def message(self, path: str, roots: Iterable[str]) -> str:
         self.path, self.roots = path, tuple(roots)
@@ -57,7 +57,7 @@ class OutOfBoundsError(DatasetsError, PermissionError, ValueError):
 
 
 class DownloadError(DatasetsError, ConnectionError):
-    """Bytes could not be fetched, also after several trials."""
+    """A download failed, even after several attempts."""
 
     def message(self, url: str, reason: str, status: int | None = None, code: str = "") -> str:
         self.url, self.reason, self.status, self.code = without_secrets(url), reason, status, code
@@ -65,7 +65,7 @@ class DownloadError(DatasetsError, ConnectionError):
 
 
 class AccessDeniedError(DownloadError, PermissionError):
-    """A place is there, and who asks may not read it or write to it."""
+    """Reading or writing was denied."""
 
     def message(self, url: str, reason: str, status: int | None = None, code: str = "") -> str:
         super().message(url, reason, status, code)
@@ -73,7 +73,7 @@ class AccessDeniedError(DownloadError, PermissionError):
 
 
 class UploadError(DownloadError):
-    """Bytes could not be written to where they should go."""
+    """An upload failed."""
 
     def message(self, url: str, reason: str, status: int | None = None, code: str = "") -> str:
         super().message(url, reason, status, code)
@@ -81,11 +81,11 @@ class UploadError(DownloadError):
 
 
 class OfflineError(DatasetsError, ConnectionError):
-    """Something is needed that is not cached, or is to be written elsewhere, while the network is switched off."""
+    """The network is needed but disabled, for something that is not cached or is to be uploaded."""
 
     @classmethod
     def when_writing(cls, address: str) -> OfflineError:
-        """The error for something that is not to be read, but written."""
+        """The error for an upload."""
         return cls(address, "", True)
 
     def message(self, what: str, besides: str = "", is_written: bool = False) -> str:
@@ -97,7 +97,7 @@ class OfflineError(DatasetsError, ConnectionError):
 
 
 class DatabaseError(DatasetsError, ConnectionError):
-    """A database cannot be reached, or refuses what it is asked."""
+    """A database cannot be reached, or refuses a query."""
 
     def message(self, place: str, reason: str) -> str:
         self.place, self.reason = without_secrets(place), " ".join(reason.split())

@@ -1,4 +1,4 @@
-"""States and shards of streams."""
+"""Errors about states and shards of streams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _part(part: Mapping[str, int]) -> str:
 
 
 class StreamStateError(DatasetsError, ValueError, RuntimeError):
-    """States of a stream were loaded that other readers saved, from which this one cannot go on."""
+    """The loaded states were saved by other readers, and this one cannot resume from them."""
 
     def message(self, part: Mapping[str, int], saved: Sequence[Mapping[str, int]], reason: str) -> str:
         self.part, self.saved, self.reason = dict(part), [dict(one) for one in saved], reason
@@ -25,7 +25,7 @@ class StreamStateError(DatasetsError, ValueError, RuntimeError):
 
 
 class ForeignStateError(DatasetsError, ValueError):
-    """A state was loaded that a stream of other steps has saved."""
+    """The loaded state was saved by a stream with other steps."""
 
     def message(self, saved: Sequence[str], steps: Sequence[str]) -> str:
         self.saved, self.steps = list(saved), list(steps)
@@ -36,7 +36,7 @@ class ForeignStateError(DatasetsError, ValueError):
 
 
 class DamagedStateError(DatasetsError, ValueError):
-    """A state was loaded that is not as it was saved."""
+    """The loaded state is corrupt."""
 
     def message(self, state: Mapping[str, Any]) -> str:
         self.state = dict(state)
@@ -44,7 +44,7 @@ class DamagedStateError(DatasetsError, ValueError):
 
 
 class ShardingError(DatasetsError, RuntimeError):
-    """The arguments of a generator are lists of different lengths, so nothing says how to share them out."""
+    """The arguments of a generator are lists of different lengths, so they cannot be split into shards."""
 
     def message(self, lengths: Mapping[str, int]) -> str:
         self.lengths = dict(lengths)
@@ -53,7 +53,7 @@ class ShardingError(DatasetsError, RuntimeError):
 
 
 class ShardIndexError(DatasetsError, IndexError, ValueError):
-    """A shard was asked for that is outside of the number of shards."""
+    """There is no such shard."""
 
     def message(self, index: int, num_shards: int) -> str:
         self.index, self.num_shards = index, num_shards

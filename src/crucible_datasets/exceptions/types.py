@@ -1,4 +1,4 @@
-"""Values and the types of their columns."""
+"""Errors about values and the types of columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible_datasets.exceptions.base import DatasetsError, also_of_arrow, list
 
 @also_of_arrow("ArrowInvalid", "ArrowTypeError")
 class MixedTypesError(DatasetsError, ValueError, TypeError):
-    """One column holds values that share no Arrow type."""
+    """A column holds values without a common Arrow type."""
 
     def message(self, column: str | None, row: int | None, found: str, before: str) -> str:
         self.column, self.row, self.found, self.before = column, row, found, before
@@ -23,7 +23,7 @@ class MixedTypesError(DatasetsError, ValueError, TypeError):
 
 @also_of_arrow("ArrowInvalid", "ArrowTypeError", "ArrowNotImplementedError")
 class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, OverflowError):
-    """A value cannot be stored as the type its column was given."""
+    """A value cannot be stored as the type of its column."""
 
     def message(self, column: str | None, row: int | None, value: str, wanted: str, reason: str) -> str:
         self.column, self.row, self.value, self.wanted = column, row, value, wanted
@@ -34,7 +34,7 @@ class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, Overf
 
 @also_of_arrow("ArrowInvalid", "ArrowTypeError", "ArrowNotImplementedError")
 class CastError(DatasetsError, ValueError, TypeError, NotImplementedError):
-    """A column cannot become the type it was asked to become."""
+    """A column cannot be cast to the requested type."""
 
     def message(self, column: str | None, source: str, target: str, reason: str = "") -> str:
         self.column, self.source, self.target = column, source, target
@@ -63,7 +63,7 @@ class FeaturesMismatchError(DatasetsError, ValueError, KeyError):
 
 
 class UnknownTypeError(DatasetsError, ValueError, TypeError):
-    """A type was named that has no counterpart on the other side."""
+    """A type is unknown, or has no counterpart in Arrow."""
 
     def message(self, name: object, reason: str) -> str:
         self.name = name
@@ -71,7 +71,7 @@ class UnknownTypeError(DatasetsError, ValueError, TypeError):
 
 
 class UnknownFeaturesError(DatasetsError, ValueError, TypeError):
-    """Something needs to know the types of a stream's columns, and nobody knows them yet."""
+    """An operation needs the types of a stream's columns, which are unknown."""
 
     def message(self, operation: str) -> str:
         self.operation = operation
@@ -79,7 +79,7 @@ class UnknownFeaturesError(DatasetsError, ValueError, TypeError):
 
 
 class DecodingDisabledError(DatasetsError, RuntimeError):
-    """A value was to be decoded whose feature says not to."""
+    """A value would be decoded whose feature has `decode=False`."""
 
     def message(self, feature: str) -> str:
         self.feature = feature
@@ -87,7 +87,7 @@ class DecodingDisabledError(DatasetsError, RuntimeError):
 
 
 class AlignmentError(DatasetsError, ValueError, TypeError):
-    """Datasets that are to be put under each other have different types in one column."""
+    """Datasets to be concatenated have different types in one column."""
 
     def message(self, column: str, left: str, right: str) -> str:
         self.column, self.left, self.right = column, left, right

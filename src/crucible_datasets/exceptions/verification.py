@@ -1,4 +1,4 @@
-"""Data that is not what its description says."""
+"""Errors about data that does not match its description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crucible_datasets.exceptions.base import DatasetsError, listed
 
 
 class ChecksumVerificationError(DatasetsError):
-    """The files are not those that the dataset's description tells of."""
+    """The files do not match the dataset's description."""
 
     def message(self, urls: Iterable[str]) -> str:
         self.urls = list(urls)
@@ -18,29 +18,29 @@ class ChecksumVerificationError(DatasetsError):
 
 
 class ExpectedMoreDownloadedFilesError(ChecksumVerificationError):
-    """A file is described that the builder did not ask for."""
+    """The builder did not download a file that is described."""
 
     reason = "These files are described, but the builder did not ask for them"
 
 
 class UnexpectedDownloadedFileError(ChecksumVerificationError):
-    """The builder asked for a file that is not described."""
+    """The builder downloaded a file that is not described."""
 
     reason = "The builder asked for these files, but they are not described"
 
 
 class NonMatchingChecksumError(ChecksumVerificationError):
-    """A file has another size or other bytes than described."""
+    """A file has another size or checksum than described."""
 
     reason = "These files have another size or other bytes than described"
 
 
 class SplitsVerificationError(DatasetsError):
-    """The splits are not those that the dataset's description tells of."""
+    """The splits do not match the dataset's description."""
 
 
 class ExpectedMoreSplitsError(SplitsVerificationError):
-    """A split is described that is not there."""
+    """A described split does not exist."""
 
     def message(self, missing: Iterable[str], found: Iterable[str]) -> str:
         self.missing, self.found = list(missing), list(found)
@@ -51,7 +51,7 @@ class ExpectedMoreSplitsError(SplitsVerificationError):
 
 
 class UnexpectedSplitsError(SplitsVerificationError):
-    """A split is there that is not described."""
+    """A split exists that is not described."""
 
     def message(self, extra: Iterable[str], described: Iterable[str]) -> str:
         self.extra, self.described = list(extra), list(described)
@@ -71,7 +71,7 @@ class NonMatchingSplitsSizesError(SplitsVerificationError):
 
 
 class ContentMismatchError(DatasetsError, ValueError):
-    """Bytes arrived that are not the ones that were promised; they were thrown away."""
+    """A download does not match its expected checksum; it was discarded."""
 
     def message(self, name: str, expected: str, found: str) -> str:
         self.name, self.expected, self.found = name, expected, found

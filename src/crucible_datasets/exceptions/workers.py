@@ -1,4 +1,4 @@
-"""Processes and machines that work for a call."""
+"""Errors of worker processes and clusters."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from crucible_datasets.exceptions.base import DatasetsError
 
 
 class WorkerDiedError(DatasetsError, RuntimeError):
-    """A process that worked on a part of the data ended before its work did.
+    """A worker process died.
 
-    `rows` is the part of the input it worked on, `exit_code` as the operating system tells it: negative for a signal.
+    `rows` is the part of the input that it was processing, `exit_code` the one from the system: negative for a signal.
     """
 
     def message(self, function: str, rows: range, exit_code: int | None) -> str:
@@ -37,11 +37,11 @@ def _end_of_process(exit_code: int | None) -> tuple[str, str]:
     return f"crashed with {name}", "Leave num_proc out and run on these rows alone to find the one that does it."
 
 
-NOT_STARTED = 1000  # exit codes from here on are error numbers of a process that never was
+NOT_STARTED = 1000  # higher exit codes are error numbers of a failed start
 
 
 class WorkerError(DatasetsError, RuntimeError):
-    """An exception in another process that cannot be sent to this one."""
+    """An exception in another process that cannot be pickled."""
 
     def message(self, kind: str, said: str, traceback: str) -> str:
         self.kind, self.said, self.traceback = kind, said, traceback
@@ -49,7 +49,7 @@ class WorkerError(DatasetsError, RuntimeError):
 
 
 class ClusterError(DatasetsError, RuntimeError):
-    """A cluster cannot be reached, has no room for a task, or lacks this library."""
+    """A cluster cannot be reached, has no resources for a task, or lacks this library."""
 
     def message(self, reason: str) -> str:
         self.reason = reason
@@ -57,7 +57,7 @@ class ClusterError(DatasetsError, RuntimeError):
 
 
 class NotPicklableError(DatasetsError, TypeError):
-    """A function, what it holds or what it returns cannot be sent to another process."""
+    """A function, its closure or its result cannot be pickled."""
 
     def message(self, function: str, problem: str, error: BaseException) -> str:
         self.function, self.reason = function, f"{type(error).__name__}: {error}"

@@ -196,7 +196,7 @@ class _Calls:
 
 
 def _process_state() -> ProcessState:
-    from crucible_datasets.sources.hub.surroundings import token
+    from crucible_datasets.sources.hub.environment import token
 
     state, hub_token = ProcessState.capture(), token()
     if hub_token is not None:  # it may come from a file on this machine

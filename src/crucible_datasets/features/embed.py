@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.features.decoding import Located
+from crucible_datasets.features.batch_decode import Located
 from crucible_datasets.features.features import Features
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, rebuilt

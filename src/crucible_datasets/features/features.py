@@ -12,9 +12,9 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError, nonsense_told
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import encode
+from crucible_datasets.features.serialized import from_tagged, tagged
+from crucible_datasets.features.serialized import register_feature as register_feature  # where Hugging Face has it
 from crucible_datasets.features.storage import arrow_type, feature_of, plain
-from crucible_datasets.features.tagged import from_tagged, tagged
-from crucible_datasets.features.tagged import register_feature as register_feature  # where Hugging Face has it
 from crucible_datasets.features.types import LargeList, List, with_item
 from crucible_datasets.features.yaml import from_yaml, to_yaml
 

@@ -22,7 +22,7 @@ from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.encode import as_arrow, column_of
 from crucible_datasets.features.leaves import is_missing, is_pandas
-from crucible_datasets.features.recognised import media_of
+from crucible_datasets.features.media_types import media_of
 from crucible_datasets.features.shred import array_of, without_missing
 from crucible_datasets.features.storage import chunked, feature_of, plain
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of

@@ -1,1 +1,12 @@
-"""Stage 3 of 6: bytes of one file ↔ Arrow batches, one file per format."""
+"""Stage 3 of 6: bytes of one file ↔ Arrow tables, one module per format.
+
+base             `Format`, the interface; streams, arrow_text, prefetch: shared by formats
+parquet          with parquet_footer; filters, scan_options: its arguments
+json             with json_lines, json_rows, json_structure, json_types, json_mixed, json_gaps, json_width,
+json_numbers, json_broken, json_write
+csv              with csv_layout, csv_options, csv_records, csv_types, csv_bytes, row_names, csv_write
+sql              databases, with sql_write
+arrow, text, xml, conll, lance, hdf5 (with hdf5_heaps), eval (logs of inspect_ai, with eval_members)
+folders          media: imagefolder, audiofolder, videofolder, pdffolder, niftifolder, meshfolder
+webdataset       tar shards
+"""

@@ -23,7 +23,6 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features.types import Value
 from crucible_datasets.formats.base import Filters, Format, columns_of
-from crucible_datasets.formats.counting import Counting
 from crucible_datasets.formats.csv_layout import Layout, layout, place_of
 from crucible_datasets.formats.csv_options import dialect_of, require_known
 from crucible_datasets.formats.csv_records import Dialect, Records
@@ -38,6 +37,7 @@ from crucible_datasets.formats.csv_types import (
     words_of,
 )
 from crucible_datasets.formats.csv_write import write
+from crucible_datasets.formats.row_names import Counting
 from crucible_datasets.formats.streams import NamedBytes, Peeked, as_utf8, name_of, rewindable
 from crucible_datasets.logging import get_logger
 

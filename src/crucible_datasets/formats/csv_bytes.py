@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.formats.texts import word_set
+from crucible_datasets.formats.arrow_text import word_set
 
 _LONG = 64  # bytes of a text that takes longer to hash than to pass over
 

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.formats.arrow_text import word_set
 from crucible_datasets.formats.csv_bytes import may_hold_bytes, surely_lacks
-from crucible_datasets.formats.texts import word_set
 
 MISSING = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",

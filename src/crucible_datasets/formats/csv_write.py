@@ -13,7 +13,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
-from crucible_datasets.formats.texts import LARGE, compacted, data_of, joined, parts, text, texts, with_point
+from crucible_datasets.formats.arrow_text import LARGE, compacted, data_of, joined, parts, text, texts, with_point
 
 _MINIMAL, _ALL, _NONNUMERIC, _NONE = range(4)
 

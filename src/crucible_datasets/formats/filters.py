@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.formats.texts import texts
+from crucible_datasets.formats.arrow_text import texts
 
 Filters = Any  # a pyarrow expression, or tuples (column, operator, value) in disjunctive normal form
 Condition = tuple[str, str, Any]

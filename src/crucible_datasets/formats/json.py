@@ -28,7 +28,6 @@ from crucible_datasets.features.infer import infer_column, mixed_feature
 from crucible_datasets.features.storage import feature_of, to_extension
 from crucible_datasets.features.types import Json, Value, any_leaf
 from crucible_datasets.features.unite import unite
-from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Filters, Format, columns_of
 from crucible_datasets.formats.json_broken import ON_BAD_LINES, good_lines
@@ -39,6 +38,7 @@ from crucible_datasets.formats.json_structure import Lines, array_as_lines, chec
 from crucible_datasets.formats.json_types import has_time, holds_json_texts, readable_type, with_text
 from crucible_datasets.formats.json_width import gaps_in
 from crucible_datasets.formats.json_write import write
+from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.streams import (
     BLOCK,
     Peeked,

@@ -11,7 +11,7 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.features.dtypes import is_list, is_text
 from crucible_datasets.features.types import Json, LargeList, List
-from crucible_datasets.formats.texts import LARGE, characters_of, compacted, data_of, joined, text, with_point
+from crucible_datasets.formats.arrow_text import LARGE, characters_of, compacted, data_of, joined, text, with_point
 
 
 def json_lines(columns: dict[str, pa.ChunkedArray], features: Any) -> memoryview:

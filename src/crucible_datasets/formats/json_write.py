@@ -21,8 +21,8 @@ from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.storage import children, chunked, rebuilt
 from crucible_datasets.features.types import Json, any_leaf
+from crucible_datasets.formats.arrow_text import parts
 from crucible_datasets.formats.json_lines import json_lines
-from crucible_datasets.formats.texts import parts
 
 _ROWS = 2000
 _ORIENTS = ("records", "split", "columns", "index", "values")

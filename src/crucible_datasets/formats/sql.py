@@ -24,7 +24,7 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import to_extension
-from crucible_datasets.formats.counting import Counting
+from crucible_datasets.formats.row_names import Counting
 from crucible_datasets.registry import need
 
 _EXACT = 2**53

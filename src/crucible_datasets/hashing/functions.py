@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from crucible_datasets.hashing.modules import feed_import, feed_used, goes_by_name, is_installed, write_name
-from crucible_datasets.hashing.uses import AS_VALUE, uses_of
+from crucible_datasets.hashing.references import AS_VALUE, uses_of
 from crucible_datasets.hashing.walk import Walk, Walker
 
 _KINDS_OF_CODE = (

@@ -12,7 +12,7 @@ import types
 from pathlib import PurePath
 from typing import Any
 
-from crucible_datasets.hashing.uses import AS_VALUE, Import, Use
+from crucible_datasets.hashing.references import AS_VALUE, Import, Use
 from crucible_datasets.hashing.walk import Walk, Walker
 
 _PACKAGES = {"site-packages", "dist-packages"}

@@ -18,8 +18,8 @@ from crucible_datasets.exceptions import (
     FeaturesMismatchError,
 )
 from crucible_datasets.features import ClassLabel, Features, LargeList, List, Value
+from crucible_datasets.features.batch_decode import Located, decoded
 from crucible_datasets.features.cast import cast_column as cast_values
-from crucible_datasets.features.decoding import Located, decoded
 from crucible_datasets.features.encode import column_of, recast
 from crucible_datasets.features.features import normal
 from crucible_datasets.features.infer import infer_column

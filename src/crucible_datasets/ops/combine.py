@@ -190,7 +190,7 @@ def _column(column: pa.ChunkedArray | None, num_rows: int, name: str, feature: A
     target = storage_type(feature)
     if column is None:
         return pa.chunked_array([pa.nulls(num_rows, target)])
-    # Equal types need no cast, and labels that were checked once need no second check.
+    # Equal types need no cast, and labels were checked before.
     return column if column.type == target else cast_column(column, feature, name)
 
 

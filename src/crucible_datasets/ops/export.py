@@ -21,8 +21,8 @@ import pyarrow as pa
 from crucible_datasets import progress
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
-from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import FORMATS
+from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.sql_write import write_sql
 from crucible_datasets.ops import through_pandas
 from crucible_datasets.ops.blocks import blocks, require_batch_size

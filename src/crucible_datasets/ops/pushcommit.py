@@ -17,8 +17,8 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.ops.pushcard import card_with, known_info
+from crucible_datasets.sources.backoff import PassingError
 from crucible_datasets.sources.hub.writing import Trials, Writer
-from crucible_datasets.sources.patience import PassingError
 from crucible_datasets.splits import SplitInfo
 
 _UNFIT_FOR_NAMES = r"<>:/\|?*"  # configuration names become folder names

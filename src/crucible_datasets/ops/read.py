@@ -22,8 +22,8 @@ from crucible_datasets.exceptions import (
     RowIndexError,
 )
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import Located
 from crucible_datasets.features.decode import Decoder, decoder
-from crucible_datasets.features.decoding import Located
 from crucible_datasets.forking import cached_property
 from crucible_datasets.outputs.base import PYTHON, Formatter, Output
 from crucible_datasets.outputs.python import PythonFormatter, collector_paused

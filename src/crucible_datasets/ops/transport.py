@@ -8,8 +8,8 @@ from functools import partial
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import is_media
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import is_media
 from crucible_datasets.features.embed import embedded
 from crucible_datasets.tables.portable import Journey
 from crucible_datasets.tables.rows import Rows, compose

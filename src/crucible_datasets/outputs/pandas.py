@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.features.arrays import ArrayXD
+from crucible_datasets.features.batch_decode import decoded
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import decoded
 from crucible_datasets.features.storage import one_array
 from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.base import Output

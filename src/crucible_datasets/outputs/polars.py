@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import decoded
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import decoded
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.registry import need

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import decoded, in_turn, is_media
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import decoded, in_turn, is_media
 from crucible_datasets.outputs.base import Output
 
 _DECODED_AT_ONCE = 256

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.arrays import ArrayXD
+from crucible_datasets.features.batch_decode import Located, in_turn, is_media
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import Located, in_turn, is_media
 from crucible_datasets.features.image import is_picture
 from crucible_datasets.features.storage import one_array
 from crucible_datasets.outputs import arrays

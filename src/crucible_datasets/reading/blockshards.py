@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, ClassVar
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.ahead import ahead
+from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.streams import BLOCK
 from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened

@@ -20,8 +20,8 @@ from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, Fea
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
-from crucible_datasets.formats.ahead import ahead
 from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.streams import NamedBytes
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened

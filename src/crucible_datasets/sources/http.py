@@ -20,8 +20,8 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.sources.base import Options, Source, SourceFile
 from crucible_datasets.sources.downloads import on_this_disk
+from crucible_datasets.sources.headers import content_length
 from crucible_datasets.sources.ranged import ranged
-from crucible_datasets.sources.stated import stated_length
 from crucible_datasets.sources.web import Web
 
 
@@ -36,7 +36,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
             raise DataFilesNotFoundError(error.url) from error
         raise
     identity = headers.get("ETag") or _time(headers)
-    size = stated_length(headers, url)
+    size = content_length(headers, url)
     name = os.path.basename(unquote(urlsplit(url).path))
     return [SourceFile(url, name, size, (url, identity, -1 if size is None else size), headers.get("ETag", ""))]
 
@@ -74,7 +74,7 @@ def require_same(file: SourceFile, options: Options) -> None:
     if file.known:
         return
     headers = _web(file.url, options).head(file.url)
-    stated, size = headers.get("Last-Modified", ""), stated_length(headers, file.url)
+    stated, size = headers.get("Last-Modified", ""), content_length(headers, file.url)
     if not str(file.identity[1]).startswith(stated) or size not in (None, file.size):
         raise ContentMismatchError(without_secrets(file.url), f"{file.size} bytes of {file.identity[1]}", stated)
 

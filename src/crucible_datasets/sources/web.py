@@ -23,10 +23,8 @@ from crucible_datasets.exceptions import (
     without_secrets,
 )
 from crucible_datasets.records import dataclass
-from crucible_datasets.sources import quick
-from crucible_datasets.sources.accidents import accidents, client_for, lasting
-from crucible_datasets.sources.pace import BrokenError, Pace
-from crucible_datasets.sources.patience import (
+from crucible_datasets.sources import stdlib_http
+from crucible_datasets.sources.backoff import (
     PASSING,
     PATIENCE,
     PassingError,
@@ -34,7 +32,9 @@ from crucible_datasets.sources.patience import (
     paused,
     see,
 )
-from crucible_datasets.sources.stated import stated_length, stated_pause, stated_place
+from crucible_datasets.sources.client_errors import accidents, client_for, lasting
+from crucible_datasets.sources.headers import content_length, redirect_target, retry_after
+from crucible_datasets.sources.throughput import BrokenError, Pace
 
 Response = Any
 T = TypeVar("T")
@@ -106,7 +106,7 @@ class Web:
         with self._opened("GET", url, asked) as answer:
             if answer.headers.get("Content-Encoding", "identity") != "identity":
                 raise DownloadError(url, "the server sent it in an encoding that was not asked for.")
-            expected = stated_length(answer.headers, url)
+            expected = content_length(answer.headers, url)
             pace.connect()
             if at and version and answer.headers.get("ETag", version) != version:
                 raise ContentMismatchError(without_secrets(url), f"version {version}", answer.headers["ETag"])
@@ -163,7 +163,7 @@ class Web:
                     self.places[url] = asked
                 return right
             self._right(answer).close()
-            asked = stated_place(answer.headers, asked)
+            asked = redirect_target(answer.headers, asked)
         raise DownloadError(url, f"it was redirected more than {_MOST_REDIRECTS} times.")
 
     def _right(self, answer: Response) -> Response:
@@ -178,7 +178,7 @@ class Web:
         if config.is_offline():
             raise OfflineError(without_secrets(url))
         everything = {"Accept-Encoding": "identity", **self.headers(url), **headers}
-        answer = quick.sent(method, url, everything, self.silence) if sent is None else None
+        answer = stdlib_http.sent(method, url, everything, self.silence) if sent is None else None
         if answer is not None and (is_raw or not answer.is_encoded):
             return answer
         if answer is not None:
@@ -214,7 +214,7 @@ def _checked(answer: Response, url: str) -> Response:
     status = answer.status_code
     if status < 400:
         return answer
-    wait, code = stated_pause(answer.headers), answer.headers.get("X-Error-Code", "")
+    wait, code = retry_after(answer.headers), answer.headers.get("X-Error-Code", "")
     reason = (answer.headers.get("X-Error-Message") or answer.reason_phrase).rstrip(".")
     answer.close()
     if status in PASSING:

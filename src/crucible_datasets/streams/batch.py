@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import decoded, in_turn, is_media
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import decoded, in_turn, is_media
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.build import table_of, values_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from crucible_datasets.features.batch_decode import Located
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import Located
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Step, forwarded
 from crucible_datasets.streams.batch import Batch

@@ -12,8 +12,8 @@ from typing import Any, cast
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import is_media
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import is_media
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping import lazy
 from crucible_datasets.ops.mapping.blocks import Columns

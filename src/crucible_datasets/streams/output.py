@@ -9,7 +9,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
-from crucible_datasets.features.decoding import Located
+from crucible_datasets.features.batch_decode import Located
 from crucible_datasets.outputs.base import Format, Formatter
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.records import dataclass

@@ -4,7 +4,7 @@ opening alone       what is looked at
 server serving      a viewer that runs; how it speaks HTTP
 guard addresses     who may ask; what for
 answers frontend    a page as JSON, or as HTML that asks for it; errors (`errors` has those of the viewer alone)
-pages asked rows    pages of data: the question of an address, the rows it means
+pages query rows    pages of data: the question of an address, the rows it means
 kinds cells searching summaries media sending downloads   how values are told, found, summed up and sent
 blocks arrays       a few of them at a time; numbers without pandas
 results/            pages of runs

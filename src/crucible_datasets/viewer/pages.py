@@ -13,12 +13,12 @@ from starlette.responses import Response, StreamingResponse
 from crucible_datasets.features.typetext import type_text
 from crucible_datasets.internal_api import media_roots
 from crucible_datasets.viewer.answers import Facts
-from crucible_datasets.viewer.asked import Asked, stretch, whole_number
 from crucible_datasets.viewer.downloads import TYPES, pieces
 from crucible_datasets.viewer.errors import NotFoundHereError
 from crucible_datasets.viewer.kinds import kind_of
 from crucible_datasets.viewer.media import Content, content_at
 from crucible_datasets.viewer.opening import Opened
+from crucible_datasets.viewer.query import Asked, stretch, whole_number
 from crucible_datasets.viewer.rows import ROW, Desk, shown_columns
 from crucible_datasets.viewer.sending import sent
 from crucible_datasets.viewer.summaries import Summaries

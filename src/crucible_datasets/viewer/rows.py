@@ -22,10 +22,10 @@ from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.internal_api import stored_rows
 from crucible_datasets.records import dataclass
-from crucible_datasets.viewer.asked import Asked
 from crucible_datasets.viewer.cells import cell
 from crucible_datasets.viewer.errors import BrokenStreamError, NotFoundHereError
 from crucible_datasets.viewer.opening import Data
+from crucible_datasets.viewer.query import Asked
 from crucible_datasets.viewer.searching import rows_with
 
 ROW = "__crucible_row__"  # the column that tells where a row stands in its split

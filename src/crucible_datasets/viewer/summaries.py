@@ -17,9 +17,9 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.arrays import numbers
-from crucible_datasets.viewer.asked import Asked
 from crucible_datasets.viewer.blocks import rows_at_once
 from crucible_datasets.viewer.kinds import kind_of
+from crucible_datasets.viewer.query import Asked
 
 _SAMPLE_ROWS = 2_000
 _SAMPLE_RUNS = 5  # each makes a row group of a Parquet file be decoded, before the first figures are shown

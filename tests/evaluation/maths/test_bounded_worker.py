@@ -36,7 +36,7 @@ SOME = ("tower of powers", "parentheses", "code", "code in a formula", "code in 
 
 def _bounded(name: str, place: str, seconds: float) -> None:
     text = HOSTILE[name].replace("{place}", place)
-    VERIFY.judge("x+1", "1+x", AMPLE)  # the keeper has started
+    VERIFY.judge("x+1", "1+x", AMPLE)  # the fork server has started
     for target, answer in (("2", text), (text, "2"), (text, text + "+2")):
         said = VERIFY.judge(target, answer, seconds)
         assert not said.equal or answer != text
@@ -103,7 +103,7 @@ def test_other_processes_get_the_same_verdicts(method):
 
 def test_a_lost_keeper_is_replaced():
     assert VERIFY.judge("x+1", "1+x", AMPLE).equal
-    workers._keeper.process.kill()
+    workers._server.process.kill()
     for idle in workers._idle:
         idle.link.shutdown(2)
     assert VERIFY.judge("x+1", "1+x", AMPLE).equal

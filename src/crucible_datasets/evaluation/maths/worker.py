@@ -1,10 +1,10 @@
-"""The process in which math-verify works: a keeper that has imported it, and copies of the keeper that judge.
+"""The process in which math-verify works: a fork server that has imported it, and workers forked from it.
 
-    python -I -c … → keeper ─fork→ worker, one per socket that the keeper is sent
+    python -I -c … → server ─fork→ worker, one per socket that the fork server is sent
 
-A worker judges one pair after the other. Before each it sets two clocks whose signals end the process, whatever it is
-at; it has an upper limit of memory, may write no file and start nothing. The keeper notices the end of a worker, tells
-the caller which pair it was at, and puts a new copy in its place within milliseconds.
+A worker judges one pair after another. Before each it sets two timers whose signals kill the process, whatever it is
+doing; its memory is limited, and it can neither write files nor start processes. The fork server notices when a worker
+ends, tells the caller which pair it was judging, and forks a new one within milliseconds.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(number: int) -> NoReturn:
     gc.collect()
     gc.freeze()
     control.send(b"ready")
-    Keeper(control).run()
+    ForkServer(control).run()
     os._exit(0)
 
 
@@ -60,7 +60,7 @@ def _warm_up() -> None:
     judged("$x^2+2x+1$", "$(x+1)^2$", "verify")
 
 
-class Keeper:
+class ForkServer:
     """Keeps one worker per socket alive."""
 
     def __init__(self, control: socket.socket) -> None:

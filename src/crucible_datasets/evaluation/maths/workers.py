@@ -1,6 +1,6 @@
 """The workers, seen from outside: any thread, any event loop and any number of them get the same answers.
 
-There is one keeper per process, started by the first pair that needs it, and a socket per worker. No signal is
+There is one fork server per process, started by the first pair that needs it, and a socket per worker. No signal is
 used in this process.
 """
 
@@ -29,7 +29,7 @@ _START = (
 )
 
 
-class Keeper:
+class ForkServer:
     """The process that has imported math-verify."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Keeper:
         return Worker(mine)
 
     def close(self) -> None:
-        """End the keeper; its workers end when their sockets are closed."""
+        """End the fork server; its workers end when their sockets are closed."""
         self.control.close()
         self.process.kill()
         self.process.wait()
@@ -95,7 +95,7 @@ class Worker:
 
 _lock = threading.Lock()
 _idle: list[Worker] = []
-_keeper: Keeper | None = None
+_server: ForkServer | None = None
 
 
 @contextmanager
@@ -124,34 +124,34 @@ def judge(target: str, answer: str, kind: str = "verify", seconds: float = SECON
 
 
 def _taken() -> Worker:
-    global _keeper
+    global _server
     with _lock:
         if _idle:
             return _idle.pop()
-        if _keeper is None:
-            _keeper = Keeper()
-        return _keeper.worker()
+        if _server is None:
+            _server = ForkServer()
+        return _server.worker()
 
 
 def close_all() -> None:
-    """End the keeper and the workers that nobody uses."""
-    global _keeper
+    """End the fork server and the workers that nobody uses."""
+    global _server
     with _lock:
-        workers, keeper = list(_idle), _keeper
+        workers, server = list(_idle), _server
         _idle.clear()
-        _keeper = None
+        _server = None
     for worker in workers:
         worker.close()
-    if keeper is not None:
-        keeper.close()
+    if server is not None:
+        server.close()
 
 
 def _forget() -> None:
     """A copy of this process has no workers of its own yet."""
-    global _keeper, _lock
+    global _server, _lock
     _lock = threading.Lock()
     _idle.clear()
-    _keeper = None
+    _server = None
 
 
 atexit.register(close_all)

@@ -16,7 +16,7 @@ from typing import Any
 from crucible_datasets.benchmarks.samples.idnames import is_like_id
 from crucible_datasets.evaluation.predictions.files import Columns, read_predictions
 from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in
-from crucible_datasets.evaluation.predictions.spoken import TEXTS, as_mapping, said
+from crucible_datasets.evaluation.predictions.responses import TEXTS, as_mapping, said
 from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     MissingPredictionsError,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from crucible_datasets.evaluation.predictions.forms import answers_in, require_answers
-from crucible_datasets.evaluation.predictions.spoken import as_mapping
+from crucible_datasets.evaluation.predictions.responses import as_mapping
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
 

@@ -1,6 +1,6 @@
 """Extraction rules, one file per family; `RULES` has them all.
 
-base · gsm8k boxed hendrycks minerva verify choice squad code stated whole thinking
+base · gsm8k boxed hendrycks minerva verify choice squad code final_answer whole thinking
 """
 
 from crucible_datasets.evaluation.rules.base import RULES, Reading, Rule, rule, rule_of

@@ -14,8 +14,8 @@ from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, lacks_an_answer
 from crucible_datasets.evaluation.predictions.generating import Failure, Generation
 from crucible_datasets.evaluation.runs.judging import Judging
-from crucible_datasets.evaluation.runs.noting import noted
 from crucible_datasets.evaluation.runs.record import SampleResult
+from crucible_datasets.evaluation.runs.recorded_inputs import noted
 from crucible_datasets.exceptions import MissingPredictionsError
 
 _ROWS, _SECONDS = 4096, 2.0  # of a batch: rows of fast predictions, seconds of slow ones

@@ -15,12 +15,12 @@ from crucible_datasets.evaluation.predictions.generating import Generation
 from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty, refuse_other
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
-from crucible_datasets.evaluation.runs.away import judged_away
 from crucible_datasets.evaluation.runs.batches import judged, left_of
 from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.questions import Questions
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.evaluation.runs.remote import judged_away
 from crucible_datasets.evaluation.runs.shown import reason_of
 from crucible_datasets.exceptions import RunExistsError, RunFinishedError
 from crucible_datasets.executors.base import Executor

@@ -1,7 +1,7 @@
-"""A box, seen from outside: one keeper process, and a socket to it.
+"""A box, seen from outside: one fork server process, and a socket to it.
 
-The keeper is a fresh `python -I -S` without an environment. Files of a check are memory without a name; they go to the
-keeper as descriptors, so nothing of a check is ever on a disk.
+The fork server is a fresh `python -I -S` without an environment. The files of a check are anonymous memory, passed to
+it as descriptors, so nothing of a check is ever on disk.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from crucible_datasets.exceptions import SandboxUnavailableError
 
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from crucible_datasets.evaluation.sandbox.inside.keeper import main; "
+    "from crucible_datasets.evaluation.sandbox.inside.forkserver import main; "
     "del sys.path[0]; main(int(sys.argv[2]))"
 )
 _SECONDS_TO_START = 30.0
-_SECONDS_OF_GRACE = 5.0  # for a keeper that is late itself, on a busy machine
+_SECONDS_OF_GRACE = 5.0  # for a fork server that is late itself, on a busy machine
 _LONGEST = 1 << 16
 
 
@@ -38,7 +38,7 @@ class Box:
             raise SandboxUnavailableError(f"namespaces of Linux, and this is {sys.platform}")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.broken = False
-        self.process = _keeper(theirs)
+        self.process = _server(theirs)
         theirs.close()
         hello = self._answer(_SECONDS_TO_START)
         if "ready" not in hello:
@@ -64,7 +64,7 @@ class Box:
         return answer
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        """The answer of the keeper; {} when it is silent for too long or gone, and then the box is broken."""
+        """The answer of the fork server; {} when it is silent for too long or gone, and then the box is broken."""
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
         message = self.control.recv(_LONGEST) if poll.poll(seconds * 1000) else b""
@@ -73,14 +73,14 @@ class Box:
         return answer
 
     def close(self) -> None:
-        """End the keeper and all that is in the box."""
+        """End the fork server and all that is in the box."""
         self.control.close()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
 
-def _keeper(control: socket.socket) -> subprocess.Popen[bytes]:
+def _server(control: socket.socket) -> subprocess.Popen[bytes]:
     root = os.path.dirname(os.path.dirname(os.path.abspath(crucible_datasets.__file__)))
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _START, root, str(control.fileno())],

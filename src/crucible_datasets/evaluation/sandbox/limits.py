@@ -28,7 +28,7 @@ class Limits:
         return math.ceil(self.timeout) + 1
 
     def order(self) -> dict[str, int]:
-        """As the keeper wants them."""
+        """As the fork server wants them."""
         return {
             "memory": self.memory,
             "output": self.output,

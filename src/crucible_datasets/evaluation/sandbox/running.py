@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from crucible_datasets.evaluation.sandbox.boxes import borrowed
-from crucible_datasets.evaluation.sandbox.inside.places import RESULT, TEXT
+from crucible_datasets.evaluation.sandbox.inside.descriptors import RESULT, TEXT
 from crucible_datasets.evaluation.sandbox.limits import Limits
 
 _SHOWN = 4000  # characters of output that a result keeps

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-from crucible_datasets.formats.ahead import begun
+from crucible_datasets.formats.prefetch import begun
 from crucible_datasets.formats.webdataset.contents import MediaFile, Sample
 
 _SAMPLES, _BYTES = 64, 1 << 20

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.batch_decode import is_media
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.decoding import is_media
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.change_detection import Trace, decoded, trace
 from crucible_datasets.ops.mapping.lazy_media import OnDemand

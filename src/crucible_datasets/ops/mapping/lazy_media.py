@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 from crucible_datasets.exceptions import BadMediaError
-from crucible_datasets.features.decoding import outcomes, threads_for
+from crucible_datasets.features.batch_decode import outcomes, threads_for
 
 _AHEAD_PER_THREAD = 4
 _NOT_YET = object()

@@ -16,7 +16,7 @@ from crucible_datasets.cache.parts import Parts
 from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.executors.base import Advance
 from crucible_datasets.features import Features
-from crucible_datasets.features.decoding import is_media
+from crucible_datasets.features.batch_decode import is_media
 from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.blocks import Block, Source
 from crucible_datasets.ops.mapping.calls import Call, Failure

@@ -14,8 +14,8 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
-from crucible_datasets.sources import quick
-from crucible_datasets.sources.hub.surroundings import token as own_token
+from crucible_datasets.sources import stdlib_http
+from crucible_datasets.sources.hub.environment import token as own_token
 from crucible_datasets.sources.web import Web
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Asked:
 
     def quick_answer(self, url: str, read: Callable[[Any], T]) -> T | None:
         """What an answer says, if it can be had at once and without the HTTP client, and nothing is wrong with it."""
-        body = quick.answered(url, self.web.headers(url))
+        body = stdlib_http.answered(url, self.web.headers(url))
         try:
             return None if body is None else read(json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -97,7 +97,7 @@ def headers(endpoint: str, token: str | bool | None, url: str) -> dict[str, str]
     """What is said to a host: the token only to the Hub itself, and only where nobody can listen."""
     known = {"user-agent": "crucible-datasets"}
     there, hub = urlsplit(url), urlsplit(endpoint)
-    is_here = there.hostname in {"127.0.0.1", "localhost", "::1"} and not quick.is_proxied(there)
+    is_here = there.hostname in {"127.0.0.1", "localhost", "::1"} and not stdlib_http.is_proxied(there)
     is_private = there.scheme == "https" or is_here
     secret = token if isinstance(token, str) else None if token is False else own_token()
     if secret and is_private and (there.scheme, there.netloc) == (hub.scheme, hub.netloc):

@@ -30,9 +30,9 @@ from crucible_datasets.sources.base import Elsewhere, SourceFile
 from crucible_datasets.sources.downloads import linked
 from crucible_datasets.sources.fetching import Advance, fetch
 from crucible_datasets.sources.hub.asking import Asked
+from crucible_datasets.sources.hub.environment import hub_cache
 from crucible_datasets.sources.hub.files import COMMIT, HubFile, stated_commit, stated_files, stated_revision
 from crucible_datasets.sources.hub.notes import Notes
-from crucible_datasets.sources.hub.surroundings import hub_cache
 from crucible_datasets.sources.web import Web
 
 logger = get_logger(__name__)

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.sources.patience import PassingError
+from crucible_datasets.sources.backoff import PassingError
 
 _CONNECTING = 20.0
 Request = Any

@@ -21,11 +21,11 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, OfflineError, UploadError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
-from crucible_datasets.sources.accidents import accidents, lasting
+from crucible_datasets.sources.backoff import PASSING, PATIENCE, PassingError, patience_with_nobody, paused, see
+from crucible_datasets.sources.client_errors import accidents, lasting
+from crucible_datasets.sources.headers import retry_after
 from crucible_datasets.sources.hub.silence import bounded
-from crucible_datasets.sources.patience import PASSING, PATIENCE, PassingError, patience_with_nobody, paused, see
 from crucible_datasets.sources.refusals import told
-from crucible_datasets.sources.stated import stated_pause
 
 T = TypeVar("T")
 _NO_XET = re.compile(r"\((?:404|501) .*xet-write-token")
@@ -203,11 +203,11 @@ def _passing(error: Exception) -> PassingError | None:
     if answer is None:
         return None
     if answer.status_code in _OVERTAKEN and _is_commit(answer):
-        return OvertakenError(f"the server answered {answer.status_code}", stated_pause(answer.headers))
+        return OvertakenError(f"the server answered {answer.status_code}", retry_after(answer.headers))
     if answer.status_code not in PASSING:
         return None
     may_be_done = answer.status_code not in _REFUSED and _is_commit(answer)
-    return PassingError(f"the server answered {answer.status_code}", stated_pause(answer.headers), may_be_done)
+    return PassingError(f"the server answered {answer.status_code}", retry_after(answer.headers), may_be_done)
 
 
 def _is_of_no_hub(error: Exception) -> bool:

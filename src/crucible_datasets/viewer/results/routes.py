@@ -8,8 +8,8 @@ from starlette.requests import Request
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.viewer.answers import Facts
-from crucible_datasets.viewer.asked import stretch
 from crucible_datasets.viewer.opening import Opened
+from crucible_datasets.viewer.query import stretch
 from crucible_datasets.viewer.results.comparing import compared
 from crucible_datasets.viewer.results.runs import Shelf
 from crucible_datasets.viewer.results.samples import listed, whole

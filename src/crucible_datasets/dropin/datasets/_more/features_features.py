@@ -19,9 +19,9 @@ from crucible_datasets.features.extension import (
     ArrayExtensionArray,
 )
 from crucible_datasets.features.infer import translate
+from crucible_datasets.features.serialized import FEATURE_TYPES as _FEATURE_TYPES
 from crucible_datasets.features.storage import arrow_type as get_nested_type
 from crucible_datasets.features.storage import feature_of
-from crucible_datasets.features.tagged import FEATURE_TYPES as _FEATURE_TYPES
 from crucible_datasets.features.types import LargeList, List
 
 __all__ = [

@@ -33,7 +33,7 @@ def run_program(text: int) -> None:
 
 
 def _reopen_standard_streams() -> None:
-    """The copies that the keeper had belong to files that are closed."""
+    """The copies that the fork server had belong to files that are closed."""
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115

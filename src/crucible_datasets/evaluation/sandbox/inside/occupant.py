@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 from typing import NoReturn
 
-from crucible_datasets.evaluation.sandbox.inside import candidate, examiner, kernel, room, syscalls
-from crucible_datasets.evaluation.sandbox.inside.places import LINK, RESULT, TEXT, TROUBLE
+from crucible_datasets.evaluation.sandbox.inside import candidate, examiner, kernel, namespaces, syscalls
+from crucible_datasets.evaluation.sandbox.inside.descriptors import LINK, RESULT, TEXT, TROUBLE
 
 _MIB = 1 << 20
 
@@ -44,7 +44,7 @@ def _say(error: BaseException, file: int) -> None:
 
 
 def _keep_only(files: Mapping[int, int]) -> None:
-    """Every other file is closed, those of the keeper first of all."""
+    """Every other file is closed, those of the fork server first of all."""
     # Copies far up, so that none is overwritten before it is in its place.
     high = {place: os.dup2(file, 200 + place) for place, file in files.items()}
     os.closerange(0, 200)
@@ -61,11 +61,11 @@ def _keep_only(files: Mapping[int, int]) -> None:
 def _shut_in(limits: Mapping[str, int]) -> None:
     os.setsid()
     kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
-    options = f"size={limits['folder']},nr_inodes=4096,mode=700,uid={room.OCCUPANT},gid={room.OCCUPANT}"
+    options = f"size={limits['folder']},nr_inodes=4096,mode=700,uid={namespaces.OCCUPANT},gid={namespaces.OCCUPANT}"
     kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NOSUID | kernel.NODEV, options)  # noqa: S108 – its own
     os.chdir("/tmp")  # noqa: S108
-    os.setresgid(room.OCCUPANT, room.OCCUPANT, room.OCCUPANT)
-    os.setresuid(room.OCCUPANT, room.OCCUPANT, room.OCCUPANT)
+    os.setresgid(namespaces.OCCUPANT, namespaces.OCCUPANT, namespaces.OCCUPANT)
+    os.setresuid(namespaces.OCCUPANT, namespaces.OCCUPANT, namespaces.OCCUPANT)
     kernel.drop_capabilities()
     _limit(limits)
     kernel.install_filter(syscalls.program(kernel.machine()))

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from crucible_datasets.exceptions import DownloadError, without_secrets
 
 
-def stated_length(headers: Mapping[str, str], url: str) -> int | None:
+def content_length(headers: Mapping[str, str], url: str) -> int | None:
     """How many bytes a server says that it sends."""
     stated = headers.get("Content-Length")
     if stated is not None and not (stated.isascii() and stated.isdigit()):
@@ -18,7 +18,7 @@ def stated_length(headers: Mapping[str, str], url: str) -> int | None:
     return None if stated is None else int(stated)
 
 
-def stated_pause(headers: Mapping[str, str]) -> float:
+def retry_after(headers: Mapping[str, str]) -> float:
     """The seconds of a Retry-After header, which may be a number or a date."""
     stated = headers.get("Retry-After")
     if not stated:
@@ -33,7 +33,7 @@ def stated_pause(headers: Mapping[str, str]) -> float:
         return 0.0
 
 
-def stated_place(headers: Mapping[str, str], url: str) -> str:
+def redirect_target(headers: Mapping[str, str], url: str) -> str:
     """Where a redirect leads."""
     location = headers["Location"]
     try:

@@ -26,7 +26,7 @@ def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:
 
 
 def begun(items: Iterator[T], most: int) -> Generator[T]:
-    """What `ahead` gives, with a thread that starts now and makes the first item too."""
+    """What `ahead` yields, with a thread that starts now and makes the first item too."""
     queue: Queue[Any] = Queue(most)
     stop = threading.Event()
     thread = threading.Thread(target=_make, args=(items, queue, stop), name="crucible-ahead", daemon=True)

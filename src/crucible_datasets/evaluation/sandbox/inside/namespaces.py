@@ -1,4 +1,4 @@
-"""The room of a box: namespaces of its own, and a root that shows the interpreter and nothing else.
+"""The namespaces of a box, with a root file system that contains the interpreter and nothing else.
 
 The process that calls `enter` has no network, sees no process but its own, and no file but the interpreter's,
 read-only. An ordinary user can do all of it; a superuser becomes an ordinary user inside, so that limits hold.

@@ -1,6 +1,6 @@
-"""The keeper of a box: a bare interpreter that copies itself into occupants, one check at a time.
+"""The fork server of a box: a bare interpreter that copies itself into occupants, one check at a time.
 
-`python -I -S` starts it with one socket. A message names the roles of a check and carries their files; the keeper
+`python -I -S` starts it with one socket. A message names the roles of a check and carries their files; the fork server
 copies itself once per role, waits until the check is decided or its time is over, ends what is left, and tells how
 each ended. It never reads the files. When the socket closes it ends, and with it everything in the box.
 """
@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from crucible_datasets.evaluation.sandbox.inside import kernel, occupant, places, room, syscalls
+from crucible_datasets.evaluation.sandbox.inside import descriptors, kernel, namespaces, occupant, syscalls
 
 _LONGEST = 1 << 16
 _MOST_FILES = 16
@@ -31,7 +31,7 @@ def main(number: int) -> NoReturn:
         if not syscalls.supported(kernel.machine()):
             raise OSError(f"no list of system calls for the processor {kernel.machine()}")
         _load_common_modules()
-        room.enter()
+        namespaces.enter()
     except Exception as error:  # noqa: BLE001 – whatever it is, there is no box
         control.send(json.dumps({"refused": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
@@ -39,14 +39,14 @@ def main(number: int) -> NoReturn:
 
 
 def _fork_and_wait(control: socket.socket) -> NoReturn:
-    """Only a child is inside the new process namespace: it is the keeper."""
+    """Only a child is inside the new process namespace: it is the fork server."""
     pid = os.fork()
     if pid:
         control.close()
         os.waitpid(pid, 0)
         os._exit(0)
     kernel.die_with_parent()
-    Keeper(control).run()
+    ForkServer(control).run()
     os._exit(0)
 
 
@@ -60,7 +60,7 @@ def _load_common_modules() -> None:
     gc.freeze()
 
 
-class Keeper:
+class ForkServer:
     """The loop of a box."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -83,9 +83,9 @@ class Keeper:
         reading, writing = os.pipe()
         pids: dict[str, int] = {}
         for index, role in enumerate(order["roles"]):
-            files_of = {int(place): files[at] for place, at in role["files"].items()} | {places.TROUBLE: writing}
+            files_of = {int(place): files[at] for place, at in role["files"].items()} | {descriptors.TROUBLE: writing}
             if links:
-                files_of[places.LINK] = links[index].fileno()
+                files_of[descriptors.LINK] = links[index].fileno()
             pids[role["name"]] = self._occupied(role["name"], files_of, order["limits"])
         for file in files:
             os.close(file)
@@ -100,7 +100,7 @@ class Keeper:
 
     def _occupied(self, role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> int:
         # The first process of a namespace takes all others with it when it ends. After its end the namespace is
-        # closed, so every occupant gets a new one, made from the keeper's own.
+        # closed, so every occupant gets a new one, made from the fork server's own.
         kernel.setns(self.self_fd, kernel.NEWPID)
         kernel.unshare(kernel.NEWPID)
         pid = os.fork()
@@ -119,7 +119,7 @@ class Keeper:
         return {"timed_out": not in_time, "ends": ends, "seconds": time.monotonic() - start}
 
     def _waited(self, pid: int, seconds: float) -> bool:
-        """Whether the process ended by itself in time. The caller's end ends the keeper."""
+        """Whether the process ended by itself in time. The caller's end ends the fork server."""
         handle = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)

@@ -19,8 +19,8 @@ import numpy as np
 from crucible_datasets import config
 from crucible_datasets.exceptions import BadMediaError
 from crucible_datasets.features.decode import Decoder, decoder
+from crucible_datasets.features.decode_pipeline import Stages
 from crucible_datasets.features.media import Media
-from crucible_datasets.features.stages import Stages
 from crucible_datasets.features.types import any_leaf
 from crucible_datasets.lazy_imports import LazyModule
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from crucible_datasets.sources.client import is_client_told
-from crucible_datasets.sources.pace import BrokenError, Pace
+from crucible_datasets.sources.throughput import BrokenError, Pace
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
