@@ -266,6 +266,7 @@ def test_a_card_that_makes_no_sense_is_named(tmp_path):
         ({"path": "no/such/thing"}, DatasetNotFoundError, "neither a folder nor a file"),
         ({"path": "no/such"}, OfflineError, "no/such at revision 'main' is not cached"),
         ({"path": "json", "data_files": "nope.json"}, DataFilesNotFoundError, "no such file"),
+        ({"path": "test.jsnl"}, DatasetNotFoundError, r"no such file. In .*Did you mean 'test\.jsonl'"),
         ({"path": "tets.jsonl"}, DatasetNotFoundError, r"no such file. In .*Did you mean 'test\.jsonl'"),
         ({"path": "jsn"}, OfflineError, "no format 'jsn'. Did you mean 'json'"),
         ({"path": "data", "encodign": "x"}, TypeError, "Did you mean 'encoding'"),
@@ -288,6 +289,26 @@ def test_errors_say_what_to_do(tmp_path, monkeypatch, arguments, kind, text):
     (tmp_path / "test.jsonl").touch()
     with pytest.raises(kind, match=text):
         d.load_dataset(**arguments)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("names", [["a", "z"], ["z"]], ids=str)
+def test_csv_features_that_no_file_has_are_refused(tmp_path, names, streaming):
+    # Hugging Face's are a KeyError too, inside of a DatasetGenerationError unless streamed.
+    for name, text in {"0": "", "1": "a,b\n1,x\n", "2": "a,c\n2,y\n"}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+
+    def read(files, names):
+        features = d.Features({name: d.Value("string") for name in names})
+        paths = {"train": str(tmp_path / files)}
+        return list(d.load_dataset("csv", data_files=paths, features=features, split="train", streaming=streaming))
+
+    for files in ("1.csv", "*.csv"):
+        with pytest.raises(FeaturesMismatchError, match="missing: z"):
+            read(files, names)
+    some = [{"a": "1", "b": "x", "c": None}, {"a": "2", "b": None, "c": "y"}]
+    assert read("*.csv", ["a", "b", "c"]) == some  # each of them is in a file
+    assert read("0.csv", names) == []
 
 
 def test_scripts_are_refused(root):

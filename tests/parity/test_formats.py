@@ -16,6 +16,7 @@ from support.formats import loaded
 from support.parity import canonical
 
 import crucible_datasets as ours
+from crucible_datasets.exceptions import ValueTypeError
 from crucible_datasets.formats.base import FORMATS
 
 EXTENSIONS = {"json": ".jsonl", "csv": ".csv", "text": ".txt", "hdf5": ".h5"}
@@ -116,6 +117,20 @@ def test_json_fields(value, options, tmp_path):
 @pytest.mark.parametrize("encoding", ["latin1", "utf-16"])
 def test_json_encodings(encoding, tmp_path):
     same("json", '{"a":"é"}\n'.encode(encoding), tmp_path, encoding=encoding)
+
+
+@pytest.mark.parametrize("value", [1.5, [1.5], {"x": [1, 2.5]}], ids=str)
+def test_json_numbers_are_not_cut_to_the_integers_that_are_stated(tmp_path, value):
+    def features(library: Any) -> Any:
+        whole = library.Value("int64")
+        kinds = {float: whole, list: library.List(whole), dict: {"x": library.List(whole)}}
+        return library.Features({"a": kinds[type(value)]})
+
+    data = lines({"a": value}).encode()
+    with pytest.raises(hf.exceptions.DatasetGenerationError):
+        theirs("json", data, tmp_path, features(hf))
+    with pytest.raises(ValueTypeError, match=r"Column 'a', row 0: .\.5 cannot be stored"):
+        loaded(FORMATS["json"], data, features(ours))
 
 
 def test_json_features(tmp_path):

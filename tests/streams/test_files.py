@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -285,6 +286,17 @@ def test_a_cut_off_compressed_file(tmp_path):
     assert [row["n"] for row in rows] == list(range(len(rows)))
     assert len(rows) > 100
     assert str(path) in str(error)
+
+
+@pytest.mark.parametrize("name", ["json", "csv", "text"])
+def test_a_file_that_becomes_shorter_while_it_is_read_loses_no_rows_silently(tmp_path, small_blocks, name):
+    path = tmp_path / "data"
+    path.write_text('"n"\n' + "5\n" * 10_000 if name != "json" else '{"n": 5}\n' * 10_000)
+    rows = iter(stream(name, path))
+    next(rows)
+    os.truncate(path, path.stat().st_size // 2 // 18 * 18 + 4 * (name != "json"))  # where a record ends
+    found, error = good_rows(rows)
+    assert len(found) < 9_999 and "became shorter" in str(error) and error.path == str(path)
 
 
 def test_a_broken_csv_file_names_the_block(tmp_path, small_blocks):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import itertools
 import json
@@ -233,6 +234,22 @@ def test_workers_resume(worker):
         for stream in (built(ours, spec), built(ours, spec).with_workers(block_size=2)):
             with as_worker(worker, 3):
                 assert_resumes(stream)
+
+
+@given(spec=pipelines(3), count=st.integers(0, 30), in_loader=st.booleans())
+@settings(max_examples=40)
+def test_a_program_and_its_only_worker_go_on_with_what_the_other_began(spec, count, in_loader):
+    def place(is_worker: bool) -> Any:
+        return as_worker(0, 1) if is_worker else contextlib.nullcontext()
+
+    first, second = built(ours, spec), built(ours, spec)
+    with place(in_loader):
+        order = values(first)
+        before = read(first, count)
+        state = saved(first)
+    second.load_state_dict(state)
+    with place(not in_loader):
+        assert values([*before, *second]) == order
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

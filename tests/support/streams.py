@@ -142,7 +142,7 @@ def values(stream: Any) -> list[Any]:
 def as_worker(index: int, count: int) -> Iterator[None]:
     """This process, as long as it takes, in the role of a worker of torch's `DataLoader`."""
     worker = pytest.importorskip("torch.utils.data._utils.worker", reason="torch is not installed")
-    worker._worker_info = worker.WorkerInfo(id=index, num_workers=count, seed=0, dataset=None) if count > 1 else None
+    worker._worker_info = worker.WorkerInfo(id=index, num_workers=count, seed=0, dataset=None)
     try:
         yield
     finally:

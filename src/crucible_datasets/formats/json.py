@@ -35,7 +35,7 @@ from crucible_datasets.formats.json_gaps import deep_columns, uneven_columns
 from crucible_datasets.formats.json_mixed import Problem, Row, dumps, loads, parsed_rows, unmixed
 from crucible_datasets.formats.json_numbers import too_big_line
 from crucible_datasets.formats.json_structure import Lines, array_as_lines, check_depth, lines_of, too_deep
-from crucible_datasets.formats.json_types import has_time, holds_json_texts, readable_type, with_text
+from crucible_datasets.formats.json_types import has_time, holds_json_texts, readable_type, require_whole, with_text
 from crucible_datasets.formats.json_width import gaps_in
 from crucible_datasets.formats.json_write import write
 from crucible_datasets.formats.prefetch import ahead
@@ -431,6 +431,7 @@ class _Reader:
     def _column(self, values: list[Any], name: str) -> pa.ChunkedArray:
         feature = self.features.get(name)
         if feature is not None:
+            require_whole(values, feature, name)
             return to_extension(column_of([_as_text(value, feature) for value in values], feature, name), feature)
         try:
             column, feature = infer_column(values, name)

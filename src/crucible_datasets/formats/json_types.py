@@ -7,13 +7,14 @@ values once they are read, so such columns are looked at ahead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import ValueTypeError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.storage import storage_type
@@ -73,3 +74,22 @@ def _is_readable(feature: Any) -> bool:
         return False
     kind = feature.pa_type
     return pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind) or kind == pa.float64()
+
+
+def require_whole(values: Sequence[Any], feature: Any, column: str) -> None:
+    """Refuse numbers with a fraction where integers are stated: Python would cut the fraction off, Arrow does not."""
+    for row, value in enumerate(values):
+        if (found := _fraction(value, feature)) is not None:
+            raise ValueTypeError(column, row, str(found), str(feature), "it is no whole number.")
+
+
+def _fraction(value: Any, feature: Any) -> float | None:
+    if isinstance(feature, dict):
+        inner = [(value.get(name), kind) for name, kind in feature.items()] if isinstance(value, dict) else []
+    elif isinstance(feature, (List, LargeList)):
+        inner = [(item, feature.feature) for item in value] if isinstance(value, list) else []
+    elif isinstance(value, float) and isinstance(feature, Value) and pa.types.is_integer(feature.pa_type):
+        return None if value.is_integer() else value
+    else:
+        return None
+    return next((found for one in inner if (found := _fraction(*one)) is not None), None)

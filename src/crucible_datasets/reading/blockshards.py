@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import re
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
@@ -102,6 +103,7 @@ class BlockShard(FileShard):
     def _blocks(self, stream: BinaryIO, offset: int) -> Generator[tuple[int, bytes]]:
         """The blocks from a byte on, where a record begins."""
         last = None if self.stop is None else self._record_after(stream, self.stop)
+        size = os.fstat(stream.fileno()).st_size if isinstance(getattr(stream, "raw", None), io.FileIO) else 0
         _move_to(stream, offset)
         rest, at = b"", offset
         while last is None or at < last:
@@ -115,6 +117,8 @@ class BlockShard(FileShard):
                 yield at, text[:end]
             if error is not None:
                 raise error
+            if nothing_more and at + len(text) < size:
+                raise FileFormatError(self.file.name, "it became shorter while it was read.", None, at + len(text))
             if nothing_more:
                 return
             rest, at = text[end:], at + end

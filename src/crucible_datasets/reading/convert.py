@@ -73,6 +73,11 @@ class Request:
         stated = self.features or self.described
         return None if stated is None else self.only(stated)
 
+    @property
+    def needs_stated(self) -> bool:
+        """Whether every column that the caller states must be in a file: CSV has a header, so others are misspelt."""
+        return bool(self.features) and self.format.name == "csv"
+
     def only(self, features: Features) -> Features:
         """The requested ones among these columns."""
         names = features if self.columns is None else [name for name in self.columns if name in features]
@@ -271,6 +276,7 @@ def _agreed(segments: Sequence[Segment], request: Request) -> Features:
     if request.final is None:
         return united_all(segments, _on_mixed_types(request))
     found = dict.fromkeys(name for segment in segments for name in segment.features)
-    if segments and (found.keys() - request.final.keys() or not found.keys() & request.final.keys()):
+    lacks_stated = request.needs_stated and request.final.keys() - found.keys()
+    if segments and (found.keys() - request.final.keys() or not found.keys() & request.final.keys() or lacks_stated):
         raise FeaturesMismatchError(request.final, found)
     return request.final

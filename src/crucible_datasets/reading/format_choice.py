@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import islice
 
 from crucible_datasets import config
@@ -55,11 +56,14 @@ def _spelled(format: Format) -> tuple[str, ...]:
 
 def is_missing_file(name: str) -> bool:
     """Whether a name looks like that of a data file, which does not exist, so that the Hub need not be asked."""
-    extension = os.path.splitext(named_compression(name)[0])[1]
+    bare = named_compression(name)[0]
+    stem, extension = os.path.splitext(bare)
     # Most repository names return here, before every format is imported for its extensions.
     if not extension or any(sign in name for sign in ("://", "*")) or os.path.exists(name):
         return False
-    return extension in extensions()
+    # A repository's name may have any extension; if a file has nearly the same name, the file was meant.
+    near = [] if extension in (known := extensions()) else get_close_matches(extension, known)
+    return extension in known or any(os.path.exists(f"{stem}{one}{name[len(bare) :]}") for one in near)
 
 
 def stem_of(path: str) -> str:

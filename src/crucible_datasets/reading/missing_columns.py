@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FeaturesMismatchError, FileFormatError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.base import Filters, expression_of, narrowed
@@ -64,6 +64,15 @@ def known_columns(looks: Iterable[Look], columns: Sequence[str] | None, filters:
     if seen.missing is not None:
         raise ColumnNotFoundError(seen.missing, seen.features)
     return Features(seen.features)
+
+
+def require_stated(looks: Iterable[Look], stated: Features) -> None:
+    """Refuse features that no file has; files without any row say nothing."""
+    try:
+        known_columns(looks, list(stated), None)
+    except ColumnNotFoundError as error:
+        if error.available:
+            raise FeaturesMismatchError(stated, error.available) from None
 
 
 def missing_column(known: Features, columns: Sequence[str] | None, filters: Filters) -> str | None:

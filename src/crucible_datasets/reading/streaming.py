@@ -15,7 +15,7 @@ from crucible_datasets.reading import blockshards, lineshards, tarshards
 from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
-from crucible_datasets.reading.missing_columns import known_columns
+from crucible_datasets.reading.missing_columns import known_columns, require_stated
 from crucible_datasets.reading.reader import SplitReader
 from crucible_datasets.reading.resolve import resolve
 from crucible_datasets.splits import NamedSplit
@@ -69,6 +69,9 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
         known = known_columns([shard.looked_at for shard in shards], request.columns, request.filters)
         shards = tuple(shard.knowing(known) for shard in shards)
     stated = request.final
+    if stated is not None and known is None and request.needs_stated:
+        as_they_are = replace(request, features=None)
+        require_stated([shard_of(file, as_they_are).looked_at for file in files], stated)
     features = stated if stated is not None else _found(shards, request)
     if stated is None and features is not None and known is not None:
         features = _with_known(features, request.columns, known)

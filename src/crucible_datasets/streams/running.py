@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,8 @@ def begun(stream: Stream, epoch: int, loaded: Sequence[State] = ()) -> Run:
     own = next((state for state in states if _belongs(state, part, node.block_size)), None)
     origin, place = None, None
     if own is not None:
-        origin, place = _origin(own), own["place"]
+        # A state goes on with what was drawn: a program's own in a loader of one worker, and the other way round.
+        part, origin, place = _part(own), _origin(own), own["place"]
     elif states:
         origin = _rest(stage, states, part, node)
     position, used = place or (None, 0)
@@ -65,7 +66,11 @@ def _of_epoch(stage: Stage, epoch: int) -> Stage:
 
 
 def _belongs(state: State, part: Part, block_size: int | None) -> bool:
-    return state.get("part", asdict(Part())) == asdict(part) and state.get("block_size") == block_size
+    return replace(_part(state), is_worker=part.is_worker) == part and state.get("block_size") == block_size
+
+
+def _part(state: State) -> Part:
+    return Part(**state.get("part", {}))
 
 
 def _origin(state: State) -> Origin | None:
@@ -77,7 +82,7 @@ def _origin(state: State) -> Origin | None:
 
 def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Origin:
     """Where to start if the readers are not the ones that saved the states."""
-    parts = [Part(**state.get("part", {})) for state in states]
+    parts = [_part(state) for state in states]
     if node.block_size is None or any(state.get("block_size") is None for state in states):
         raise StreamStateError(asdict(part), [asdict(saved) for saved in parts], "rows are not dealt out in one order")
     if len({saved.index for saved in parts}) < parts[0].count:

@@ -60,6 +60,7 @@ class Part:
     world_size: int = 1
     worker: int = 0
     num_workers: int = 1
+    is_worker: bool = False  # also the only worker draws numbers of its own, as in Hugging Face `datasets`
 
     @property
     def count(self) -> int:
@@ -77,7 +78,7 @@ def part_here(node: Node) -> Part:
     info: Any = torch.get_worker_info() if torch is not None else None
     if info is None:
         return Part(node.rank, node.world_size)
-    return Part(node.rank, node.world_size, info.id, info.num_workers)
+    return Part(node.rank, node.world_size, info.id, info.num_workers, is_worker=True)
 
 
 def part_of(stage: Stage, node: Node, part: Part, origin: Origin | None = None) -> Stage:
@@ -89,7 +90,9 @@ def part_of(stage: Stage, node: Node, part: Part, origin: Origin | None = None) 
     if by_shard:
         stage = share(stage, node.world_size, node.rank)
     if part.num_workers > 1:
-        stage = share(stage, part.num_workers, part.worker).shifted(part.worker)
+        stage = share(stage, part.num_workers, part.worker)
+    if part.is_worker:
+        stage = stage.shifted(part.worker)
     return dealt_low(stage, 1, node.world_size, node.rank) if by_row else stage
 
 
