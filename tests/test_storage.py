@@ -24,6 +24,8 @@ from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
     UploadError,
 )
+from crucible_datasets.localhub import server as module
+from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.server import Handler, serving
 from crucible_datasets.storage import BlobFile
 
@@ -331,6 +333,41 @@ def test_files_of_the_hub_are_written_whole_each_by_a_commit(hub):
     assert titles[:3] == ["Remove old.txt", "Write a.jsonl", "Write a.jsonl"]
     storage.copy(f"{root}/a.jsonl", f"{root}/b.jsonl", storage_options=options)
     assert list(storage.read_jsonl(f"{root}/b.jsonl")) == [{"a": 1}, {"a": 2}]
+
+
+def test_whoever_appends_to_a_file_of_the_hub_at_the_same_time_loses_nothing(hub):
+    _, options = hub
+    path = "hf://datasets/acme/notes/log.txt"
+    with BlobFile(path, "a", storage_options=options) as one, BlobFile(path, "a", storage_options=options) as other:
+        one.write("one\n")
+        other.write("other\n")
+    with BlobFile(path, "a", storage_options=options) as late:
+        storage.remove("hf://datasets/acme/notes/old.txt", storage_options=options)  # a commit to another file
+        storage.write_jsonl(path, [{"a": 1}], append=True, storage_options=options)
+        late.write("late\n")
+    assert BlobFile(path, storage_options=options).read() == 'other\none\n{"a": 1}\nlate\n'
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_what_is_appended_stands_there_once_also_when_the_answer_is_lost(hub, monkeypatch, is_made):
+    _, options = hub
+    path = "hf://datasets/acme/notes/log.txt"
+    storage.write_jsonl(path, [{"a": 1}], storage_options=options)
+    answer, lost = module.answer, []
+
+    def without_answer(request):
+        if "/commit/" in request.path and not lost:
+            lost.append(request.path)
+            if is_made:
+                answer(request)
+                storage.write_jsonl(path, [{"a": 3}], append=True, storage_options=options)
+            raise HubError(504, "Gone", "nobody hears this")
+        return answer(request)
+
+    monkeypatch.setattr(module, "answer", without_answer)
+    storage.write_jsonl(path, [{"a": 2}], append=True, storage_options=options)
+    found = [record["a"] for record in storage.read_jsonl(path, storage_options=options)]
+    assert found == ([1, 2, 3] if is_made else [1, 2])
 
 
 def test_a_folder_of_the_hub_is_no_file_either(hub):

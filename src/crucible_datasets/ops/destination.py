@@ -20,6 +20,7 @@ import pyarrow as pa
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.sources.continued import continued
 from crucible_datasets.sources.refusals import told
 
 Path = str | bytes | os.PathLike[Any]
@@ -64,11 +65,13 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
         with atomic_file(place) as temporary, open(temporary, "wb") as stream, flushed_early(temporary):
             if after is not None and os.path.isfile(place):
                 with open(place, "rb") as before:
-                    _copy(before, stream, after)
+                    continued(before, stream, after)
             yield stream
         return
     if os.fsdecode(path).startswith("hf://"):
-        with _sent_to_hub(os.fsdecode(path), storage_options or {}, after) as stream:
+        from crucible_datasets.sources.hub.uploads import sent
+
+        with sent(os.fsdecode(path), storage_options or {}, after) as stream:
             yield stream
         return
     filesystem, location = remote(path, storage_options)
@@ -79,21 +82,7 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
         with at_the_store():
             if after is not None and filesystem.isfile(location):
                 with filesystem.open(location, "rb") as before:
-                    _copy(before, stream, after)
-        yield stream
-
-
-@contextmanager
-def _sent_to_hub(url: str, options: dict[str, Any], after: bytes | None) -> Iterator[BinaryIO]:
-    from crucible_datasets.sources.base import source_of
-    from crucible_datasets.sources.hub.uploads import sent
-
-    with sent(url, options) as stream:
-        with suppress(FileNotFoundError):
-            if after is not None:
-                source = source_of(url)
-                with source.opened(source.listed(url, options)[0], options) as before:
-                    _copy(before, stream, after)
+                    continued(before, stream, after)
         yield stream
 
 
@@ -123,15 +112,6 @@ def _discard(stream: Any) -> None:
     # Garbage collection would close an open file, and so complete a partial upload.
     with suppress(AttributeError):
         stream.closed = True
-
-
-def _copy(before: BinaryIO, stream: BinaryIO, end: bytes) -> None:
-    last = end
-    while data := before.read(1 << 20):
-        stream.write(data)
-        last = data
-    if not last.endswith(end):
-        stream.write(end)
 
 
 def size_at(target: Path | BinaryIO, storage_options: StorageOptions = None) -> int:

@@ -101,6 +101,10 @@ class HubRepo(Asked):
             self._notes.keep_files(self.commit, listed)
         return {file.path: file for file in listed}
 
+    def anew(self) -> HubRepo:
+        """The same revision, as it is by now."""
+        return HubRepo(self.id, self.revision, self.token, self.endpoint)
+
     @property
     def folder(self) -> str:
         """Where the files of the commit are on this disk, once they are fetched."""

@@ -104,17 +104,18 @@ class Writer:
         see(self.host)
         return done
 
-    def send(self, path: str, act: Callable[[Any, str | BufferedIOBase], T]) -> T:
-        """What an act gives that sends a file: by Xet, or to a Hub without it as Git does."""
+    def send(self, path: str, act: Callable[[Any, str | BufferedIOBase], T], is_once: bool = False) -> T:
+        """What an act gives that sends a file, patiently or once: by Xet, or to a Hub without it as Git does."""
+        tried: Callable[[Callable[[Any], T]], T] = self.once if is_once else self.patiently
         if self.endpoint not in _without_xet:
             try:
-                return self.patiently(lambda api: act(api, path))
+                return tried(lambda api: act(api, path))
             except UploadError as error:
                 if not _NO_XET.search(str(error.__cause__)):
                     raise
                 _without_xet.add(self.endpoint)
         with open(path, "rb") as file, _unwarned():
-            return self.patiently(lambda api: act(api, _from_its_start(file)))
+            return tried(lambda api: act(api, _from_its_start(file)))
 
 
 class OvertakenError(PassingError):
