@@ -11,6 +11,7 @@ Bytes
     compression; archives, zip, tar, sevenzip; archivenames, membernames    compressed and archived files
     chunked_stream, spool, unpack    bytes as streams, set aside, and unpacked into folders
 Rows
+    request               how to read files, and which columns and rows of them
     reader                the splits of a dataset, each read on first use; verify: comparison with the card
     prepare               files → a view: in place, or converted (convert) to Arrow in the cache
     missing_columns       columns that only some files have; splitfiles: several splits → files

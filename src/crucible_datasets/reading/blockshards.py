@@ -22,10 +22,10 @@ from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.streams import BLOCK
-from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
 from crucible_datasets.reading.linerows import LineRows
+from crucible_datasets.reading.request import pass_over
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch, joined

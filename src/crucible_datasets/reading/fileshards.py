@@ -20,9 +20,9 @@ from crucible_datasets.formats.filters import clauses_of, is_written_out
 from crucible_datasets.formats.parquet import broken as broken_parquet
 from crucible_datasets.formats.parquet import parquet_reader
 from crucible_datasets.formats.parquet_footer import stated_rows
-from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile
 from crucible_datasets.reading.missing_columns import Seen, looked_at
+from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch

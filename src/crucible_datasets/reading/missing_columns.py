@@ -24,7 +24,7 @@ from crucible_datasets.formats.streams import BLOCK, is_utf8
 from crucible_datasets.reading.files import DataFile, opened
 
 if TYPE_CHECKING:
-    from crucible_datasets.reading.convert import Request
+    from crucible_datasets.reading.request import Request
 
 _HEAD = 1 << 16
 _TOLD = 8  # how many files' columns the error lists as available

@@ -22,16 +22,16 @@ from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.base import columns_of, fitting
 from crucible_datasets.formats.filters import expression_of, identity_of, is_written_out
-from crucible_datasets.ops import columns
-from crucible_datasets.ops.build import view_of
-from crucible_datasets.reading.convert import Request, in_memory, into_folder
+from crucible_datasets.ops import build, columns
+from crucible_datasets.reading import convert
 from crucible_datasets.reading.files import DataFile
 from crucible_datasets.reading.missing_columns import missing_column
+from crucible_datasets.reading.request import Request
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.tables.files import features_in, open_table
+from crucible_datasets.tables import files as arrow_files
+from crucible_datasets.tables import writing
 from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.view import View
-from crucible_datasets.tables.writing import Segment, united_all
 
 # Part of every key: incremented when the conversion of the same files changes.
 CONVERSION = 3
@@ -61,7 +61,15 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
     """The cache key of the result; None if an option cannot be hashed."""
     from crucible_datasets.hashing import Hasher, UnhashableError
 
-    facts = (
+    try:
+        return Hasher.hash(_facts(files, request))
+    except UnhashableError:
+        return None
+
+
+def _facts(files: Sequence[DataFile], request: Request) -> tuple[Any, ...]:
+    """What the result depends on."""
+    return (
         CONVERSION,
         request.format.name,
         sorted((name, value) for name, value in request.options.items() if name != "download"),
@@ -73,10 +81,6 @@ def key_of(files: Sequence[DataFile], request: Request) -> str | None:
         identity_of(request.filters),
         request.on_bad_files,
     )
-    try:
-        return Hasher.hash(facts)
-    except UnhashableError:
-        return None
 
 
 def _lie_ready(files: Sequence[DataFile], request: Request) -> bool:
@@ -100,33 +104,32 @@ def _converted(
 ) -> View:
     key = key_of(files, request)
     if keep_in_memory or key is None or not is_caching_enabled():
-        table, features = in_memory(files, request)
-        return view_of(table, features)
+        table, features = convert.in_memory(files, request)
+        return build.view_of(table, features)
     from crucible_datasets.cache import default_cache
 
     cache = default_cache(cache_dir)
     if fresh:
         cache.remove(key)
-    make = partial(into_folder, files=files, request=request, num_proc=num_proc)
+    make = partial(convert.into_folder, files=files, request=request, num_proc=num_proc)
     facts = {"format": request.format.name, "files": [file.name for file in files]}
     folder = cache.made(key, make, facts)
     paths = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".arrow")))
-    tables = [open_table(path, trusted=True) for path in paths]
+    tables = [arrow_files.open_table(path, trusted=True) for path in paths]
     features = Features.from_arrow_schema(tables[0].schema)
-    return view_of(pa.concat_tables(tables), features, files=paths, fingerprint=Fingerprint.fixed(key))
+    return build.view_of(pa.concat_tables(tables), features, files=paths, fingerprint=Fingerprint.fixed(key))
 
 
 def _in_place(files: Sequence[DataFile], request: Request) -> View | None:
     """A view of the files in place, or None if their types must be converted first."""
-    key = key_of(files, request)
-    fingerprint = Fingerprint.fixed(key) if key else None
+    fingerprint = Fingerprint.fixed("files").derive("read", facts=_facts(files, request))
     paths = tuple(file.path for file in files)
     if request.format.name == "parquet":
         return _of_parquet(files, request, fingerprint)
     return _of_arrow(paths, request, fingerprint)
 
 
-def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Fingerprint | None) -> View:
+def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Fingerprint) -> View:
     from crucible_datasets.tables.parquet import ParquetTable
 
     paths = tuple(file.path for file in files)
@@ -137,7 +140,7 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
     if request.filters is not None and not is_written_out(request.filters):
         _require_columns(table.source.features, request.filters)
     rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
-    return View(table, rows, table.features, fingerprint or Fingerprint(None, content=("parquet", paths)))
+    return View(table, rows, table.features, fingerprint)
 
 
 def _require_columns(features: Features, filters: Any) -> None:
@@ -154,17 +157,19 @@ def _part_elsewhere(file: DataFile) -> ParquetPart:
     return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait)
 
 
-def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint | None) -> View | None:
-    tables = [open_table(path) for path in paths]
-    kinds = [features_in(path, table.schema) for path, table in zip(paths, tables, strict=True)]
-    together = united_all(Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True))
+def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint) -> View | None:
+    tables = [arrow_files.open_table(path) for path in paths]
+    kinds = [arrow_files.features_in(path, table.schema) for path, table in zip(paths, tables, strict=True)]
+    together = writing.united_all(writing.Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True))
     if any(list(kind.items()) != list(together.items()) for kind in kinds):
         return None
     stated = request.features or request.described
     if stated is not None and set(stated) != set(together):
         raise FeaturesMismatchError(stated, together)
-    view = view_of(pa.concat_tables(table.replace_schema_metadata(None) for table in tables), together, files=paths)
-    view = replace(view, fingerprint=fingerprint or view.fingerprint)
+    view = build.view_of(
+        pa.concat_tables(table.replace_schema_metadata(None) for table in tables), together, files=paths
+    )
+    view = replace(view, fingerprint=fingerprint)
     view = _filtered(view, request.filters)
     if stated is not None and list(stated.items()) != list(together.items()):
         view = columns.select(columns.cast(view, stated), list(stated))
@@ -197,4 +202,4 @@ def _filtered(view: View, filters: Any) -> View:
 
 
 def _loaded(view: View) -> View:
-    return replace(view_of(view.read(), view.features), fingerprint=view.fingerprint)
+    return replace(build.view_of(view.read(), view.features), fingerprint=view.fingerprint)

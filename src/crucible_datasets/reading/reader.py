@@ -12,18 +12,17 @@ from crucible_datasets.exceptions import CastError, SchemaConflictError
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops import columns
-from crucible_datasets.ops.combine import concatenate
-from crucible_datasets.reading.convert import Request
+from crucible_datasets.ops import columns, combine
 from crucible_datasets.reading.files import DataFile, folders_of
 from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.reading.prepare import split_view
+from crucible_datasets.reading.request import Request
 from crucible_datasets.reading.resolved import ANY_FORMAT, Resolved
 from crucible_datasets.reading.verify import require_described, require_sizes
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit, ReadInstruction, SplitBase, SplitDict, SplitInfo, names_in, pieces_of
+from crucible_datasets.tables import writing
 from crucible_datasets.tables.view import View
-from crucible_datasets.tables.writing import Segment, united_all
 
 if TYPE_CHECKING:
     from crucible_datasets.reading.folders.views import FolderReader
@@ -168,7 +167,7 @@ class SplitReader:
         if not any(lengths.values()):
             return replace(self._told(self.split(names[0])), split=label)
         parts = [self._piece(*piece) for piece in pieces_of(split, lengths)]
-        return replace(self._told(parts[0] if len(parts) == 1 else concatenate(parts)), split=label)
+        return replace(self._told(parts[0] if len(parts) == 1 else combine.concatenate(parts)), split=label)
 
     def _piece(self, name: str, start: int, stop: int) -> View:
         view = self.split(name)
@@ -188,7 +187,7 @@ def agreeing(views: Mapping[str, View]) -> dict[str, View]:
     if any(set(kind) != set(kinds[0]) for kind in kinds):
         return dict(views)
     try:
-        together = united_all(Segment("", kind, name) for name, kind in zip(views, kinds, strict=True))
+        together = writing.united_all(writing.Segment("", kind, name) for name, kind in zip(views, kinds, strict=True))
         return {name: _as(view, together) for name, view in views.items()}
     except (SchemaConflictError, CastError):
         return dict(views)

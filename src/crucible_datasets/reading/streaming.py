@@ -12,11 +12,11 @@ from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.reading import blockshards, lineshards, tarshards
-from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
 from crucible_datasets.reading.missing_columns import known_columns, require_stated
 from crucible_datasets.reading.reader import SplitReader
+from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.reading.resolve import resolve
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams import mixing

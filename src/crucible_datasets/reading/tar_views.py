@@ -13,8 +13,8 @@ from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.webdataset.index import Index
-from crucible_datasets.reading.convert import Request, pass_over
 from crucible_datasets.reading.files import DataFile, is_compressed, opened
+from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.tables import tarindex
 from crucible_datasets.tables.rowgroups import Identity, identity_of
 from crucible_datasets.tables.stack import stacked

@@ -19,9 +19,9 @@ from crucible_datasets.formats.webdataset.ready import rows_at_once
 from crucible_datasets.formats.webdataset.rows import blocks, looked_ahead, size_of, table_of, wanted_of
 from crucible_datasets.formats.webdataset.samples import RawSample, grouped
 from crucible_datasets.outputs.python import collector_paused
-from crucible_datasets.reading.convert import pass_over
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.reading.fileshards import FileShard
+from crucible_datasets.reading.request import pass_over
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch

@@ -9,3 +9,10 @@ tar           tar archives read in place: tarfiles, tarindex, tarcells
 statistics, pruning   row groups that need not be read
 portable      tables in a form that other machines can read
 """
+
+from typing import TYPE_CHECKING
+
+if not TYPE_CHECKING:
+    from crucible_datasets.lazy_imports import submodules
+
+    __getattr__ = submodules(__name__)

@@ -15,10 +15,11 @@ from crucible_datasets.formats.base import FORMATS, Filters
 from crucible_datasets.formats.folders import MediaFolder
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.archivenames import chain_of
-from crucible_datasets.reading.convert import Request, in_memory
+from crucible_datasets.reading.convert import in_memory
 from crucible_datasets.reading.files import identified
 from crucible_datasets.reading.folders.contents import Contents, members_of
 from crucible_datasets.reading.folders.filenames import FileNames
+from crucible_datasets.reading.request import Request
 from crucible_datasets.tables.writing import Segment, as_features, united_all
 
 logger = get_logger(__name__)

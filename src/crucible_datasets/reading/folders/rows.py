@@ -21,10 +21,10 @@ from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.base import expression_of, narrowed
 from crucible_datasets.formats.folders import METADATA, MediaFolder
 from crucible_datasets.reading.archivenames import has_archive_name
-from crucible_datasets.reading.convert import Request
 from crucible_datasets.reading.discover import Splits
 from crucible_datasets.reading.folders.contents import Contents, contents_of
 from crucible_datasets.reading.folders.metadata import tables_of
+from crucible_datasets.reading.request import Request
 from crucible_datasets.tables.writing import as_features
 
 LABEL = "label"

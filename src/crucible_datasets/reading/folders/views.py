@@ -20,9 +20,9 @@ from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import growing
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.reading.archivenames import chain_of
-from crucible_datasets.reading.convert import Request
 from crucible_datasets.reading.folders.filling import Filling, paths_in
 from crucible_datasets.reading.folders.rows import FolderRows
+from crucible_datasets.reading.request import Request
 from crucible_datasets.reading.resolved import Resolved
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.splits import NamedSplit

@@ -1,0 +1,147 @@
+"""A request: how to read files, and which columns and rows of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import field
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import storage_type
+from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.streams import NamedBytes
+from crucible_datasets.logging import get_logger
+from crucible_datasets.reading.files import DataFile, opened
+from crucible_datasets.records import dataclass
+
+logger = get_logger(__name__)
+
+_ON_BAD_FILES = ("error", "warn", "skip")
+
+
+@dataclass(frozen=True)
+class Request:
+    """How to read files: the format and its options, and which columns and rows.
+
+    `features` are requested by the caller, `described` come from the dataset's card. The former may select columns, if
+    the format supports it; the latter must match the files.
+    """
+
+    format: Format
+    options: Mapping[str, Any] = field(default_factory=dict)
+    implied: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options by extension
+    features: Features | None = None
+    described: Features | None = None
+    columns: list[str] | None = None
+    filters: Filters = None
+    on_bad_files: str = "error"
+    known: Features | None = None  # the columns of all files, if some lack a requested one
+
+    def __post_init__(self) -> None:
+        if self.on_bad_files not in _ON_BAD_FILES:
+            raise ArgumentError("on_bad_files", self.on_bad_files, f"expected one of {', '.join(_ON_BAD_FILES)}.")
+        if self.columns is not None and not len(self.columns):
+            raise ArgumentError("columns", self.columns, "name one at least: without columns there are no rows.")
+
+    @property
+    def is_downloaded(self) -> bool:
+        """Whether remote files are downloaded before they are read."""
+        return bool(self.options.get("download", True))
+
+    @property
+    def final(self) -> Features | None:
+        """The features of the result, if known before reading."""
+        stated = self.features or self.described
+        return None if stated is None else self.only(stated)
+
+    @property
+    def needs_stated(self) -> bool:
+        """Whether every column that the caller states must be in a file: CSV has a header, so others are misspelt."""
+        return bool(self.features) and self.format.name == "csv"
+
+    def only(self, features: Features) -> Features:
+        """The requested ones among these columns."""
+        names = features if self.columns is None else [name for name in self.columns if name in features]
+        return Features({name: features[name] for name in names})
+
+    def _implied(self, file: DataFile) -> Mapping[str, Any]:
+        """The options implied by the extension, even if another follows, as in `data.tsv.gz`."""
+        parts = os.path.basename(file.inner or file.path).split(".")[1:]
+        return next((self.implied[f".{part}"] for part in reversed(parts) if f".{part}" in self.implied), {})
+
+    def all_options(self, file: DataFile) -> dict[str, Any]:
+        """The options for a file: those implied by its extension, and those given."""
+        return {**self._implied(file), **self.options}
+
+    def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
+        """The requested rows and columns of a file's bytes."""
+        options = {"features": self.features, **self.all_options(file)}
+        return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
+
+    def filled(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
+        """The same for a file that lacks requested columns of other files, which become null."""
+        whole = self.format.rows(stream, features=self.features, **self.all_options(file))
+        return map(self.narrowed, whole)
+
+    def narrowed(self, table: pa.Table) -> pa.Table:
+        """The requested rows and columns of a table."""
+        return narrowed(self.filtered(table), self.columns, None)
+
+    def filtered(self, table: pa.Table) -> pa.Table:
+        """The rows that match the filters; requested columns that only other files have are null."""
+        if self.filters is None and self.known is None:
+            return table
+        lacking = self.lacking(table.column_names)
+        for name, kind in lacking.items():  # filters need a typed column
+            table = table.append_column(name, pa.nulls(table.num_rows, storage_type(kind)))
+        rows = narrowed(table, None, expression_of(self.filters))
+        for name in lacking:  # but for the common type, null says nothing
+            rows = rows.set_column(rows.column_names.index(name), name, pa.nulls(rows.num_rows))
+        return rows
+
+    def lacking(self, available: Collection[str]) -> Features:
+        """The requested columns that only other files have."""
+        known = self.known or Features()
+        needed = {*(self.columns or ()), *columns_of(expression_of(self.filters), list(known))}
+        return Features({name: known[name] for name in known if name in needed and name not in available})
+
+    def tables(self, file: DataFile, text: bytes | None = None) -> Generator[tuple[pa.Table, int], None, None]:
+        """The requested rows and columns of a file, or of some text of it, with the number of bytes read so far."""
+        given = 0
+        try:
+            with _bytes_of(file, text) as stream:
+                for table in self.parsed(stream, file):
+                    given += table.num_rows
+                    yield table, _position(stream, file)
+            return
+        except ColumnNotFoundError as error:
+            if error.column not in (self.known or ()):
+                raise
+        with _bytes_of(file, text) as stream:  # skip rows that were yielded before the error
+            for table in self.filled(stream, file):
+                rest, given = table.slice(given), max(given - table.num_rows, 0)
+                yield rest, _position(stream, file)
+
+
+def _bytes_of(file: DataFile, text: bytes | None) -> AbstractContextManager[BinaryIO]:
+    return opened(file) if text is None else nullcontext(cast(BinaryIO, NamedBytes(text, file.name)))
+
+
+def _position(stream: Any, file: DataFile) -> int:
+    try:
+        return min(int(stream.tell()), file.size)
+    except (OSError, ValueError, AttributeError):
+        return 0
+
+
+def pass_over(error: FileFormatError, on_bad_files: str) -> None:
+    """Raise the error, or skip the rest of the file."""
+    if on_bad_files == "error":
+        raise error
+    if on_bad_files == "warn":
+        logger.warning("The rest of a file that cannot be read is left out. %s", error)
