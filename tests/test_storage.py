@@ -14,6 +14,7 @@ import fsspec
 import pytest
 from support.faulty import faulty
 from support.servers import store
+from support.web import Quiet, served
 
 import crucible_datasets as cd
 from crucible_datasets import config, storage
@@ -22,6 +23,7 @@ from crucible_datasets.exceptions import (
     ArgumentError,
     BadRecordError,
     DataFilesNotFoundError,
+    DownloadError,
     UploadError,
 )
 from crucible_datasets.localhub import server as module
@@ -416,3 +418,19 @@ def test_what_cannot_be_written_to_is_an_error_of_this_library(hub):
         storage.write_jsonl("hf://buckets/acme/none/a.jsonl", [{"a": 1}], storage_options=hub[1])
     with pytest.raises(DataFilesNotFoundError, match=r"hf://buckets/acme/stuff/a\.txt"):
         storage.remove("hf://buckets/acme/stuff/a.txt", storage_options=hub[1])
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", b"nonsense\r\n\r\n"])
+def test_a_server_that_is_no_hub_is_an_error_of_this_library_for_saved_datasets_too(online, monkeypatch, answer):
+    class Odd(Quiet):
+        def do_GET(self):
+            self.wfile.write(answer)
+            self.close_connection = True
+
+    with served(Odd) as address:
+        monkeypatch.setattr(config, "HF_ENDPOINT", address)
+        place, options = f"hf://datasets/acme/{uuid.uuid4().hex}/folder", {"endpoint": address}
+        with pytest.raises(DownloadError, match=place):
+            cd.Dataset.from_dict({"a": [1]}).save_to_disk(place, storage_options=options)
+        with pytest.raises(DownloadError, match=place):
+            cd.load_from_disk(place, storage_options=options)

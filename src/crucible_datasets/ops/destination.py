@@ -48,6 +48,14 @@ def remote(path: Path, storage_options: StorageOptions) -> tuple[Any, str]:
     return filesystem, location
 
 
+@contextmanager
+def reached(path: Path, storage_options: StorageOptions, writing: bool = False) -> Iterator[tuple[Any, str]]:
+    """The same, for a block in which whatever the store's client raises is one of our errors."""
+    filesystem, location = remote(path, storage_options)
+    with told(os.fsdecode(path), storage_options or {}, writing):
+        yield filesystem, location
+
+
 def inside(folder: str, name: str) -> str:
     """The path of a name in a local or remote folder."""
     return f"{folder.rstrip('/')}/{name}" if local_path(folder) is None else os.path.join(folder, name)
@@ -121,8 +129,8 @@ def size_at(target: Path | BinaryIO, storage_options: StorageOptions = None) -> 
     place = local_path(target)
     if place is not None:
         return os.path.getsize(place) if os.path.isfile(place) else 0
-    filesystem, location = remote(target, storage_options)
-    return int(filesystem.size(location)) if filesystem.isfile(location) else 0
+    with reached(target, storage_options) as (filesystem, location):
+        return int(filesystem.size(location)) if filesystem.isfile(location) else 0
 
 
 @contextmanager

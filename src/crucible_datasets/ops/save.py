@@ -26,7 +26,7 @@ from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
 from crucible_datasets.info.texts import write_text
 from crucible_datasets.ops.blocks import blocks_with_files
-from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote, written
+from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, reached, written
 from crucible_datasets.ops.file_copies import link_or_copy, reusable_files
 from crucible_datasets.ops.saved import INFO, SPLITS, STATE, own_names
 from crucible_datasets.ops.shards import Shards
@@ -194,20 +194,21 @@ def _make_folder(folder: str, storage_options: StorageOptions) -> None:
     if local_path(folder) is not None:
         os.makedirs(folder, exist_ok=True)
     else:
-        filesystem, location = remote(folder, storage_options)
-        filesystem.makedirs(location, exist_ok=True)
+        with reached(folder, storage_options, writing=True) as (filesystem, location):
+            filesystem.makedirs(location, exist_ok=True)
 
 
 def _remote_files(folder: str, storage_options: StorageOptions) -> list[str]:
     """The data files of the dataset that is already at a remote place."""
     if local_path(folder) is not None:
         return []
-    filesystem, location = remote(inside(folder, STATE), storage_options)
-    state = json.loads(filesystem.cat_file(location)) if filesystem.isfile(location) else {}
+    with reached(inside(folder, STATE), storage_options) as (filesystem, location):
+        text = filesystem.cat_file(location) if filesystem.isfile(location) else b"{}"
+    state = json.loads(text)
     return [os.path.basename(entry["filename"]) for entry in state.get("_data_files", [])]
 
 
 def _remove_remote(folder: str, names: list[str], storage_options: StorageOptions) -> None:
     for name in names:
-        filesystem, location = remote(inside(folder, name), storage_options)
-        filesystem.rm_file(location)
+        with reached(inside(folder, name), storage_options, writing=True) as (filesystem, location):
+            filesystem.rm_file(location)

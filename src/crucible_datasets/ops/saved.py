@@ -22,7 +22,7 @@ from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsEr
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import from_table
-from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, remote
+from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, reached
 from crucible_datasets.outputs.base import OUTPUTS, Format
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
@@ -104,14 +104,14 @@ def _load_local(folder: str, keep_in_memory: bool | None) -> View:
 
 
 def _load_remote(folder: str, keep_in_memory: bool | None, storage_options: StorageOptions) -> View:
-    filesystem, location = remote(folder, storage_options)
     state, info = _described(folder, storage_options)
     names = _data_files(state, folder)
     # Memory maps outlive unlinked files, so the copies take disk space only as long as they are used.
     with tempfile.TemporaryDirectory(prefix="crucible-", ignore_cleanup_errors=True) as copies:
         files = tuple(os.path.join(copies, name) for name in names)
         for name, file in zip(names, files, strict=True):
-            filesystem.get_file(inside(location, name), file)
+            with reached(inside(folder, name), storage_options) as (filesystem, location):
+                filesystem.get_file(location, file)
         return replace(_view(state, info, folder, files, bool(keep_in_memory), are_kept=False), media_roots=())
 
 
@@ -173,16 +173,17 @@ def _fits_in_memory(size: int) -> bool:
 def _exists(path: str, storage_options: StorageOptions) -> bool:
     if local_path(path) is not None:
         return os.path.isfile(path)
-    filesystem, location = remote(path, storage_options)
-    return bool(filesystem.isfile(location))
+    with reached(path, storage_options) as (filesystem, location):
+        return bool(filesystem.isfile(location))
 
 
 def _text(path: str, storage_options: StorageOptions) -> str:
     if local_path(path) is not None:
         with open(path, encoding="utf-8") as file:
             return file.read()
-    filesystem, location = remote(path, storage_options)
-    return bytes(filesystem.cat_file(location)).decode()
+    with reached(path, storage_options) as (filesystem, location):
+        content = bytes(filesystem.cat_file(location))
+    return content.decode()
 
 
 def _json(path: str) -> dict[str, Any]:
