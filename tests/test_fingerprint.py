@@ -403,7 +403,7 @@ def test_the_surface_third_parties_use():
 def test_a_fingerprint_waits_until_it_is_asked():
     table = pa.table({"a": [1]})
     fingerprint = Fingerprint.of_table(table).derive("select", indices=[0])
-    assert repr(fingerprint) == "Fingerprint(not worked out)"
+    assert repr(fingerprint) == "Fingerprint(not computed)"
     assert str(fingerprint) == str(Fingerprint.of_table(pa.table({"a": [1]})).derive("select", indices=[0]))
     assert repr(fingerprint) == f"Fingerprint({str(fingerprint)!r})"
 

@@ -121,7 +121,7 @@ class Fingerprint:
             return self._text
 
     def __repr__(self) -> str:
-        return f"Fingerprint({self._text!r})" if self._text else "Fingerprint(not worked out)"
+        return f"Fingerprint({self._text!r})" if self._text else "Fingerprint(not computed)"
 
     def __eq__(self, other: object) -> bool:
         return str(self) == str(other) if isinstance(other, (Fingerprint, str)) else NotImplemented

@@ -443,6 +443,16 @@ FUZZ = """
 """
 
 
+def test_names_inside_of_a_list_that_are_no_text_are_a_typed_error(tmp_path):
+    [path] = written(tmp_path, [pa.table({"items": [[row] for row in range(300)]})], 100)
+    with open(path, "rb") as file:
+        content = file.read()
+    with open(path, "wb") as file:
+        file.write(content.replace(b"element", b"elem\x94nt"))
+    with pytest.raises(FileFormatError, match="utf-8"):
+        ParquetTable.open([path]).read(range(300))
+
+
 def test_broken_files_raise_typed_errors_and_nothing_else(tmp_path):
     [path] = written(tmp_path, [rows_of(300)], 100)
     seed = int(os.environ.get("CRUCIBLE_SEED", 20261115))

@@ -1,4 +1,4 @@
-"""Files written whole, and what it takes to make files and folders last."""
+"""Atomic files, and syncing files and folders to disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FAILURES_OF_STORAGE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errn
 
 
 _LOOK_EVERY = 0.01  # seconds
-_MUCH = 8 << 20  # bytes that are sent to the disk at once
+_MUCH = 8 << 20  # bytes that are synced at once
 
 
 def _raise(error: OSError) -> None:
@@ -65,7 +65,7 @@ def atomic_file(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterat
 
 @contextmanager
 def storage_errors(path: str) -> Iterator[None]:
-    """Errors of the disk inside the block become a StorageError that names `path`."""
+    """A context in which disk errors become a `StorageError` that names `path`."""
     try:
         yield
     except StorageError:
@@ -73,7 +73,7 @@ def storage_errors(path: str) -> Iterator[None]:
     except UnicodeEncodeError as error:
         if path.encode(errors="ignore").decode() == path:
             raise
-        raise StorageError(path, errno.EILSEQ) from error  # Arrow opens only what is named in UTF-8
+        raise StorageError(path, errno.EILSEQ) from error  # Arrow opens only paths in UTF-8
     except PermissionError as error:
         if error.errno is None or not _concerns(error.filename, path):
             raise
@@ -85,14 +85,14 @@ def storage_errors(path: str) -> Iterator[None]:
 
 
 def _concerns(named: object, path: str) -> bool:
-    """Whether what the system has named lies beside a path or around it: a function of a user may open anything."""
+    """Whether the file of an OS error is near a path, rather than one that a user's function has opened."""
     if not isinstance(named, str):
         return False
     return f"{named}/".startswith(f"{os.path.dirname(path)}/") or path.startswith(f"{named}/")
 
 
 def make_durable(path: str) -> None:
-    """Have the disk hold what was written to a file, or the names in a folder."""
+    """Sync a file, or the names in a folder, to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -102,9 +102,9 @@ def make_durable(path: str) -> None:
 
 @contextmanager
 def flushed_early(path: str) -> Iterator[None]:
-    """Send what the block writes to a file to the disk meanwhile, so that less is left to wait for at the end.
+    """Sync a file in the background while the block writes to it, so that little is left to sync at the end.
 
-    An error of the disk is told only once, so one that comes here is raised at the end of the block.
+    The system reports a disk error only once, so one that occurs here is raised at the end of the block.
     """
     done, failed = threading.Event(), list[OSError]()
     thread = threading.Thread(target=_flush, args=(path, done, failed), name="crucible-flush", daemon=True)
@@ -132,7 +132,7 @@ def _flush(path: str, done: threading.Event, failed: list[OSError]) -> None:
 
 
 def make_folders(folder: str) -> None:
-    """Make a folder and those around it, and have the disk hold their names."""
+    """Create a folder and its parents, and sync their names to disk."""
     made, place = [], os.path.abspath(folder)
     while not os.path.isdir(place):
         made.append(place)
@@ -143,7 +143,7 @@ def make_folders(folder: str) -> None:
 
 
 def make_tree_durable(folder: str) -> None:
-    """Have the disk hold all files of a folder, several at a time."""
+    """Sync all files of a folder, several at a time."""
     paths = [folder, *(path for path in paths_in(folder) if _is_file_or_folder(path))]
     with ThreadPoolExecutor(min(8, len(paths))) as pool:
         list(pool.map(make_durable, paths))
@@ -155,13 +155,13 @@ def _is_file_or_folder(path: str) -> bool:
 
 
 def paths_in(folder: str, on_error: Callable[[OSError], None] = _raise) -> Iterator[str]:
-    """Everything below a folder; what is in a folder comes before the folder."""
+    """Everything below a folder; the content of a folder comes before the folder."""
     for parent, folders, files in os.walk(folder, topdown=False, onerror=on_error):
         yield from (os.path.join(parent, name) for name in (*files, *folders))
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file or folder as far as that is possible."""
+    """Remove a file or folder as far as possible."""
     with suppress(OSError):
         os.unlink(path)
         return
@@ -171,7 +171,7 @@ def remove_tree(path: str) -> None:
 
 
 def remove_abandoned(folder: str, what: str | None = None, suffix: str | None = ".tmp") -> None:
-    """Remove the unfinished work in a folder that nobody is at any more, of one suffix or of all."""
+    """Remove temporary files of dead processes in a folder, with one suffix or all."""
     for path, parts in unfinished_in(folder, what):
         with suppress(FileNotFoundError):
             silent_for = time.time() - os.lstat(path).st_mtime

@@ -1,10 +1,9 @@
-"""Folders replaced whole: all old or all new, and neither is ever lost.
+"""Atomic folders: all old or all new, and neither is ever lost.
 
-The new folder is written beside the old one, then both change places in one step. Where the
-system has no such step, the old one is renamed aside first; where the folder itself cannot be
-renamed (a mounted volume, the current folder), the new one waits inside it under a reserved name
-and its files move out one by one. Whatever a crash interrupts, `finish_interrupted` brings to an
-end: before the deciding rename everything stays old, after it everything becomes new.
+The new folder is written next to the old one, then both are exchanged in one system call. If the system has none, the
+old one is renamed out of the way first; if the folder itself cannot be renamed (a mounted volume, the working folder),
+the new one waits inside it under a reserved name and its files are moved out one by one. What a crash interrupts,
+`finish_interrupted` completes: before the decisive rename everything stays old, after it everything becomes new.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ _SECONDS_TO_FINISH = 5.0
 def atomic_folder(
     folder: str | os.PathLike[str], replaces: Callable[[str], bool] = lambda name: False
 ) -> Iterator[str]:
-    """Yield a new folder to write into; on leaving, it takes the place of `folder`.
+    """Yield a new folder to write into; on exit, it replaces `folder`.
 
-    When the block raises, the new folder is removed and what was there stays. Whatever else lies
-    in the old folder is kept, unless the new one has something of that name or `replaces(name)`.
+    If the block raises, the new folder is removed and the old one stays. Other files in the old folder are kept, unless
+    the new one has something of that name or `replaces(name)`.
     """
     target = os.path.realpath(folder)
     finish_interrupted(target)
@@ -80,18 +79,18 @@ def seen_whole(folder: str | os.PathLike[str], read: Callable[[], T]) -> T:
 
 
 def finish_interrupted(folder: str | os.PathLike[str]) -> None:
-    """Bring a replacement of `folder` that a crash interrupted to its end, or wait for one that is under way."""
+    """Complete a replacement of `folder` that a crash interrupted, or wait for one in progress."""
     target = os.path.realpath(folder)
     parent, name = os.path.split(target)
     for path, parts in unfinished_in(target, ".incoming"):
         if parts.suffix == _INCOMING and _given_up(path, parts):
             claimed = os.path.join(target, unfinished_name(".incoming", _INCOMING))
-            with suppress(FileNotFoundError):  # someone else is finishing it
+            with suppress(FileNotFoundError):  # another process is finishing it
                 os.rename(path, claimed)
                 _move_out(claimed, target)
     for path, parts in unfinished_in(parent, f".{name}"):
         if parts.suffix == _ASIDE and not os.path.lexists(target) and _given_up(path, parts):
-            with suppress(OSError):  # someone else has put it, or something newer, in place
+            with suppress(OSError):  # another process has put it, or something newer, in place
                 os.rename(path, target)
     remove_abandoned(parent, f".{name}")
     remove_abandoned(target, f".{name}")
@@ -100,7 +99,7 @@ def finish_interrupted(folder: str | os.PathLike[str]) -> None:
 
 
 def _given_up(path: str, parts: Unfinished) -> bool:
-    """Whether work is left as it is; one that is under way gets the time to end."""
+    """Whether a replacement is abandoned; one in progress gets time to finish."""
     patience = time.monotonic() + _SECONDS_TO_FINISH
     while os.path.lexists(path) and not parts.is_mine and is_alive(parts.owner) is not False:
         if time.monotonic() > patience:
@@ -179,7 +178,7 @@ def _swap_in_two_steps(temporary: str, target: str) -> None:
 
 
 def _exchange(one: str, other: str) -> bool:
-    """Have two paths change places in one step; False where the system cannot."""
+    """Exchange two paths atomically; False if the system cannot."""
     call = _renameat2()
     if call is None:
         return False
@@ -201,7 +200,7 @@ def _renameat2() -> Any:
 
 
 def carry_over(old: str, new: str, replaces: Callable[[str], bool]) -> None:
-    """Have the new folder hold what only the old one has, by a second link where possible."""
+    """Add to the new folder what only the old one has, by hard links if possible."""
     shutil.copymode(old, new)
     for name in os.listdir(old):
         source, copy = os.path.join(old, name), os.path.join(new, name)

@@ -1,10 +1,9 @@
-"""Names for unfinished work, which say who is at it, so that anybody can tell when nobody is any more.
+"""Names of temporary files, which identify their owner, so that others can tell when it is dead.
 
     data.csv~1f3a9c02-4711-88123~4711-9c0e12ab.tmp
     ↑ what   ↑ owner            ↑ thread and chance
 
-An owner is a machine (host, boot and process namespace), a process and the time it
-started: a process id alone is given out again.
+An owner is a machine (host, boot and process namespace), a process id and its start time, since ids are reused.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import NamedTuple
 
 import xxhash
 
-# Another machine's processes cannot be asked whether they live. Nothing takes a day without a sign of life.
+# Processes of other machines cannot be checked. None goes a day without touching its files.
 SILENCE_OF_THE_DEAD = 24 * 3600.0
 _NAME = re.compile(
     r"(?P<what>.*)~(?P<owner>[0-9a-f]{8}-\d+-\d+)~(?P<thread>\d+)-[0-9a-f]{8}(?P<suffix>\.\w+)", re.DOTALL
@@ -28,7 +27,7 @@ _NAME = re.compile(
 
 
 class Unfinished(NamedTuple):
-    """The name of a piece of unfinished work, taken apart."""
+    """The parsed name of a temporary file."""
 
     what: str
     owner: str
@@ -37,23 +36,23 @@ class Unfinished(NamedTuple):
 
     @property
     def is_mine(self) -> bool:
-        """Whether this very thread is at it."""
+        """Whether it belongs to this thread."""
         return (self.owner, self.thread) == (me(), str(threading.get_native_id()))
 
 
 def unfinished_name(what: str, suffix: str = ".tmp") -> str:
-    """A new name for work of this thread; a long `what` is cut, because file names end at 255 bytes."""
+    """A new temporary name for this thread; a long `what` is cut, because file names are limited to 255 bytes."""
     return f"{what[:40]}~{me()}~{threading.get_native_id()}-{os.urandom(4).hex()}{suffix}"
 
 
 def taken_apart(name: str) -> Unfinished | None:
-    """The parts of a name, or None when it is not the name of unfinished work."""
+    """The parts of a name, or None if it is not that of a temporary file."""
     match = _NAME.fullmatch(name)
     return Unfinished(*match.groups()) if match else None
 
 
 def unfinished_in(folder: str, what: str | None = None) -> Iterator[tuple[str, Unfinished]]:
-    """The paths of unfinished work in a folder, of one thing or of all, and whose it is."""
+    """The temporary files in a folder, of one target or all, with their parsed names."""
     with suppress(FileNotFoundError):
         for name in sorted(os.listdir(folder)):
             parts = taken_apart(name) if "~" in name else None
@@ -67,7 +66,7 @@ def me() -> str:
 
 
 def is_alive(owner: str) -> bool | None:
-    """Whether a process still runs; None when it belongs to another machine, or to no process that can be told."""
+    """Whether a process is still running; None if unknown, as for other machines."""
     machine, _, process = owner.partition("-")
     pid, _, started = process.partition("-")
     if machine != _machine() or not pid.isdecimal():
@@ -79,12 +78,12 @@ def is_alive(owner: str) -> bool | None:
     except OSError:
         pass  # the process of another user
     state, began = _state_and_start(int(pid))
-    # A killed process stays a zombie until its parent asks for it.
+    # A killed process stays a zombie until its parent reaps it.
     return state not in {"Z", "X"} and began in {started, "0"}
 
 
 def is_abandoned(owner: str, silent_for: float) -> bool:
-    """Whether nobody is at a piece of work any more, given the seconds since its last sign of life."""
+    """Whether the owner is gone, given the seconds since the file was last touched."""
     alive = is_alive(owner)
     return silent_for > SILENCE_OF_THE_DEAD if alive is None else not alive
 
@@ -105,7 +104,7 @@ def _machine() -> str:
 
 
 def _state_and_start(pid: int) -> tuple[str, str]:
-    """The state of a process and when it started, as far as the system tells."""
+    """The state and start time of a process, if the system provides them."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

@@ -1,8 +1,8 @@
-"""Builders: classes that say where a dataset's files are and how rows are made of them.
+"""Builders: base classes for users' code that downloads files and generates rows.
 
-A subclass gives `_info`, `_split_generators(dl_manager)` and either `_generate_examples`
-(pairs of a key and a row) or `_generate_tables` (pairs of a key and an Arrow table).
-`download_and_prepare` runs it once; `as_dataset` opens the result.
+Subclasses define `_info`, `_split_generators(dl_manager)` and `_generate_examples` (pairs of a key and a row) or
+`_generate_tables` (pairs of a key and an Arrow table). `download_and_prepare` runs it once; `as_dataset` opens the
+result.
 """
 
 from crucible_datasets.builder.base import DatasetBuilder

@@ -1,4 +1,4 @@
-"""What all builders share: what they are asked for, and how their result is opened."""
+"""`DatasetBuilder`: the base of all builders, and how their results are opened."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class DatasetBuilder(Prepared):
-    """What all builders share: their configuration, where results are kept, and how they are opened."""
+    """The base of all builders: configuration, preparation, and opening the result."""
 
     DEFAULT_WRITER_BATCH_SIZE: ClassVar[int | None] = None
-    SLEEP_ON_THREADS_SHUTDOWNS: ClassVar[bool] = False  # Hugging Face's; no threads are left to wait for here
+    SLEEP_ON_THREADS_SHUTDOWNS: ClassVar[bool] = False  # as in Hugging Face; nothing to wait for here
 
     def __init__(
         self,
@@ -78,10 +78,10 @@ class DatasetBuilder(Prepared):
         if folder := self._found():
             self.info = DatasetInfo.from_directory(folder)
 
-    # What a subclass gives
+    # Defined by subclasses
 
     def _info(self) -> DatasetInfo:
-        """What is known of the dataset beforehand; its features, if they are to be fixed."""
+        """The description of the dataset; its features, if they are fixed."""
         raise NotImplementedError(f"{type(self).__name__} has no _info().")
 
     @classmethod
@@ -115,7 +115,7 @@ class DatasetBuilder(Prepared):
         return Dataset._of(replace(whole, split=NamedSplit(label), info=self.info.copy()))
 
     def as_streaming_dataset(self, split: Any = None, base_path: str | None = None) -> Any:
-        """Rows as the builder makes them, nothing prepared: of a split, or of all as an `IterableDatasetDict`."""
+        """The rows as a stream, without preparation: of one split, or of all as an `IterableDatasetDict`."""
         manager = StreamingDownloadManager(self.dataset_name, base_path=base_path or self.base_path)
         made = {str(one.name): dict(one.gen_kwargs) for one in self._generators(manager)}
         if split is None:

@@ -1,4 +1,4 @@
-"""The configurations of a builder: one class for their fields, and which of them is meant."""
+"""The configurations of a builder: their fields, and which one is used."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BuilderConfig:
             raise ArgumentError("data_files", self.data_files, "a configuration takes a dict of split → paths.")
 
     def create_config_id(self, config_kwargs: Mapping[str, Any], custom_features: Features | None = None) -> str:
-        """The name, and after it what was asked for beyond it: readable where it is short, else a hash."""
+        """The name, followed by the options that differ from it: readable if short, else a hash."""
         asked = {name: value for name, value in config_kwargs.items() if name not in ("name", "version")}
         asked = {name: value for name, value in asked.items() if value is not None}
         if not asked and custom_features is None:
@@ -63,7 +63,7 @@ class _ByName:
 
 
 class Configured:
-    """A builder as far as its configuration goes."""
+    """The part of a builder that handles its configuration."""
 
     VERSION: ClassVar[Any] = None
     BUILDER_CONFIG_CLASS: ClassVar[type[BuilderConfig]] = BuilderConfig

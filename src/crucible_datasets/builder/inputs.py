@@ -1,4 +1,4 @@
-"""The files that a builder is given, and whether they are still what they were."""
+"""The input files of a builder, and whether they have changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def files_of(data_files: Any, base: str | None) -> dict[str, list[str]]:
 
 
 def state_of(path: str) -> list[int]:
-    """The facts of a file that change when somebody writes to it; empty when there is no file."""
+    """The identity of a file, which changes when it is modified; empty if there is none."""
     try:
         facts = os.stat(path)
         return [facts.st_size, facts.st_mtime_ns]
@@ -29,5 +29,5 @@ def state_of(path: str) -> list[int]:
 
 
 def unchanged(inputs: Mapping[str, list[int]]) -> bool:
-    """Whether all files are as they were."""
+    """Whether no file has changed."""
     return all(state_of(path) == state for path, state in inputs.items())

@@ -1,4 +1,4 @@
-"""A builder is run once: into the cache, into a folder, or into memory. What it gives appears whole or not at all."""
+"""Running a builder once: into the cache, a folder, or memory. The result appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from crucible_datasets.reading.verify import require_checksums, require_describe
 from crucible_datasets.splits import SplitDict
 from crucible_datasets.tables.view import View
 
-# Part of every key: raised when the same builder would leave other files than before.
+# Part of every key: incremented when the files of the same builder change.
 _PREPARATION = 1
 
 Make = Callable[[str], dict[str, Any]]
 
 
 class Prepared(Configured):
-    """A builder as far as its result goes: where it is kept, and how it is made."""
+    """The part of a builder that handles its result: where it is stored, and how it is made."""
 
     _ON_MIXED_TYPES: ClassVar[str | None] = None
 
@@ -52,9 +52,9 @@ class Prepared(Configured):
     _features: Features | None
     _described: SplitDict | None
     _tables: dict[str, View] | None
-    _keys: dict[str, str]  # kept, because a run may change a global variable that the code of the class names
+    _keys: dict[str, str]  # computed once, because a run may change globals that the class's code refers to
 
-    # What a subclass gives
+    # Defined by subclasses
 
     def _split_generators(self, dl_manager: Any) -> list[Any]:
         """One `SplitGenerator` for each split, with the arguments for the method that makes its rows."""
@@ -67,7 +67,7 @@ class Prepared(Configured):
 
     @property
     def cache_dir(self) -> str:
-        """The folder that `download_and_prepare` fills when it is given none."""
+        """The default folder of `download_and_prepare`."""
         return os.path.join(self._cache.root, self._key())
 
     @property
@@ -75,7 +75,7 @@ class Prepared(Configured):
         return default_cache(self._cache_dir_root)
 
     def _key(self, file_format: str = "arrow") -> str:
-        """What the result depends on: the code of the class, its configuration, and the files that it is given."""
+        """The cache key: a hash of the class's code, its configuration and its input files."""
         if file_format in self._keys:
             return self._keys[file_format]
         files = [one.identity for several in (self.config.data_files or {}).values() for one in identified(several)]
@@ -93,7 +93,7 @@ class Prepared(Configured):
         return self._keys[file_format]
 
     def _found(self) -> str | None:
-        """The folder with the result, if it is there and the files that it was made of have not changed."""
+        """The folder with the result, if it exists and its input files have not changed."""
         if self._output_dir is not None:
             return self._output_dir
         if not is_caching_enabled() or not os.path.isdir(self._cache.root):
@@ -118,10 +118,10 @@ class Prepared(Configured):
         storage_options: dict[str, Any] | None = None,
         **download_and_prepare_kwargs: Any,
     ) -> None:
-        """Make the dataset, unless an earlier run left it: in the cache, or in `output_dir`.
+        """Make the dataset, unless an earlier run has: in the cache, or in `output_dir`.
 
-        The result appears when it is whole. It is made again when the class, its configuration or a
-        file that it asked for has changed.
+        The result appears when it is complete. It is made again if the class, its configuration or an input file has
+        changed.
         """
         mode = DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS)
         checks = VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS)
@@ -179,7 +179,7 @@ class Prepared(Configured):
             }
 
     def _write(self, folder: str, manager: DownloadManager, layout: Layout, checks: VerificationMode) -> dict[str, Any]:
-        """Run the builder and write what it gives into a folder."""
+        """Run the builder and write its rows to a folder."""
         generators = {str(one.name): one for one in self._generators(manager)}
         if checks is not VerificationMode.NO_CHECKS:
             require_described(self._described, generators)
@@ -222,7 +222,7 @@ class Prepared(Configured):
 
 @dataclass(frozen=True)
 class _Named:
-    """The batches of a builder for one split, whose errors say which split and which row it was."""
+    """The batches of a builder for one split; errors name the split and the row."""
 
     builder: Prepared
     split: str

@@ -20,7 +20,7 @@ _ROWS_PER_BATCH = 2000
 
 
 class _Progress:
-    """How far a builder has come with a split, for the bar and for errors."""
+    """The progress of a builder in a split, for the progress bar and errors."""
 
     def __init__(self, builder: DatasetBuilder, split: str) -> None:
         self.source = f"{type(builder).__name__}, split {split!r},"
@@ -39,12 +39,12 @@ class _Progress:
 
 
 class GeneratorBasedBuilder(DatasetBuilder):
-    """A builder that yields rows: subclasses give `_generate_examples`."""
+    """A builder that yields rows: subclasses define `_generate_examples`."""
 
     _ON_MIXED_TYPES = "use_json"
 
     def _generate_shards(self, **kwargs: Any) -> Iterator[str | dict[str, Any]]:
-        """Yield what each piece of a split is made of; nothing here asks for it."""
+        """Yield the inputs of each part of a split; not called here."""
         raise NotImplementedError(f"{type(self).__name__} has no _generate_shards.")
 
     def _generate_examples(self, **kwargs: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -74,14 +74,14 @@ class GeneratorBasedBuilder(DatasetBuilder):
 
 
 class ArrowBasedBuilder(DatasetBuilder):
-    """A builder that yields Arrow tables: subclasses give `_generate_tables`."""
+    """A builder that yields Arrow tables: subclasses define `_generate_tables`."""
 
     def _generate_shards(self, **kwargs: Any) -> Iterator[str | dict[str, Any]]:
-        """Yield what each piece of a split is made of; nothing here asks for it."""
+        """Yield the inputs of each part of a split; not called here."""
         raise NotImplementedError(f"{type(self).__name__} has no _generate_shards.")
 
     def _generate_tables(self, **kwargs: Any) -> Iterator[tuple[Any, pa.Table]]:
-        """Yield a key and a table for each piece of a split."""
+        """Yield a key and a table for each part of a split."""
         raise NotImplementedError(f"{type(self).__name__} has no _generate_tables.")
 
     def _batches(self, split: str, **gen_kwargs: Any) -> Iterator[tuple[pa.Table, Features]]:

@@ -1,4 +1,4 @@
-"""Where builders get their files from: local paths now, other sources later."""
+"""Download managers, through which builders get their files."""
 
 from crucible_datasets.download.download_config import DownloadConfig
 from crucible_datasets.download.download_manager import DownloadManager

@@ -1,4 +1,4 @@
-"""`DownloadManager`: what a builder asks for its files."""
+"""`DownloadManager`: downloads and unpacks the files of a builder."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from crucible_datasets.reading.unpack import is_packed, unpack
 from crucible_datasets.sources import listings
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|[^/]*::")
-# Part of every key: raised when the same file would be unpacked to something else than before.
+# Part of every key: incremented when the result of unpacking the same file changes.
 _UNPACKING = 1
 
 Nested = Any  # a path, or lists, tuples and dicts of them
 
 
 class DownloadManager:
-    """Finds and unpacks the files of a builder. What goes in as a path, a list or a dict comes out in the same shape.
+    """Downloads and unpacks the files of a builder. Results have the structure of the argument: path, list or dict.
 
     >>> DownloadManager(data_dir="/data").manual_dir
     '/data'
@@ -53,22 +53,22 @@ class DownloadManager:
 
     @property
     def manual_dir(self) -> str | None:
-        """The folder that the user put files into."""
+        """The folder with files that the user has downloaded manually."""
         return self._data_dir
 
     @property
     def downloaded_size(self) -> int:
-        """The bytes of all files that were asked for."""
+        """The size in bytes of all requested files."""
         return sum(facts["num_bytes"] for facts in self._recorded.values())
 
     def download(self, url_or_urls: Nested) -> Nested:
-        """The local paths of files, fetched where an address is given; relative paths start at the builder's folder."""
+        """The local paths of files, downloaded if given by URL; relative paths start at the builder's folder."""
         return _mapped(self._located, url_or_urls)
 
     def extract(self, path_or_paths: Nested) -> Nested:
         """A folder for each archive, a file for each compressed file, and the path itself for all others.
 
-        Each is unpacked once, into the cache. Members whose names lead out of the folder are left out.
+        Each is unpacked once, into the cache. Members whose names point outside the folder are skipped.
         """
         return _mapped(self._extracted, path_or_paths)
 
@@ -85,7 +85,7 @@ class DownloadManager:
         return FilesUnder([paths] if isinstance(paths, (str, os.PathLike)) else list(paths))
 
     def get_recorded_sizes_checksums(self) -> dict[str, dict[str, Any]]:
-        """The size of every file that was asked for, and its sha256 where that was wanted."""
+        """The size of every requested file, and its sha256 if recorded."""
         return dict(self._recorded)
 
     def delete_extracted_files(self) -> None:
@@ -163,7 +163,7 @@ _temporary: list[tuple[int, tempfile.TemporaryDirectory[str]]] = []
 
 
 def _until_exit() -> Cache:
-    """A cache that goes with the process, for when caching is disabled."""
+    """A temporary cache for this process, if caching is disabled."""
     if not _temporary or _temporary[0][0] != os.getpid():
         folder = tempfile.TemporaryDirectory(prefix="crucible-unpacked-")
         atexit.register(folder.cleanup)

@@ -1,4 +1,4 @@
-"""Files in archives and folders, as iterables that can be gone through again and sent to another process."""
+"""Files in archives and folders, as iterables that can be iterated again and pickled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HIDDEN = (".", "__")
 
 
 class ArchiveMembers:
-    """The files of an archive: their names in it, and their bytes until the next one is asked for."""
+    """The files of an archive: their names, and open files that are valid until the next one."""
 
     def __init__(self, archive: str | BinaryIO) -> None:
         self._archive = archive

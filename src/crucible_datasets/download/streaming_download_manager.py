@@ -1,4 +1,4 @@
-"""`StreamingDownloadManager`: the same questions, answered without unpacking anything."""
+"""`StreamingDownloadManager`: like `DownloadManager`, but nothing is unpacked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crucible_datasets.reading.unpack import is_packed
 
 
 class StreamingDownloadManager(DownloadManager):
-    """Finds the files of a builder whose rows are read as they arrive."""
+    """Finds the files of a builder whose rows are streamed."""
 
     is_streaming = True
 
@@ -26,7 +26,7 @@ class StreamingDownloadManager(DownloadManager):
         super().__init__(dataset_name, data_dir, download_config, base_path)
 
     def extract(self, url_or_urls: Nested) -> Nested:
-        """The paths themselves; a packed file cannot be unpacked as it arrives."""
+        """The paths themselves; raises for files that would have to be unpacked."""
         return super().extract(url_or_urls)
 
     def iter_archive(self, urlpath_or_buf: str | BinaryIO) -> Any:

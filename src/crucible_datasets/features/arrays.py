@@ -14,7 +14,7 @@ from crucible_datasets.records import dataclass
 
 @dataclass
 class ArrayXD:
-    """What arrays of any number of dimensions share."""
+    """The base of array features of any number of dimensions."""
 
     shape: tuple[int | None, ...]
     dtype: str
@@ -28,7 +28,7 @@ class ArrayXD:
         return array_extension_type(self.shape, self.dtype, self._ndims)
 
     def encode_example(self, value: Any) -> Any:
-        """Nested lists stay, tensors become numpy arrays; storing them checks the shape."""
+        """Nested lists stay, tensors become numpy arrays; the shape is checked when they are stored."""
         return value if isinstance(value, (list, tuple)) else np.asarray(value)
 
 
@@ -68,5 +68,5 @@ _BY_DIMENSIONS = {kind._ndims: kind for kind in (Array2D, Array3D, Array4D, Arra
 
 
 def array_of(shape: tuple[int | None, ...], dtype: str) -> ArrayXD:
-    """The feature of arrays of a shape."""
+    """The feature for arrays of this shape."""
     return _BY_DIMENSIONS[len(shape)](shape, dtype)

@@ -18,7 +18,7 @@ from crucible_datasets.registry import need
 
 @dataclass
 class Audio(Media):
-    """Sound: path, bytes or `{"array", "sampling_rate"}` in; a recording with these keys out, in the rate asked for."""
+    """Audio: path, bytes or `{"array", "sampling_rate"}` in; a recording with these keys out, at the requested rate."""
 
     sampling_rate: int | None = None
     decode: bool = True

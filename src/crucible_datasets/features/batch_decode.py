@@ -1,7 +1,7 @@
-"""Values of a column decoded together: media by several threads, in order, and with errors that tell column and row.
+"""Decoding many values of a column: media by several threads, in order, with errors that name column and row.
 
-Libraries that decode media let go of the interpreter while they do, so threads help. Few values are decoded ahead of
-the one that is asked for: a picture takes many times the memory of its file.
+Libraries that decode media release the GIL, so threads help. Only a few values are decoded in advance, since an image
+takes many times the memory of its file.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from crucible_datasets.lazy_imports import LazyModule
 if TYPE_CHECKING:
     from concurrent import futures
 else:
-    futures = LazyModule("concurrent.futures")  # few programs decode media
+    futures = LazyModule("concurrent.futures")  # rarely needed
 
 _MOST_THREADS = 8
-_VALUES_AT_ONCE = 8  # to hand over one at a time takes a tenth of the time of a small picture
+_VALUES_AT_ONCE = 8  # submitting values one by one takes a tenth of the time of a small image
 _AHEAD_PER_THREAD = 2
 
 
@@ -65,7 +65,7 @@ def is_media(feature: Any) -> bool:
 
 
 def outcomes(values: Sequence[Any], feature: Any, show: Callable[[Any], Any] | None = None) -> list[Any]:
-    """The values as the user sees them, made by `show` if given, and an error in the place of each that has none."""
+    """The decoded values, formatted by `show` if given, with an error in place of each that cannot be decoded."""
     decode = decoder(feature) or (lambda value: value)
 
     def outcome(value: Any) -> Any:
@@ -87,12 +87,12 @@ def threads_for(feature: Any) -> int:
         return 1
     if config.CRUCIBLE_DECODE_THREADS:
         return config.CRUCIBLE_DECODE_THREADS
-    # Where there are several processes already, threads of each would only get into each other's way.
+    # With several processes, threads of each would only compete.
     return 1 if _is_child() else min(_processors(), _MOST_THREADS)
 
 
 def _is_child() -> bool:
-    """Whether this process was started by the `multiprocessing` of another, as those of data loaders are."""
+    """Whether this process was started by `multiprocessing`, like the workers of data loaders."""
     processes = sys.modules.get("multiprocessing.process")
     return processes is not None and processes.parent_process() is not None
 
@@ -105,7 +105,7 @@ Part = tuple[list[Any], Exception | None]
 
 
 def _part(decode: Decoder, values: Sequence[Any]) -> Part:
-    """The values up to the first that cannot be decoded, and why it cannot."""
+    """The values up to the first that cannot be decoded, and its error."""
     made: list[Any] = []
     try:
         made.extend(map(decode, values))
@@ -115,7 +115,7 @@ def _part(decode: Decoder, values: Sequence[Any]) -> Part:
 
 
 def _then(step: Callable[[Any], Any], part: Part) -> Part:
-    """A part after one more step; an error of this step comes before an earlier step's error in a later value."""
+    """A part after one more step; an error of this step precedes an earlier step's error in a later value."""
     values, earlier = part
     made, error = _part(step, values)
     return made, error or earlier
@@ -147,9 +147,9 @@ def _located(parts: Iterator[Part], column: str | None) -> Iterator[Any]:
 
 
 class Located:
-    """A context in which errors of media name the column, and the row of the dataset instead of its place in `rows`.
+    """A context in which media errors name the column, and the row of the dataset instead of the index in `rows`.
 
-    Where `rows` is None, they name no row.
+    If `rows` is None, they name no row.
     """
 
     __slots__ = ("column", "rows")

@@ -1,7 +1,7 @@
-"""What media in the data of others may open: files below the folders of that data, and nothing else.
+"""Which files media in a dataset may open: only files inside the folders of that dataset.
 
-A path or an address in a column is data. Whoever wrote a file could name any file of the machine that reads it, or
-any server. What callers put into a dataset themselves has no bounds.
+Paths and URLs in a column are untrusted data: whoever wrote them could name any file of the machine that reads them, or
+any server. Values that callers put into a dataset themselves are not restricted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Roots = tuple[str, ...]
 
 
 def within(features: Features, roots: Roots | None) -> Features:
-    """The same features, whose media open nothing outside of these folders; None sets no bounds."""
+    """The same features, whose media open nothing outside these folders; None means unrestricted."""
     if roots is None or not any_leaf(dict(features), (Media,)):
         return features
     locate = Bounds(roots).locate
@@ -39,19 +39,19 @@ def within(features: Features, roots: Roots | None) -> Features:
 
 
 def together(bounds: list[Roots | None]) -> Roots | None:
-    """The bounds of data that was put together: all folders of those that have bounds."""
+    """The roots of combined data: all folders of the restricted ones."""
     stated = [roots for roots in bounds if roots is not None]
     return tuple(dict.fromkeys(root for roots in stated for root in roots)) if stated else None
 
 
 class Bounds:
-    """The folders that paths may lead into."""
+    """The folders that paths may point into."""
 
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
 
     def locate(self, path: str) -> str:
-        """Where a file is that data names; an error when that is outside of the folders."""
+        """The real path of a file that data names; raises if it is outside the folders."""
         allowed = [*self.roots, *config.CRUCIBLE_MEDIA_ROOTS.split(os.pathsep)]
         if "*" in allowed:
             return path
@@ -66,9 +66,9 @@ class Bounds:
 
 
 def _below(root: str, path: str) -> str | None:
-    """Where a file really is, if it is there and below a folder.
+    """The real path of a file, if it exists inside a folder.
 
-    The system is asked about as little as possible: a question takes a hundredth of the time of a small picture.
+    With few system calls: each takes a hundredth of the time of a small image.
     """
     folder, name = os.path.split(path)
     try:
@@ -83,7 +83,7 @@ def _below(root: str, path: str) -> str | None:
 
 
 def _real_folder(path: str) -> str:
-    """As `os.path.realpath`, which asks about every folder above."""
+    """Like `os.path.realpath`, cached for folders."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -93,5 +93,5 @@ def _real_folder(path: str) -> str:
 
 @lru_cache(4096)
 def _known_folder(path: str, device: int, number: int) -> str:
-    """A folder that is another one now, by a link that was changed, has another number."""
+    """The real path of a folder. The inode is part of the cache key, since a link may be changed."""
     return os.path.realpath(path)

@@ -1,9 +1,7 @@
 """Columns of one feature → columns of another.
 
-`cast_column` follows what users expect of a cast: null becomes anything, numbers and
-times convert as Arrow converts them, anything primitive becomes text, structs match
-by field name, lists change kind. `features.unite` is the other direction: the smallest
-feature that holds the values of two.
+Null casts to anything, numbers and times convert as in Arrow, any primitive casts to text, structs are matched by field
+name, and kinds of lists convert into each other. `features.unite` finds the common feature of two.
 """
 
 from __future__ import annotations
@@ -35,13 +33,13 @@ def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) 
     except CastError as error:
         raise CastError(name, str(column.type), str(feature), str(error)) from error
     except DatasetsError:
-        raise  # some of them are errors of Arrow too
+        raise  # some are Arrow errors too
     except pa.ArrowException as error:
         raise CastError(name, str(column.type), str(feature), str(error)) from error
 
 
 def _one_chunk(column: pa.ChunkedArray) -> list[pa.Array]:
-    """All rows together, so that whether text is JSON is decided for the column; beyond 2 GiB chunk by chunk."""
+    """All rows at once, so that whether text is JSON is decided for the column; beyond 2 GiB chunk by chunk."""
     try:
         joined = column.combine_chunks()
     except pa.ArrowInvalid:
@@ -90,7 +88,7 @@ def _cast_struct(array: pa.Array, feature: dict[str, Any], target: pa.DataType) 
         raise CastError(None, str(array.type), str(feature), f"fields {sorted(present - set(feature))} would be lost")
     if not feature:
         return array
-    # `struct_field` hides what lies under null structs, which need not be castable.
+    # `struct_field` masks values under null structs, which need not be castable.
     kids = [
         _cast(pc.struct_field(array, name), kind) if name in present else pa.nulls(len(array), storage_type(kind))
         for name, kind in feature.items()
@@ -101,7 +99,7 @@ def _cast_struct(array: pa.Array, feature: dict[str, Any], target: pa.DataType) 
 def _cast_list(array: pa.Array, feature: List | LargeList, target: pa.DataType) -> pa.Array:
     if not is_list(array.type):
         raise CastError(None, str(array.type), str(feature))
-    # `flatten` leaves out what lies outside the slice and under null lists, so lengths are counted anew.
+    # `flatten` drops values outside the slice and under null lists, so lengths are computed again.
     values = _cast(array.flatten(), feature.feature)
     lengths = pc.list_value_length(array)
     missing = array.is_null() if array.null_count else None
@@ -120,7 +118,7 @@ def _fixed_lists(values: pa.Array, lengths: pa.Array, missing: pa.Array | None, 
         raise CastError(None, "lists of other lengths", str(target), f"not every list has {size} items")
     if missing is None:
         return pa.FixedSizeListArray.from_arrays(values, type=target)
-    # A null list of fixed length still takes room for its items.
+    # A null list of fixed length still has slots for its items.
     valid = lengths.is_valid().to_numpy(zero_copy_only=False)
     places = np.zeros((len(lengths), size), dtype=np.int64)
     places[valid] = np.arange(len(values)).reshape(-1, size)

@@ -31,7 +31,7 @@ class ClassLabel:
 
     def __post_init__(self, num_classes: int | None, names_file: str | None) -> None:
         self.names = _label_names(self.names, num_classes, names_file)
-        # Once made, a label shows how many classes it has, however it was made.
+        # The repr shows the number of classes, however the label was created.
         vars(self).update(num_classes=len(self.names), names_file=names_file)
 
     def __call__(self) -> pa.DataType:
@@ -42,7 +42,7 @@ class ClassLabel:
         return {name: index for index, name in enumerate(self.names)}
 
     @property
-    def _int2str(self) -> list[str]:  # what scripts read, though Hugging Face keeps it to itself
+    def _int2str(self) -> list[str]:  # private in Hugging Face, but used by scripts
         return self.names
 
     def str2int(self, values: str | Iterable[str]) -> int | list[int]:
@@ -57,7 +57,7 @@ class ClassLabel:
             return self._str2int[name]
         if name.strip() in self._str2int:
             return self._str2int[name.strip()]
-        # Names that are not known may still be the digits of a label.
+        # An unknown name may be a number written as text.
         digits = name.strip().removeprefix("-")
         if digits.isdigit() and -1 <= int(name) < len(self.names):
             return int(name)

@@ -1,7 +1,6 @@
 """Stored values → what the user sees, for the features where the two differ.
 
-`decoder(feature)` is None for most columns: what Arrow gives is what is wanted, and
-nothing is done per value.
+`decoder(feature)` is None for most columns: Arrow's values are used directly, without work per value.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Media decoded in three steps, the first and the last by threads.
 
-    read      the bytes of a file, wherever it is: threads wait for several at a time
-    begin     what threads would get into each other's way with: Python code, and memory for what is decoded
-    finish    the decoder's own work, which lets go of the interpreter
+    read      the bytes of a file, local or remote: threads wait for several at a time
+    begin     what threads would compete for: Python code, and memory for the decoded value
+    finish    the decoder's own work, which releases the GIL
 
-The C library gives each thread memory of its own, and the memory of a thread that holds pictures only goes back to the
-system with every picture: clearing it anew made two threads take a third more of the processor than one.
+The C library has a memory arena per thread, and the arena of a thread that holds only images is returned to the system
+with every image: clearing it again made two threads take a third more CPU time than one.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Read = tuple[Reference, Content] | None
 
 
 class Stages:
-    """The steps for values of one feature, whose decoder knows how to begin."""
+    """The steps for values of one feature, whose decoder supports them."""
 
     def __init__(self, feature: Media, decoder: str, begin: Callable[[Content, Any], Callable[[], Any]]) -> None:
         self._feature, self._decoder, self._begin = feature, decoder, begin
 
     @classmethod
     def of(cls, feature: Any) -> Stages | None:
-        """The steps; None for what is decoded in one, such as media in lists."""
+        """The steps; None for values decoded in one step, such as media in lists."""
         if not isinstance(feature, Media) or type(feature).decode_example is not Media.decode_example:
             return None
         decoder = decoder_of(feature._type)

@@ -1,4 +1,4 @@
-"""Media that only name their files become media that hold them."""
+"""Embedding: media values that refer to files get the files' content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible_datasets.features.types import any_leaf
 
 
 def embedded(table: pa.Table, features: Features) -> pa.Table:
-    """The table with the files of this machine that its media name read into it."""
+    """The table with local media files embedded."""
     for place, (name, feature) in enumerate(features.items()):
         if any_leaf(feature, (Media,)):
             with Located(name, None):
@@ -25,7 +25,7 @@ def embedded(table: pa.Table, features: Features) -> pa.Table:
 
 
 def names_files(table: pa.Table, features: Features) -> bool:
-    """Whether any media of the table are files that it only names."""
+    """Whether any media values of the table refer to files."""
     return any(
         _names_files(chunk, feature)
         for name, feature in features.items()

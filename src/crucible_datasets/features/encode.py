@@ -1,8 +1,7 @@
 """Python values → Arrow columns of a known feature.
 
-Arrow converts plain values by itself, so that is tried first for the whole column.
-Only a feature with a form of its own (a label's name, a picture, JSON), or values
-that Arrow refuses, are encoded one by one.
+Arrow converts plain values by itself, so that is tried first for the whole column. Only features with an encoding of
+their own (labels, images, JSON), and values that Arrow refuses, are encoded one by one.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from crucible_datasets.features.translation import Translation
 from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
-# Arrow cuts finer times down to these units without a word; a cast says so.
+# Arrow silently truncates finer times to these units; a cast raises.
 _COARSE = re.compile(r"(timestamp|duration|time32)\[m?s\b.*")
 
 
@@ -39,7 +38,7 @@ def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedA
         try:
             return chunked(array_of(values, storage_type(feature)))
         except _REFUSALS:
-            pass  # Values such as "3" for int64 still have an encoding of their own.
+            pass  # Values such as "3" for int64 can still be encoded one by one.
     elif isinstance(_innermost(feature), ClassLabel):
         try:
             return cast_column(chunked(pa.array(values)), feature, name)  # labels are looked up once per name
@@ -52,7 +51,7 @@ def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedA
 
 
 def recast(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
-    """A stored column of one feature as another; values of Json become lists and structs, which no text is cast to."""
+    """A stored column of one feature as another; Json values become lists and structs, which text cannot be cast to."""
     if isinstance(before, Json) and pa.types.is_nested(storage_type(feature)):
         read = Json()
         return column_of([read.decode_example(text) for text in column.to_pylist()], feature, name)
@@ -64,7 +63,7 @@ def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
     if is_pandas(values):
-        return None  # its missing values need a look
+        return None  # its missing values need handling
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return pa.chunked_array(values)
     return None
@@ -83,7 +82,7 @@ def _encoded(values: list[Any], feature: Any) -> pa.ChunkedArray:
         try:
             column = chunked(pa.array(values, type=target))
         except _REFUSALS:
-            pass  # Arrow converts less when it makes an array than when it casts one: "2020-01-01" to a date.
+            pass  # Arrow's casts convert more than its array constructor: "2020-01-01" to a date.
         else:
             return cast_column(column, feature) if any_leaf(feature, (ArrayXD,)) else column  # which checks shapes
     return cast_column(chunked(pa.array(values)), feature)
@@ -120,7 +119,7 @@ def is_plain(feature: Any) -> bool:
 
 
 def is_exact(feature: Any) -> bool:
-    """Whether Arrow makes arrays of this feature from Python values without cutting them down."""
+    """Whether Arrow creates arrays of this feature from Python values without truncation."""
     if isinstance(feature, dict):
         return all(is_exact(value) for value in feature.values())
     if isinstance(feature, (List, LargeList)):

@@ -1,9 +1,8 @@
 """The Arrow extension types of `Array2D` … `Array5D`.
 
-Tables hold plain storage (nested lists); these types stand only in schemas and in
-what leaves the library. They carry the names that Hugging Face `datasets` writes,
-and are never registered with Arrow: a file that names one is read as its storage,
-and the metadata of its schema says what it means.
+Tables hold plain storage (nested lists); these types are used only in schemas and in data that leaves the library. They
+have the names that Hugging Face `datasets` writes, and are never registered with Arrow: a file with such a type is read
+as its storage, and the schema's metadata has the feature.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ def parameters_of(serialized: bytes) -> tuple[Shape, str]:
 
 
 def check_shape(storage: pa.Array, shape: Shape) -> None:
-    """Every list of nested lists is as long as `shape` says, None meaning any length."""
+    """Raise unless nested lists have this shape, None meaning any length."""
     for level, size in enumerate(shape):
         lengths = pc.list_value_length(storage)
         if size is not None and pc.any(pc.not_equal(lengths, size)).as_py():
@@ -126,7 +125,7 @@ def stacked(storage: pa.Array, shape: Shape) -> Any:
 
 
 def innermost(array: pa.Array) -> pa.Array:
-    """The values inside nested lists, without what lies under null lists."""
+    """The values inside nested lists, without those under null lists."""
     while dtypes.is_list(array.type):
         array = array.flatten()
     return array

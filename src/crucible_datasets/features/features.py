@@ -68,7 +68,7 @@ class Features(dict[str, Any]):
 
     @classmethod
     def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
-        """The features of a schema: its metadata where the types agree with it, otherwise the types."""
+        """The features of a schema: from its metadata where they match the types, else from the types."""
         metadata = pa_schema.metadata or {}
         with nonsense_told(UnknownTypeError, "what the schema says of features"):
             stated = cls._stated(metadata)
@@ -135,7 +135,7 @@ class Features(dict[str, Any]):
         return Features(_reordered(dict(self), dict(other), ""))
 
     def flatten(self, max_depth: int = 16) -> Features:
-        """Struct fields as columns of their own, named `struct.field`."""
+        """Struct fields as separate columns named `struct.field`."""
         flat = dict(self)
         for _ in range(1, max_depth):
             flat = {key: part for name, feature in flat.items() for key, part in _parts(name, feature).items()}
@@ -143,7 +143,7 @@ class Features(dict[str, Any]):
 
 
 def normal(feature: Any) -> Any:
-    """A feature with the shorthands written out: `[x]` is `List(x)`. Descriptions, as `asdict` makes them, stay."""
+    """A feature with shorthands expanded: `[x]` is `List(x)`. Descriptions in the form of `asdict` stay."""
     if isinstance(feature, dict):
         stays = type(feature) is Features or isinstance(feature.get("_type"), str)
         return feature if stays else {name: normal(value) for name, value in feature.items()}
@@ -182,6 +182,6 @@ def _reordered(mine: Any, other: Any, place: str) -> Any:
 
 
 def _parts(name: str, feature: Any) -> dict[str, Any]:
-    """The columns that a feature falls apart into: those of a struct, or itself."""
+    """The columns that a feature is flattened into: those of a struct, or itself."""
     parts = feature.flatten() if hasattr(feature, "flatten") else feature
     return {f"{name}.{key}": part for key, part in parts.items()} if isinstance(parts, dict) else {name: feature}

@@ -1,4 +1,4 @@
-"""The `Image` feature: pictures in, pictures out, encoded bytes or a path in between."""
+"""The `Image` feature: images in and out, stored as encoded bytes or a path."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DRAWABLE = ("b1", "u1", "u2", "i2", "u4", "i4", "f4")
 
 @dataclass
 class Image(Media):
-    """A picture: path, bytes, Pillow image or numpy array in, Pillow image out."""
+    """An image: path, bytes, Pillow image or numpy array in, Pillow image out."""
 
     mode: str | None = None
     decode: bool = True
@@ -32,7 +32,7 @@ class Image(Media):
     _type: str = field(init=False, repr=False, default="Image")
 
     def encode_example(self, value: Any) -> Reference:
-        """A picture as a reference: the file it was opened from, or its own bytes."""
+        """An image as a reference: the file it was opened from, or its encoded bytes."""
         if isinstance(value, list):
             value = np.array(value)
         if isinstance(value, np.ndarray):
@@ -43,7 +43,7 @@ class Image(Media):
         return super().encode_example(value)
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
-        """As for all media; nested lists of numbers are drawn."""
+        """As for all media; nested lists of numbers become images."""
         if dtypes.is_list(storage.type):
             rows = [None if row is None else self.encode_example(np.array(row)) for row in storage.to_pylist()]
             return pa.array(rows, self.pa_type)
@@ -57,7 +57,7 @@ def is_picture(value: Any) -> bool:
 
 
 def encoded(picture: Any) -> bytes:
-    """The bytes of a picture in its own format, else as PNG, or TIFF where PNG would lose something."""
+    """The bytes of an image in its own format, else as PNG, or TIFF where PNG would be lossy."""
     fallback = "PNG" if picture.mode in _PNG_MODES else "TIFF"
     known = picture.format if picture.format in need("PIL.Image", extra="image").SAVE else None
     buffer = io.BytesIO()

@@ -1,9 +1,8 @@
-"""Python values → an Arrow column and the feature it turned out to be.
+"""Python values → an Arrow column with an inferred feature.
 
-Arrow infers the type over all values at once: nulls adopt the type of the others,
-integers widen to floats, structs unite their fields. What Arrow does not know
-(tensors, matrices, pictures) is translated and tried again. Values that share no
-type are an error that names the row, or become `Json` when asked.
+Arrow infers the type from all values at once: nulls adopt the type of the others, integers widen to floats, structs
+merge their fields. Values that Arrow does not know (tensors, matrices, images) are converted first. Values without a
+common type are an error that names the row, or become `Json` on request.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def _at_once(values: Any) -> pa.Array | pa.ChunkedArray | None:
 
 
 def _from_pandas(values: Any) -> pa.Array | pa.ChunkedArray:
-    # Among floats NaN is a number; elsewhere it marks what is missing.
+    # Among floats NaN is a number; elsewhere it means missing.
     array = pa.array(values.copy(), from_pandas=getattr(values.dtype, "kind", "") != "f")
     narrow = plain(array.type) == pa.large_string() and array.nbytes < 2**31
     return array.cast(pa.string()) if narrow else array
@@ -92,7 +91,7 @@ def _with_leaf(arrow: pa.DataType, leaf: pa.DataType) -> pa.DataType:
 
 
 def _translated(values: list[Any], name: str | None, on_mixed_types: str | None) -> tuple[pa.ChunkedArray, Any]:
-    """Values that Arrow does not take as they are."""
+    """Values that Arrow does not accept directly."""
     column = column_of_tensors(values)
     if column is not None:
         column = chunked(_compact(column, name))
@@ -112,7 +111,7 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
 
 
 def translate(value: Any) -> Any:
-    """A value in the terms of plain Python and one-dimensional numpy arrays, which Arrow reads."""
+    """A value as plain Python objects and one-dimensional numpy arrays, which Arrow accepts."""
     if value is None or isinstance(value, (str, bytes, int, float)):
         return value
     if is_missing(value):
@@ -136,7 +135,7 @@ def translate(value: Any) -> Any:
 
 
 def _told(value: Any) -> Any:
-    """A value as JSON tells it: keys are text, NaN is null, and what Arrow does not know is its public attributes."""
+    """A value as JSON: keys are text, NaN is null, and unknown objects are their public attributes."""
     if value is None or isinstance(value, (str, bytes, int)):
         return value
     if isinstance(value, float):
@@ -158,7 +157,7 @@ def _key(key: Any) -> str:
 
 
 def _with_media(feature: Any, values: Iterable[Any]) -> Any:
-    """The feature with a type of media wherever the values hold decoded ones."""
+    """The feature with a media type wherever values are decoded media."""
     present = [value for value in values if value is not None]
     if isinstance(feature, dict):
         media = next(filter(None, map(media_of, present)), None)
@@ -206,12 +205,12 @@ def _mixed(values: list[Any], name: str | None) -> tuple[pa.ChunkedArray, Any]:
 
 
 def encoded_exactly(values: list[Any], feature: Any, name: str | None) -> pa.ChunkedArray:
-    """Values as a column of a feature in which text that becomes `Json` stays text, whatever it says."""
+    """Values as a column of a feature with `Json`, in which strings stay strings even if they look like JSON."""
     return column_of([_quoted(feature, value) for value in values], feature, name)
 
 
 def mixed_feature(values: Iterable[Any]) -> Any:
-    """The feature of values of different kinds: `Json` exactly where kinds, or the keys of dicts, differ."""
+    """The feature of values of different types: `Json` exactly where types, or the keys of dicts, differ."""
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, dict) for value in present):
         names = present[0].keys()

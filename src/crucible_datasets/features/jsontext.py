@@ -16,7 +16,7 @@ _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def dumps(value: Any) -> str:
-    """The value as JSON text: NaN, infinities and what is missing become null, times milliseconds since 1970."""
+    """The value as JSON text: NaN, infinities and missing values become null, times milliseconds since 1970."""
     try:
         return _encode(value)
     except ValueError:
@@ -30,7 +30,7 @@ _decode = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__).decode
 
 
 def loads(text: str) -> Any:
-    """The value of a JSON text, the words NaN and Infinity included."""
+    """The value of a JSON text, which may include NaN and Infinity."""
     return _decode(text)
 
 
@@ -48,7 +48,7 @@ def is_json(text: str) -> bool:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """What an object holds: the fields of a pydantic model, else the public attributes; classes have none.
+    """The content of an object: the fields of a pydantic model, else its public attributes; classes have none.
 
     >>> import enum
     >>> attributes(enum.Enum("Colour", "RED").RED)

@@ -1,8 +1,8 @@
 """Plain Python values → Arrow arrays, built from their buffers.
 
-`pa.array` of a list imports pandas first, wherever it is installed: a third of a second and 40 MB for programs that
-never use it. Numbers and texts of one kind, with or without None, do not need it; all others are left to Arrow, and so
-is everything once pandas is there, because then Arrow is faster: a text of 320 letters takes 0.22 µs instead of 0.35.
+`pa.array` of a list imports pandas, if installed: a third of a second and 40 MB for programs that never use it. Numbers
+and strings of one type, with or without None, are converted here without it; all others are left to Arrow. So is
+everything once pandas is imported, because then Arrow is faster: a string of 320 letters takes 0.22 µs instead of 0.35.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 _MISSING = ("NAType", "NaTType")
-_MOST_BYTES = 2**31 - 1  # that offsets of 32 bits can tell
+_MOST_BYTES = 2**31 - 1  # addressable by 32-bit offsets
 
 
-def pays_off() -> bool:
-    """Whether there is an import of pandas to avoid."""
+def avoids_pandas() -> bool:
+    """Whether pandas is not imported yet."""
     return "pandas" not in sys.modules
 
 
@@ -31,12 +31,12 @@ def is_pandas(value: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is one of those by which pandas says that nothing is known."""
+    """Whether a value is one of pandas' markers for missing values."""
     return type(value).__name__ in _MISSING and is_pandas(value)
 
 
 def leaves_of(values: list[Any], arrow: pa.DataType | None = None) -> pa.Array | None:
-    """Values of one plain kind as an array, of the given type if any; None when they are not, or are of another."""
+    """Values of one plain type as an array, of the given type if any; None if they are not."""
     found = _only_texts(values) if values and type(values[0]) is str else None
     if found is None:
         found = _of_one_kind(values)
@@ -44,7 +44,7 @@ def leaves_of(values: list[Any], arrow: pa.DataType | None = None) -> pa.Array |
 
 
 def _only_texts(values: list[Any]) -> pa.Array | None:
-    # A look at every type takes as long as half the conversion, which itself stumbles over what is no text.
+    # Checking every type takes half as long as the conversion, which fails for anything but text anyway.
     try:
         return _texts(values, None)
     except (TypeError, UnicodeEncodeError):
@@ -61,7 +61,7 @@ def _of_one_kind(values: list[Any]) -> pa.Array | None:
     try:
         return build(values, _validity(values) if nullable else None)
     except (OverflowError, UnicodeEncodeError):
-        return None  # Arrow says what is wrong, or knows a wider type
+        return None  # Arrow raises a clear error, or knows a wider type
 
 
 def _validity(values: list[Any]) -> pa.Buffer:
@@ -92,7 +92,7 @@ def _texts(values: list[Any], validity: pa.Buffer | None) -> pa.Array | None:
     filled: list[Any] = values if validity is None else [value or "" for value in values]
     if all(map(str.isascii, filled)):
         data = "".join(filled).encode()
-    else:  # joined, one emoji would make every letter take four bytes
+    else:  # in a joined string one emoji would make every letter take four bytes
         filled = list(map(str.encode, filled))
         data = b"".join(filled)
     if len(data) > _MOST_BYTES:

@@ -1,6 +1,6 @@
 """Media features: references to bytes or a path, stored as `struct<bytes, path>` and decoded when a value is read.
 
-What decodes them is found in `decoders`. Types that no decoder is known for give back their reference.
+They are decoded by `decoders`. Types without a decoder return the reference.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _REFERENCE = pa.struct({"bytes": pa.binary(), "path": pa.string()})
 
 
 class Media:
-    """What all media share: the reference, and the ways in and out of it."""
+    """The base of media features: the reference, and conversion to and from it."""
 
     pa_type: ClassVar[Any] = _REFERENCE
     decode: bool
     _type: str
 
     def locate(self, path: str) -> str:
-        """Where a file is that a value names. Media of foreign data (features.bounds) refuse most places."""
+        """The path of the file that a value names. Restricted media (features.bounds) refuse most paths."""
         return path
 
     def __call__(self) -> pa.DataType:
         return self.pa_type
 
     def encode_example(self, value: Any) -> Reference:
-        """A path, bytes, an open file, a dict with bytes or path, or what was decoded of one, as a reference."""
+        """A path, bytes, an open file, a dict with bytes or path, or a decoded value, as a reference."""
         if isinstance(value, (bytes, bytearray)):
             return {"bytes": bytes(value), "path": None}
         if isinstance(value, str):
@@ -62,7 +62,7 @@ class Media:
         return reference_of(value, type(self).__name__)
 
     def decode_example(self, value: Reference | str | None, token_per_repo_id: Tokens = None) -> Any:
-        """What the decoder of this type of media makes of a reference."""
+        """The decoded value of a reference."""
         if not self.decode:
             raise DecodingDisabledError(type(self).__name__)
         decoder = decoder_of(self._type)
@@ -80,7 +80,7 @@ class Media:
         return self if self.decode else {"bytes": Value("binary"), "path": Value("string")}
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
-        """Strings are paths, binaries are bytes, structs give up their fields of these names."""
+        """Strings are paths, binaries are bytes, structs have fields of these names."""
         empty = pa.nulls(len(storage))
         if pa.types.is_null(storage.type):
             return pa.nulls(len(storage), _REFERENCE)
@@ -97,7 +97,7 @@ class Media:
     def embed_storage(
         self, storage: pa.Array, token_per_repo_id: Tokens = None, local_files: bool = True, remote_files: bool = True
     ) -> pa.Array:
-        """The same references with the files they point at read into them."""
+        """The same references with the content of their files embedded."""
         storage = self.cast_storage(storage)
         rows = storage.to_pylist()
         for row in rows:
@@ -110,7 +110,7 @@ class Media:
 
 
 def content_of(feature: Media, reference: Reference, tokens: Tokens = None) -> Content:
-    """What a decoder gets of a reference."""
+    """The input of a decoder for a reference."""
     data, path = reference["bytes"], reference["path"]
     if data is not None:
         return Content(data, None, path and base_name(path))
@@ -120,7 +120,7 @@ def content_of(feature: Media, reference: Reference, tokens: Tokens = None) -> C
     if not is_local(place):
         return Content(read_file(place, tokens), None, base_name(path))
     file = place.removeprefix("file://")
-    if place is path and not os.path.exists(file):  # who has found a place for it has seen it
+    if place is path and not os.path.exists(file):  # its existence was checked when the path was resolved
         raise FileNotFoundError(file)
     return Content(None, file, base_name(path), partial(_beside, file))
 
@@ -135,7 +135,7 @@ def _beside(file: str, name: str) -> bytes:
 
 
 def reference_of(value: Any, kind: str) -> Reference:
-    """The reference that a dict spells out."""
+    """The reference in a dict."""
     if not isinstance(value, Mapping):
         expected = f"expected a path, bytes, a dict with one of them, or what {kind} holds."
         raise ValueTypeError(None, None, f"{value!r:.80}", kind, expected)
@@ -151,17 +151,17 @@ def _references(content: pa.Array, paths: pa.Array, missing: pa.Array) -> pa.Arr
 
 
 def is_local(path: str) -> bool:
-    """Whether a path names a file of this machine."""
+    """Whether a path names a local file."""
     return "://" not in path or path.startswith("file://")
 
 
 def _is_here(path: str) -> bool:
-    """Whether a path names a file of this machine, or one in an archive of this machine."""
+    """Whether a path names a local file, or a member of a local archive."""
     return is_local(path) or member_of(path) is not None
 
 
 def read_file(path: str, tokens: Tokens = None) -> bytes:
-    """The content of a file, wherever it is."""
+    """The content of a local or remote file."""
     if (member := member_of(path)) is not None:
         from crucible_datasets.features.zipped import read_member
 
@@ -176,7 +176,7 @@ def read_file(path: str, tokens: Tokens = None) -> bytes:
 
 
 def _credentials(path: str, tokens: Tokens) -> dict[str, Any]:
-    """The token of the repository that an `hf://datasets/owner/name@revision/file` path lies in."""
+    """The token for the repository of an `hf://datasets/owner/name@revision/file` path."""
     if not tokens or not path.startswith("hf://datasets/"):
         return {}
     repository = "/".join(path.removeprefix("hf://datasets/").split("/")[:2]).split("@")[0]

@@ -1,4 +1,4 @@
-"""Which type of media an object of another library is; without importing that library, since then none could exist."""
+"""The media feature for an object of another library, recognised without importing that library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: dict[tuple[str, str], type[Media]] = {
 
 
 def media_of(value: Any) -> Media | None:
-    """The feature that stores an object, if it is a picture, a recording or other decoded media."""
+    """The feature that stores an object, if it is an image, a recording or other decoded media."""
     if is_picture(value):
         return Image()
     kind = type(value)

@@ -1,6 +1,6 @@
 """Names of media in zip archives: `zip://folder/a.jpg::/data/pictures.zip`.
 
-Only archives of this machine are meant. `features.zipped` reads from them.
+Only local archives are supported. `features.zipped` reads from them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Features ↔ the plain values that files hold of them, where `_type` says which one each is."""
+"""Features ↔ their JSON form, in which `_type` names the feature type."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def register_feature(feature_cls: Any, feature_type: str) -> None:
 
 
 def tagged(feature: Any) -> Any:
-    """A feature as plain values: a dataclass is a dict of the fields that are not what they are by default."""
+    """A feature as plain values: a dataclass becomes a dict of the fields that differ from their defaults."""
     if isinstance(feature, dict):
         return {name: tagged(value) for name, value in feature.items()}
     if isinstance(feature, (list, tuple)):
@@ -67,7 +67,7 @@ def tagged(feature: Any) -> Any:
 
 
 def from_tagged(stored: Any) -> Any:
-    """The feature that `tagged` was given."""
+    """The inverse of `tagged`."""
     if isinstance(stored, (list, tuple)):
         return List(from_tagged(stored[0]))
     if not isinstance(stored, dict):
@@ -89,7 +89,7 @@ def from_tagged(stored: Any) -> Any:
 
 
 def _refuse_many_classes(number: Any) -> None:
-    """Data states a number of classes in a few bytes, and every class gets a name."""
+    """Raise for too many classes: data may state a huge number in a few bytes, and every class gets a name."""
     if isinstance(number, int) and number > config.MAX_CARD_VALUES:
         what = f"the number of classes of a ClassLabel, {number:,},"
         raise LimitExceededError("features", what, config.MAX_CARD_VALUES, "config.MAX_CARD_VALUES")

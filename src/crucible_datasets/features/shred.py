@@ -1,8 +1,8 @@
 """Python values → Arrow arrays, column by column.
 
-Arrow looks at every key of every dict by itself. Rows of one shape (the usual case: chat
-messages, records) are faster taken apart first: lists into lengths and items, dicts into
-one column per key, until plain values are left that Arrow converts in one call each.
+Arrow looks up every key of every dict separately. For rows of one shape (the usual case: chat messages, records) it is
+faster to take them apart first: lists into lengths and items, dicts into one column per key, until plain values are
+left, which Arrow converts in one call per column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.features.dtypes import is_list
-from crucible_datasets.features.leaves import is_missing, is_pandas, leaves_of, pays_off
+from crucible_datasets.features.leaves import avoids_pandas, is_missing, is_pandas, leaves_of
 
 _PIECE_ROWS = 8000
 _SYSTEM = pa.system_memory_pool()
@@ -27,22 +27,22 @@ _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}  # nanoseconds 
 
 
 def array_of(values: Any, arrow: pa.DataType | None = None) -> pa.Array | pa.ChunkedArray:
-    """Values as Arrow, of the given type or of the one that all of them have; what pandas calls missing is null."""
+    """Values as Arrow, of the given type or the inferred one; pandas' missing values become null."""
     try:
         array = _array_of(values, arrow)
     except _REFUSALS:
         if not _misses_some(values):
             raise
     else:
-        # Arrow takes NaT for a date, the first day of year 1, wherever it does not refuse it.
-        if pays_off() or not _has_first_day(array) or not _misses_some(values):
+        # Arrow converts NaT to the first day of year 1, or refuses it.
+        if avoids_pandas() or not _has_first_day(array) or not _misses_some(values):
             return array
     return _array_of(without_missing(values), arrow)
 
 
 def _misses_some(values: Any) -> bool:
     """Whether anything is missing, at any depth."""
-    if pays_off():
+    if avoids_pandas():
         return False  # without pandas nothing can be
     items = values.values() if isinstance(values, dict) else values if _is_several(values) else ()
     return is_missing(values) or any(map(_misses_some, items))
@@ -67,7 +67,7 @@ def _is_several(value: Any) -> bool:
 
 
 def _has_first_day(array: pa.Array | pa.ChunkedArray) -> bool:
-    """Whether the first day of Python's calendar, which few mean, or one before it stands anywhere."""
+    """Whether there is a date on or before the first day of Python's calendar, probably from NaT."""
     kind = array.type
     if isinstance(array, pa.ChunkedArray):
         return any(map(_has_first_day, array.chunks)) if pa.types.is_nested(kind) or _is_day(kind) else False
@@ -90,7 +90,7 @@ def _first_day(kind: pa.DataType) -> int:
 
 
 def _array_of(values: list[Any], arrow: pa.DataType | None) -> pa.Array | pa.ChunkedArray:
-    """Many values are converted in pieces.
+    """Convert many values in chunks.
 
     One array would grow by being copied, and large fresh blocks cost Arrow's own allocator more than the system's
     (100k chat rows: 1.8 s → 0.5 s).
@@ -107,14 +107,14 @@ def _array_of(values: list[Any], arrow: pa.DataType | None) -> pa.Array | pa.Chu
 def _converted(
     values: list[Any], arrow: pa.DataType | None = None, pool: pa.MemoryPool | None = _SYSTEM
 ) -> pa.Array | pa.ChunkedArray:
-    found = leaves_of(values, arrow) if pays_off() else None
+    found = leaves_of(values, arrow) if avoids_pandas() else None
     if found is not None:
         return found
     return pa.array(values, type=arrow, memory_pool=pool)
 
 
 def _shredded(values: list[Any], nested: bool = True) -> pa.Array | pa.ChunkedArray:
-    # A look at all values costs as much as their conversion, so the first one decides whether it is worth it.
+    # Checking all values costs as much as converting them, so the first one decides whether to try.
     first = type(values[0]) if values else None
     if first in _TAKEN_APART and set(map(type, values)) == {first}:
         return _TAKEN_APART[first](values)
@@ -125,7 +125,7 @@ def _shredded(values: list[Any], nested: bool = True) -> pa.Array | pa.ChunkedAr
 
 
 class _LeftToArrowError(Exception):
-    """Values that mean something else to Arrow when they are taken apart."""
+    """Values that Arrow would interpret differently if taken apart."""
 
 
 def _taken_apart(values: list[Any]) -> pa.Array | pa.ChunkedArray:
@@ -147,7 +147,7 @@ def _lists(values: list[list[Any]]) -> pa.Array | pa.ChunkedArray:
 
 
 def _records(values: list[dict[Any, Any]]) -> pa.Array | pa.ChunkedArray:
-    """Dicts of the same keys; others are left to Arrow, which unites them."""
+    """Dicts with the same keys; others are left to Arrow, which merges them."""
     names = list(values[0])
     if set(map(len, values)) != {len(names)} or not names or not all(isinstance(name, str) for name in names):
         return _converted(values)

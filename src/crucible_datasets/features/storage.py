@@ -1,9 +1,8 @@
 """Features ↔ Arrow types.
 
-Inside the library a table holds storage: no extension types, no dictionaries.
-`arrow_type` is the type a feature shows in a schema, `storage_type` the one its
-column has inside; `to_storage` and `to_extension` change an array from one to the
-other without copying values.
+Internally a table holds storage types: no extension types, no dictionaries. `arrow_type` is the type of a feature in a
+schema, `storage_type` that of its column in a table; `to_storage` and `to_extension` convert arrays between the two
+without copying values.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ def arrow_type(feature: Any) -> pa.DataType:
 
 
 def storage_type(feature: Any) -> pa.DataType:
-    """The Arrow type a feature's column has inside the library."""
+    """The Arrow type of a feature's column in a table."""
     return plain(arrow_type(feature))
 
 
 def plain(arrow: pa.DataType) -> pa.DataType:
-    """An Arrow type with every extension and dictionary replaced by what it stores, every field nullable."""
+    """An Arrow type with every extension and dictionary type replaced by its storage, and every field nullable."""
     if isinstance(arrow, pa.BaseExtensionType):
-        # Json may be carried by any kind of text; inside it is always a string.
+        # Json may be stored as any text type; internally it is always a string.
         return pa.string() if arrow.extension_name == "arrow.json" else plain(arrow.storage_type)
     if pa.types.is_dictionary(arrow):
         return plain(arrow.value_type)
@@ -60,9 +59,9 @@ def plain(arrow: pa.DataType) -> pa.DataType:
 
 
 def feature_of(arrow: pa.DataType, metadata: Mapping[bytes, bytes] | None = None) -> Any:
-    """The feature that an Arrow type, and the metadata of its field, stand for when nothing else is known."""
+    """The default feature of an Arrow type, given the metadata of its field."""
     if metadata and (name := metadata.get(b"ARROW:extension:name")):
-        # An extension type that Arrow was not told about shows as its storage.
+        # An unregistered extension type appears as its storage type.
         return _extension_feature(name.decode(), arrow, metadata.get(b"ARROW:extension:metadata"))
     if isinstance(arrow, pa.BaseExtensionType):
         return _extension_feature(arrow.extension_name, arrow)
@@ -96,7 +95,7 @@ def chunked(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """A column as one array, copied only when it lies in several pieces."""
+    """A column as one array, copied only if it has several chunks."""
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
@@ -167,6 +166,6 @@ def offsets_of(array: pa.Array) -> npt.NDArray[Any]:
     """Where the lists of an array begin and end among its values."""
     offsets = array.offsets
     kind = np.int32 if offsets.type == pa.int32() else np.int64
-    # `to_numpy` would import pandas, which takes longer than many a whole program.
+    # `to_numpy` would import pandas, which is slow.
     start = offsets.offset * offsets.type.bit_width // 8
     return np.frombuffer(offsets.buffers()[1], kind, len(offsets), start)

@@ -26,7 +26,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def as_numpy(tensor: Any) -> np.ndarray[Any, Any]:
-    """A tensor as a numpy array, on the same memory where that is possible."""
+    """A tensor as a numpy array, sharing memory if possible."""
     if hasattr(tensor, "detach"):
         tensor = tensor.detach().cpu()
         if str(tensor.dtype) == "torch.bfloat16":
@@ -41,7 +41,7 @@ def rows_of(array: np.ndarray[Any, Any]) -> pa.ChunkedArray:
 
 
 def _nested(array: np.ndarray[Any, Any]) -> pa.Array:
-    lists = pa.array(np.array(array, order="C").reshape(-1))  # a copy: whoever made it may write to it again
+    lists = pa.array(np.array(array, order="C").reshape(-1))  # a copy: the caller may change the array later
     for level in range(array.ndim - 1, 0, -1):
         count = int(np.prod(array.shape[:level]))
         lists = pa.ListArray.from_arrays(np.arange(count + 1, dtype=np.int32) * np.int32(array.shape[level]), lists)
@@ -49,7 +49,7 @@ def _nested(array: np.ndarray[Any, Any]) -> pa.Array:
 
 
 def column_of_tensors(values: Sequence[Any]) -> pa.ChunkedArray | None:
-    """One tensor, or None, per row as a column; None unless all are of one kind and number of dimensions."""
+    """One tensor, or None, per row as a column; None unless all have the same dtype and number of dimensions."""
     if not all(value is None or is_tensor(value) for value in values):
         return None
     arrays = [None if value is None else as_numpy(value) for value in values]

@@ -1,8 +1,7 @@
 """The feature types of values and lists: what a column means, beyond how Arrow stores it.
 
-A feature is a small dataclass. `pa_type` is its Arrow type; `encode_example` turns
-what users hand in into what Arrow stores; where reading gives back something else
-than the stored value, `decode_example` does that. Lists, structs (plain dicts) and
+A feature is a small dataclass. `pa_type` is its Arrow type; `encode_example` converts a user's value to the stored one;
+`decode_example`, if defined, converts the stored value to the one that users read. Lists, structs (plain dicts) and
 `Features` nest them to any depth.
 """
 
@@ -58,7 +57,7 @@ class _SequenceFactory(type):
 
 
 class Sequence(metaclass=_SequenceFactory):
-    """An older spelling of `List`: of a dict it makes a dict of lists."""
+    """An older spelling of `List`; with a dict it returns a dict of lists."""
 
     def __init__(self, feature: Any = None, length: int = -1, **kwargs: Any) -> None: ...
 
@@ -143,13 +142,13 @@ class Json:
         return jsontext.dumps(example_data)
 
     def decode_example(self, example_data: str | None, token_per_repo_id: Any = None) -> Any:
-        """The value that a JSON text stands for."""
+        """The value of a JSON text."""
         if not self.decode:
             raise DecodingDisabledError("Json")
         return None if example_data is None else jsontext.loads(example_data)
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
-        """A column of JSON texts stays as it is; of any other column each value becomes JSON text."""
+        """A column of JSON texts stays as it is; values of other columns become JSON text."""
         values = storage.to_pylist()
         if dtypes.is_text(storage.type) and all(value is None or jsontext.is_json(value) for value in values):
             texts = storage.cast(pa.string())

@@ -1,4 +1,4 @@
-"""The types of columns as people write them."""
+"""The types of columns as short text for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible_datasets.features.types import LargeList, List, Value
 
 
 def type_text(feature: Any) -> str:
-    """The type of a column as people write it.
+    """The type of a column as short text.
 
     >>> from crucible_datasets import ClassLabel, Value
     >>> type_text([{"role": Value("string")}]), type_text(ClassLabel(names=["no", "yes"]))

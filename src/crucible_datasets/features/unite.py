@@ -1,8 +1,7 @@
-"""The smallest feature that holds the values of two.
+"""The common feature of two: the smallest one that holds the values of both.
 
-Null adopts any type, structs unite by field, integers and floats widen, lists unite
-their items. What shares no type is an error, or `Json` when asked (`use_json`), and so
-are structs of different fields when asked (`use_json_for_keys`).
+Null adopts any type, structs are merged by field, integers and floats widen, lists unite their items. Types without a
+common one are an error, or `Json` on request (`use_json`); so are structs with different fields (`use_json_for_keys`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `Video` feature: files in, films out (see decoders.film)."""
+"""The `Video` feature: files in, frames out (see decoders.film)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.records import dataclass
 
 @dataclass
 class Video(Media):
-    """A film: path or bytes in, a sequence of frames out."""
+    """A video: path or bytes in, a sequence of frames out."""
 
     decode: bool = True
     stream_index: int | None = None

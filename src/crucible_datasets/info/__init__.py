@@ -1,4 +1,4 @@
-"""What is known about a dataset beside its rows, in the forms that other readers of the same files expect."""
+"""The description of a dataset, in the file formats that Hugging Face `datasets` uses."""
 
 from crucible_datasets.info.info import DatasetInfo, DatasetInfoMixin, PostProcessedInfo, SupervisedKeysData
 from crucible_datasets.info.infos import DatasetInfosDict

@@ -1,4 +1,4 @@
-"""`DatasetInfo`: what is known about a dataset beside its rows, and its form in `dataset_info.json`."""
+"""`DatasetInfo`: the description of a dataset, and its form in `dataset_info.json`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PostProcessedInfo:
 
 @dataclass(repr=False)
 class DatasetInfo:
-    """What is known about a dataset: its features, splits, sizes and origin."""
+    """The description of a dataset: its features, splits, sizes and origin."""
 
     description: str = field(default_factory=str)
     citation: str = field(default_factory=str)
@@ -92,7 +92,7 @@ class DatasetInfo:
 
     @classmethod
     def from_merge(cls, dataset_infos: Iterable[DatasetInfo | None]) -> DatasetInfo:
-        """The info of several datasets put together: what all share, or else only their texts."""
+        """The info of combined datasets: what all share, or else only their texts."""
         infos = [info.copy() for info in dataset_infos if info is not None]
         if infos and all(info == infos[0] for info in infos):
             return infos[0]
@@ -158,7 +158,7 @@ def _told_by_info(name: str) -> property:
 
 
 class DatasetInfoMixin:
-    """What a class with an `info` tells about it directly."""
+    """Fields of `info` as properties of the class that has it."""
 
     builder_name = _told_by_info("builder_name")
     citation = _told_by_info("citation")

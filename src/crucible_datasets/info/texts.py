@@ -1,4 +1,4 @@
-"""Small text files, of this disk or of a store: read, and written so that no reader ever sees half of one."""
+"""Small local or remote text files, written atomically."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ StorageOptions = dict[str, Any] | None
 
 
 def inside(folder: str, name: str) -> str:
-    """The path of a name in a folder, local or not."""
+    """The path of a name in a local or remote folder."""
     return f"{folder.rstrip('/')}/{name}" if "://" in folder else os.path.join(folder, name)
 
 
@@ -29,7 +29,7 @@ def read_text(path: str, storage_options: StorageOptions = None) -> str:
 
 
 def write_text(path: str, text: str, storage_options: StorageOptions = None, is_lasting: bool = True) -> None:
-    """Write a small file that no reader ever sees half of; what is not `is_lasting` somebody else puts on the disk."""
+    """Write a small file atomically; unless `is_lasting`, the caller syncs it to disk."""
     filesystem, location = (None, path) if "://" not in path else _filesystem(path, storage_options)
     if filesystem is None or "file" in filesystem.protocol:
         from crucible_datasets.atomic import atomic_file  # most datasets are never written

@@ -1,7 +1,7 @@
-"""Splits: their names, their sizes, and the language that asks for parts of them.
+"""Splits: their names, their sizes, and specs such as `train[:10%]`.
 
-`pieces_of("train[:10%]+test[5:]", lengths)` is what the rest of the library uses: it
-turns any way of naming a split into row ranges. Knows only names and numbers.
+The rest of the library uses `pieces_of("train[:10%]+test[5:]", lengths)`, which turns any way of naming splits into row
+ranges.
 """
 
 from crucible_datasets.splits.errors import EmptySplitError, SplitNameError, SplitSpecError, UnknownSplitError

@@ -1,4 +1,4 @@
-"""What may be wrong with the names and specs of splits."""
+"""Errors about names and specs of splits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SplitNameError(DatasetsError, ValueError):
 
 
 class SplitSpecError(DatasetsError, ValueError):
-    """Rows were asked for in words that make no sense."""
+    """A split spec is invalid."""
 
     def message(self, spec: object, reason: str = "write it like 'train', 'train[:10%]' or 'train[5:]+test'.") -> str:
         self.spec = spec
@@ -24,14 +24,14 @@ class SplitSpecError(DatasetsError, ValueError):
 
 
 class UnknownSplitError(UnknownEntryError, KeyError):
-    """A split was named that the dataset does not have."""
+    """The dataset has no such split."""
 
     def message(self, name: object, available: Iterable[str]) -> str:  # type: ignore[override]
         return super().message("split", str(name), available)
 
 
 class EmptySplitError(DatasetsError, ValueError):
-    """The rows asked for are none at all."""
+    """A split spec selects no rows."""
 
     def message(self, spec: object, lengths: Mapping[str, int]) -> str:
         self.spec, self.lengths = str(spec), dict(lengths)

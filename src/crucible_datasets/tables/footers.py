@@ -24,7 +24,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.parquet import broken, parquet_reader, pass_over, require_choice
+from crucible_datasets.formats.parquet import broken, leaf_places, parquet_reader, pass_over, require_choice
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
@@ -119,6 +119,7 @@ def _footer(source: Any, name: str) -> tuple[Any, Features]:
     with broken(name):
         file = parquet_reader(source)
         features = _features(file.schema_arrow, name)
+        leaf_places(file.metadata, ())  # raises if names inside nested columns are not text
     if len(features) < len(file.schema_arrow.names):
         raise FileFormatError(name, "two of its columns have the same name.")
     return file.metadata, features

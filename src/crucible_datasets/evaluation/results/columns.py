@@ -14,7 +14,7 @@ import pyarrow as pa
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.results.encoding import text, value
 from crucible_datasets.evaluation.runs.record import SampleResult
-from crucible_datasets.features.leaves import leaves_of, pays_off
+from crucible_datasets.features.leaves import avoids_pandas, leaves_of
 
 OF_SAMPLES = {
     "id": pa.string(),
@@ -67,7 +67,7 @@ def table_of(samples: Sequence[SampleResult], metrics: Sequence[str]) -> pa.Tabl
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     if values.count(None) == len(values):
         return pa.nulls(len(values), kind)
-    found = leaves_of(values, kind) if pays_off() else None
+    found = leaves_of(values, kind) if avoids_pandas() else None
     return pa.array(values, kind) if found is None else found
 
 
