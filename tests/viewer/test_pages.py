@@ -214,7 +214,7 @@ def test_keys_move_open_and_explain(page):
     page.keyboard.press("?")
     assert "copy the open row as JSON" in page.inner_text("dialog")
     page.keyboard.press("Escape")
-    assert page.locator("dialog").count() == 0
+    page.wait_for_selector("dialog", state="detached")
 
 
 def test_it_is_dark_or_light_and_fits_a_phone(page):
