@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator
-from queue import Full, Queue
+from contextlib import suppress
+from queue import Empty, Full, Queue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -45,6 +46,8 @@ def _taken(queue: Queue[Any], stop: threading.Event, thread: threading.Thread) -
             raise item[1]
     finally:
         stop.set()
+        with suppress(Empty):
+            queue.get_nowait()  # the thread may be waiting for room
         thread.join()
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, zip_longest
 from typing import Any
 
 import pyarrow as pa
@@ -26,12 +28,15 @@ from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.prefetched import in_parallel
 from crucible_datasets.streams.source import Shard
 from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.footers import part_elsewhere, parts_of
 from crucible_datasets.tables.parquet import groups_left_in
 from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.rows import shared_out
+
+_WORTH_A_THREAD = 1 << 20  # bytes of a row group
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,16 +153,38 @@ class ParquetShard(FileShard):
         names = self._names(self.part)
         features = Features({name: self.part.features[name] for name in names})
         possible = self._possible(self.part)
-        for group, first in zip(self._sizes, [0, *accumulate(self._sizes.values())], strict=False):
-            if first + self._sizes[group] <= start or (possible is not None and group not in possible):
-                continue
-            row = first
-            for record_batch in self.part.batches(group, names, self.request.options.get("batch_size")):
-                wanted = record_batch.slice(max(start - row, 0))
-                row += record_batch.num_rows
-                batch = self._chosen(wanted, features)
-                if len(batch):
-                    yield row - wanted.num_rows, batch
+        firsts = dict(zip(self._sizes, [0, *accumulate(self._sizes.values())], strict=False))
+        groups = [group for group, first in firsts.items() if first + self._sizes[group] > start]
+        groups = groups if possible is None else [group for group in groups if group in possible]
+        rows = {group: firsts[group] for group in groups}
+        for group, record_batch in self._decoded(self.part, groups, names):
+            wanted = record_batch.slice(max(start - rows[group], 0))
+            rows[group] += record_batch.num_rows
+            batch = self._chosen(wanted, features)
+            if len(batch):
+                yield rows[group] - wanted.num_rows, batch
+
+    def _decoded(
+        self, part: ParquetPart, groups: Sequence[int], names: list[str]
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The record batches of row groups; a thread that prefetches them has another one decode the next group."""
+        read = partial(part.batches, names=names, batch_size=self.request.options.get("batch_size"))
+        following: Generator[pa.RecordBatch] | None = None
+        try:
+            for group, next_group in zip_longest(groups, groups[1:]):
+                batches, following = following or read(group), None
+                with closing(batches):
+                    for batch in batches:
+                        yield group, batch
+                        if following is None and next_group is not None and self._is_large(part, next_group):
+                            following = in_parallel(read(next_group))
+        finally:
+            if following is not None:
+                following.close()
+
+    def _is_large(self, part: ParquetPart, group: int) -> bool:
+        """Whether to decode a row group takes much longer than to start a thread."""
+        return bool(part.metadata.row_group(group).total_byte_size > _WORTH_A_THREAD)
 
     def _possible(self, part: ParquetPart) -> set[int] | None:
         """The groups that may hold matching rows; None if all may."""

@@ -11,17 +11,20 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from operator import attrgetter
-from typing import cast
+from typing import TypeVar, cast
 
 from crucible_datasets import config
+from crucible_datasets.formats.prefetch import begun
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage, Step
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.source import Source
 
 Item = tuple[Position, Batch]
+T = TypeVar("T")
+_MOST_HELPERS = min(4, max(1, (os.cpu_count() or 1) - 1))
 
 
 @dataclass(frozen=True)
@@ -84,15 +87,38 @@ class _Budget:
 
 
 _BUDGET = _Budget()
+_HELPERS = threading.BoundedSemaphore(_MOST_HELPERS)
 
 
 def _forget_after_fork() -> None:
-    global _BUDGET
-    _BUDGET = _Budget()
+    global _BUDGET, _HELPERS
+    _BUDGET, _HELPERS = _Budget(), threading.BoundedSemaphore(_MOST_HELPERS)
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def in_parallel(items: Generator[T]) -> Generator[T] | None:
+    """The same items, made by another thread from now on, if this is a prefetching thread and few others have a helper.
+
+    Other threads get None: what they read may continue in a forked process, where no thread would make the items.
+    """
+    helpers = _HELPERS
+    if not isinstance(threading.current_thread(), _PrefetchThread) or not helpers.acquire(blocking=False):
+        return None
+
+    def released() -> Generator[T]:
+        try:
+            yield from items
+        finally:
+            helpers.release()
+
+    return begun(released(), 2 * config.STREAMING_PREFETCH_BATCHES)
+
+
+class _PrefetchThread(threading.Thread):
+    """A thread that reads batches in advance."""
 
 
 class _Ahead:
@@ -104,7 +130,7 @@ class _Ahead:
         self._changed = threading.Condition()
         self._is_stopped = self._is_done = False
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._read, name="crucible-prefetch", daemon=True)
+        self._thread = _PrefetchThread(target=self._read, name="crucible-prefetch", daemon=True)
         self._thread.start()
 
     def next(self) -> Item | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, BinaryIO
@@ -62,7 +62,7 @@ class ParquetPart:
     metadata: Any
     features: Features
 
-    def batches(self, group: int, names: Sequence[str], batch_size: int | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, group: int, names: Sequence[str], batch_size: int | None = None) -> Generator[pa.RecordBatch]:
         """Some columns of a row group, as stored in the file."""
         with self.opened() as source:
             yield from decoded(source, self.path, self.metadata, group, names, batch_size)
