@@ -6,7 +6,6 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate, zip_longest
 from typing import Any
 
@@ -168,7 +167,10 @@ class ParquetShard(FileShard):
         self, part: ParquetPart, groups: Sequence[int], names: list[str]
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The record batches of row groups; a thread that prefetches them has another one decode the next group."""
-        read = partial(part.batches, names=names, batch_size=self.request.options.get("batch_size"))
+
+        def read(group: int) -> Generator[pa.RecordBatch]:
+            return part.batches(group, names, self.request.options.get("batch_size"))
+
         following: Generator[pa.RecordBatch] | None = None
         try:
             for group, next_group in zip_longest(groups, groups[1:]):
