@@ -38,31 +38,31 @@ MORE = {
 
 # Parameters that differ on purpose.
 DIFFERENT = {
-    "tqdm": "the bar of the `tqdm` package, of which both libraries make a subclass",
+    "tqdm": "both libraries subclass the progress bar of the `tqdm` package",
 }
 
-# Why a module lacks names, or is not here at all. They are no public interface; `compatibility.py` says who imports them.
+# Why a module lacks names, or is not here at all. None of them is public; `compatibility.py` says who imports them.
 INSIDES = {
     "arrow_dataset": "functions behind methods of `Dataset`",
-    "arrow_reader": "the reader of prepared Arrow files; `load_dataset` and `Dataset.from_file` read them here",
-    "arrow_writer": "the sizes of batches that Hugging Face writes with; here blocks have a size that fits",
-    "commands": "the program `datasets-cli`; here it is `crucible`",
-    "config": "addresses of servers that are gone, and settings of threads and pickles that are not used here",
-    "data_files": "the patterns that Hugging Face looks for one after the other; here a part of `reading`",
-    "dataset_dict": "functions behind methods",
-    "download": "tables of how files are compressed",
+    "arrow_reader": "the reader of prepared Arrow files; use `load_dataset` or `Dataset.from_file`",
+    "arrow_writer": "the batch sizes of Hugging Face's writer; block sizes are chosen automatically here",
+    "commands": "the command `datasets-cli`; use `crucible`",
+    "config": "URLs of servers that no longer exist, and settings for threads and pickling that are not used here",
+    "data_files": "the file patterns that Hugging Face tries in turn; `reading` finds the files here",
+    "dataset_dict": "functions behind methods of `DatasetDict`",
+    "download": "tables of compression protocols",
     "features": "encoders behind the feature types, and extension types for pandas",
-    "filesystems": "fsspec classes for single compressed files, which are opened without them here",
-    "fingerprint": "decorators of Hugging Face's own methods; fingerprints are worked out on demand here",
-    "formatting": "extractors behind the formats; here a format is one file in `outputs`",
+    "filesystems": "fsspec classes for single compressed files, which are not needed here",
+    "fingerprint": "decorators of Hugging Face's own methods; fingerprints are computed on demand here",
+    "formatting": "extractors behind the formats; here each format is one file in `outputs`",
     "info": "a type for checksums",
     "io": "the class behind `from_spark`: use the method",
-    "iterable_dataset": "the stages of a stream; here they are in `streams`, and work on batches",
-    "load": "factories of builders; `load_dataset_builder` gives what they make",
-    "packaged_modules": "builders of the rarer formats, and classes of their options; here a format is one file in `formats`, read by `load_dataset`",
-    "parallel": "an experiment with joblib; `num_proc` and executors are the way here",
-    "streaming": "patches that let loading scripts stream; no such script is run here",
-    "table": "blocks of which Hugging Face makes concatenated tables",
+    "iterable_dataset": "the stages of a stream; here they are in `streams` and work on batches",
+    "load": "builder factories; use `load_dataset_builder`",
+    "packaged_modules": "builders of the less common formats, and their option classes; here each format is one file in `formats`, read by `load_dataset`",
+    "parallel": "an experimental joblib backend; use `num_proc` or an executor",
+    "streaming": "patches that let loading scripts stream; such scripts are never run here",
+    "table": "building blocks of Hugging Face's concatenated tables",
     "utils": "helpers of Hugging Face's own code",
 }
 
