@@ -29,7 +29,7 @@ from crucible_datasets.hub import delete_from_hub
 from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.server import Handler, serving
 from crucible_datasets.sources import backoff
-from crucible_datasets.sources.hub import writing
+from crucible_datasets.sources.hub import writer
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
@@ -240,7 +240,7 @@ def test_a_hub_that_is_busy_while_a_file_is_sent_is_asked_again(plan, dataset, m
     plan[:] = [("PUT", "/lfs/upload/", 503)] * 20
     dataset.push_to_hub("local/full")
     assert not plan
-    monkeypatch.setattr(writing, "PATIENCE", 0.0)
+    monkeypatch.setattr(writer, "RETRY_TIMEOUT", 0.0)
     plan[:] = [("PUT", "/lfs/upload/", 503)] * 20
     with pytest.raises(UploadError, match="the server answered 503"):
         dataset.select([0]).push_to_hub("local/full")
@@ -248,7 +248,7 @@ def test_a_hub_that_is_busy_while_a_file_is_sent_is_asked_again(plan, dataset, m
 
 def test_an_answer_of_somebody_else_is_told_from_that_of_a_hub(plan, dataset):
     plan[:] = [("GET", "/api/datasets/local/portal", "portal")]
-    with pytest.raises(UploadError, match="local/portal: the answer is not one of a Hub"):
+    with pytest.raises(UploadError, match="local/portal: the response does not come from a Hub"):
         dataset.push_to_hub("local/portal")
 
 
@@ -257,9 +257,9 @@ def test_a_push_that_others_always_overtake_comes_to_an_end(plan, dataset, monke
     plan[:] = [("POST", "/commit/", status)] * 3
     dataset.push_to_hub("local/busy")
     assert not plan
-    monkeypatch.setattr(writing, "PATIENCE", 0.5)
+    monkeypatch.setattr(writer, "RETRY_TIMEOUT", 0.5)
     plan[:] = [("POST", "/commit/", status)] * 1000
-    words = rf"hf://datasets/local/busy: the server answered {status} .*Nothing of it is visible.*when they are done"
+    words = rf"hf://datasets/local/busy: the server answered {status} .*Nothing was committed.*when they are done"
     with pytest.raises(UploadError, match=words):
         dataset.push_to_hub("local/busy")
     assert len(plan) > 990
@@ -268,10 +268,10 @@ def test_a_push_that_others_always_overtake_comes_to_an_end(plan, dataset, monke
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        ("lost", "may have been made: look at the commits of http.*/datasets/local/doubt first"),
+        ("lost", "may have been made: check the commits of http.*/datasets/local/doubt first"),
         ("cut", "may have been made"),
         (504, "may have been made"),
-        (503, "Nothing of it is visible"),
+        (503, "Nothing was committed"),
     ],
 )
 def test_a_push_says_nothing_untrue_when_the_hub_stays_away(plan, dataset, monkeypatch, event, words):
@@ -280,7 +280,7 @@ def test_a_push_says_nothing_untrue_when_the_hub_stays_away(plan, dataset, monke
         return event
 
     plan[:] = [("POST", "/commit/", stumbles_and_stays_away)]
-    monkeypatch.setattr(writing, "PATIENCE", 0.5)
+    monkeypatch.setattr(writer, "RETRY_TIMEOUT", 0.5)
     with pytest.raises(UploadError, match=rf"the server answered 503 \(tried \d+ times\)\. .*{words}"):
         dataset.push_to_hub("local/doubt", append=True)
 
@@ -345,7 +345,9 @@ def test_pull_requests_are_made_once(plan, api, dataset, monkeypatch):
         assert act().pr_revision == f"refs/pr/{2 * number + 1}"
         assert not plan
         plan[:] = [("POST", "/commit/", "lost")]
-        look = r"local/pulls: .*pull request may have been made: .*/datasets/local/pulls/discussions before you do it again"
+        look = (
+            r"local/pulls: .*pull request may have been made: .*/datasets/local/pulls/discussions before you try again"
+        )
         with pytest.raises(UploadError, match=look):
             act()
         assert len(
@@ -355,14 +357,14 @@ def test_pull_requests_are_made_once(plan, api, dataset, monkeypatch):
 
 def test_a_pull_request_that_never_reached_the_hub_was_not_made(server, plan, dataset, monkeypatch):
     dataset.push_to_hub("local/away")
-    monkeypatch.setattr(backoff, "_WHEN_SEEN_BEFORE", 0.2)
+    monkeypatch.setattr(backoff, "_REACHED_BEFORE", 0.2)
 
     def goes_away():
         server.socket.close()
         return "lost"
 
     plan[:] = [("POST", "validate-yaml", goes_away)]
-    with pytest.raises(UploadError, match=r"ConnectError.*Nothing of it is visible"):
+    with pytest.raises(UploadError, match=r"ConnectError.*Nothing was committed"):
         dataset.push_to_hub("local/away", split="test", create_pr=True)
 
 
@@ -401,7 +403,7 @@ def test_a_hub_without_xet_gets_files_as_git_sends_them(api, dataset, monkeypatc
 
 def test_a_hub_that_is_not_there_is_named_with_what_to_do(dataset, online, monkeypatch):
     monkeypatch.setattr(config, "HF_ENDPOINT", "http://127.0.0.1:1")
-    monkeypatch.setattr(backoff, "_WHEN_NEVER_SEEN", 0.0)
+    monkeypatch.setattr(backoff, "_NEVER_REACHED", 0.0)
     with pytest.raises(UploadError, match=r"hf://datasets/me/far: .*refused.*network and HF_ENDPOINT.*not sent twice"):
         dataset.push_to_hub("me/far", token="hf_secret")
 
@@ -409,15 +411,15 @@ def test_a_hub_that_is_not_there_is_named_with_what_to_do(dataset, online, monke
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        ("repos/create", "Nothing of it is visible"),
-        ("preupload", "Nothing of it is visible"),
-        ("objects/batch", "Nothing of it is visible"),
-        ("lfs/upload", "Nothing of it is visible"),
+        ("repos/create", "Nothing was committed"),
+        ("preupload", "Nothing was committed"),
+        ("objects/batch", "Nothing was committed"),
+        ("lfs/upload", "Nothing was committed"),
         ("/commit/", "it may have been made"),
     ],
 )
 def test_a_hub_that_takes_what_it_gets_and_says_nothing_is_given_up(plan, dataset, monkeypatch, part, words):
-    monkeypatch.setattr(writing, "PATIENCE", 0.0)
+    monkeypatch.setattr(writer, "RETRY_TIMEOUT", 0.0)
     monkeypatch.setattr(config, "CRUCIBLE_HUB_SILENCE", 0.2)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
     plan += [("*", part, "silence")] * 9

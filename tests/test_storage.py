@@ -204,7 +204,7 @@ def test_addresses_of_the_web_are_files_whatever_they_are_called(online):
         for place in ("", "/", "/a%20b.txt", "/a.txt?signature=a/b", "/a/?b#c"):
             address = server.url.removesuffix("/data") + place
             assert (text(address), storage.stat(address).size) == ("content", 7)
-        with pytest.raises(UploadError, match=r"/data: this kind of place cannot do that"):
+        with pytest.raises(UploadError, match=r"/data: this storage does not support the operation"):
             storage.write_jsonl(server.url, [{}])
 
 

@@ -11,7 +11,7 @@ from crucible_datasets.ops.pushcard import card_without
 from crucible_datasets.reading.card import CardConfig, card_of
 from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.addresses import matching
-from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.hub.writer import Writer
 
 
 def delete_from_hub(
@@ -35,7 +35,9 @@ def delete_from_hub(
     operations = [*(CommitOperationDelete(path_in_repo=path) for path in gone), card]
     facts = {"commit_message": f"Delete {config_name!r} config", "repo_type": "dataset", "revision": revision}
     writer = Writer(repo_id, repo.endpoint, token)
-    return writer.patiently(lambda api: api.create_commit(repo_id, operations, create_pr=True, **facts), is_pull=True)
+    return writer.with_retries(
+        lambda api: api.create_commit(repo_id, operations, create_pr=True, **facts), is_pull=True
+    )
 
 
 def _patterns(stated: CardConfig) -> Iterator[str]:

@@ -20,7 +20,7 @@ from crucible_datasets.exceptions import ArgumentError, BadRecordError, DataFile
 from crucible_datasets.ops.destination import local_path, remote, written
 from crucible_datasets.sources.base import SourceFile, scheme_of, source_of
 from crucible_datasets.sources.hub.uploads import removed
-from crucible_datasets.sources.refusals import told
+from crucible_datasets.sources.store_errors import store_errors
 
 __all__ = [
     "BadRecord",
@@ -128,7 +128,7 @@ class _Written(io.BufferedIOBase):
     def write(self, data: Any) -> int:
         if local_path(self.name) is not None:
             return self._stream.write(data)
-        with told(self.name, self._options, writing=True):
+        with store_errors(self.name, self._options, writing=True):
             return self._stream.write(data)
 
     def tell(self) -> int:
@@ -275,5 +275,5 @@ def remove(path: Path, storage_options: Mapping[str, Any] | None = None) -> None
         removed(os.fspath(path), options)
         return
     system, location = remote(path, options)
-    with told(os.fspath(path), options, writing=True):
+    with store_errors(os.fspath(path), options, writing=True):
         system.rm_file(location)

@@ -63,7 +63,7 @@ def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_pa
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n' * 3)
     wrong = crucible("split", tmp_path / "a.jsonl", "--parts", "train=0.5,test=0.9", "-o", tmp_path / "{split}.csv")
     assert wrong.err.startswith("--parts {")
-    monkeypatch.setattr("crucible_datasets.sources.backoff._WHEN_NEVER_SEEN", 0.0)
+    monkeypatch.setattr("crucible_datasets.sources.backoff._NEVER_REACHED", 0.0)
     unheard = crucible("hub", "mirror", "acme/rows", tmp_path, "--endpoint", "http://127.0.0.1:9")
     assert unheard.code == exits.UNREACHABLE and "http://127.0.0.1:9" in unheard.err
 

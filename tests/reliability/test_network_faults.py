@@ -20,9 +20,9 @@ from crucible_datasets import config, load_dataset
 from crucible_datasets.exceptions import ContentMismatchError, DatasetsError, DownloadError
 from crucible_datasets.sources import http
 from crucible_datasets.sources.client import client
-from crucible_datasets.sources.hub import SOURCE, HubRepo, asking
-from crucible_datasets.sources.hub.asking import headers
-from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.hub import SOURCE, HubRepo, api
+from crucible_datasets.sources.hub.api import headers
+from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.sources.web import Web
 
 CONTENT = random.Random(20261116).randbytes(300_000)
@@ -50,8 +50,8 @@ def hastier(hasty, monkeypatch):
 
 
 def be_patient(monkeypatch, seconds):
-    for module in (http, asking):
-        monkeypatch.setattr(module, "Web", partial(Web, patience=seconds, silence=SILENCE))
+    for module in (http, api):
+        monkeypatch.setattr(module, "Web", partial(Web, retry_timeout=seconds, read_timeout=SILENCE))
 
 
 @pytest.fixture

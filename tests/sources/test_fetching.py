@@ -24,7 +24,7 @@ from crucible_datasets.sources.web import Web
 
 CONTENT = random.Random(20261116).randbytes(3 << 20)
 RIGHT = Expected(len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
-HASTY = Web(patience=4.0, silence=0.5)
+HASTY = Web(retry_timeout=4.0, read_timeout=0.5)
 
 PASSING = ["429 1", "500", "502", "503", "504", "reset", "cut 0", "cut 100000", "stall 1"]
 WRONG = ["html", "flipped 5", "longer", "shorter"]
@@ -44,7 +44,7 @@ def get(server, tmp_path, expected=RIGHT, web=HASTY):
 
 def connect(monkeypatch, by_client):
     """Have requests made by the client of huggingface_hub, or by the standard library without it."""
-    monkeypatch.setattr("crucible_datasets.sources.stdlib_http.is_client_told", lambda: by_client)
+    monkeypatch.setattr("crucible_datasets.sources.stdlib_http.is_client_configured", lambda: by_client)
     monkeypatch.setattr("crucible_datasets.sources.client_errors.is_client_loaded", lambda: by_client)
 
 
@@ -70,22 +70,22 @@ def test_so_it_is_by_the_standard_library_alone(tmp_path, monkeypatch, fault):
 def test_a_page_that_crawls_is_asked_for_again(by_client, monkeypatch):
     connect(monkeypatch, by_client=by_client)
     with faulty(CONTENT[:9000], "crawl 10000", "fine") as server:
-        assert Web(patience=3.0, silence=0.3).page(server.url)[1] == CONTENT[:9000]
+        assert Web(retry_timeout=3.0, read_timeout=0.3).page(server.url)[1] == CONTENT[:9000]
 
 
 def test_a_head_that_trickles_is_given_up_as_a_whole():
     with faulty(CONTENT[:900], "trickle", "fine") as server:
         began = time.monotonic()
-        assert Web(patience=3.0, silence=0.3).page(server.url)[1] == CONTENT[:900]
+        assert Web(retry_timeout=3.0, read_timeout=0.3).page(server.url)[1] == CONTENT[:900]
         assert time.monotonic() - began < 1.5
         assert len(server.asked) == 2
 
 
 def test_an_answer_without_a_stated_length_is_read_up_to_a_limit(monkeypatch):
     connect(monkeypatch, by_client=False)
-    monkeypatch.setattr("crucible_datasets.sources.stdlib_http._LONGEST_ANSWER", 100_000)
+    monkeypatch.setattr("crucible_datasets.sources.stdlib_http._LONGEST_RESPONSE", 100_000)
     with served(InPieces) as address:
-        found = [stdlib_http.answered(f"{address}/{size}", {}) for size in (99, 200, 99)]
+        found = [stdlib_http.try_get(f"{address}/{size}", {}) for size in (99, 200, 99)]
     assert found == [bytes(99_000), None, bytes(99_000)]
 
 
@@ -165,18 +165,18 @@ def test_what_a_user_says_to_a_host_is_not_said_in_the_clear_when_it_was_to_be_e
 
 def test_patience_ends(tmp_path):
     with faulty(CONTENT, *["503"] * 100) as server, pytest.raises(DownloadError, match="503"):
-        get(server, tmp_path, web=Web(patience=0.5))
+        get(server, tmp_path, web=Web(retry_timeout=0.5))
 
 
 def test_a_host_that_was_never_there_is_given_up_before_one_that_was(monkeypatch):
-    monkeypatch.setattr(backoff, "_WHEN_NEVER_SEEN", 0.0)
-    monkeypatch.setattr(backoff, "_WHEN_SEEN_BEFORE", 0.3)
+    monkeypatch.setattr(backoff, "_NEVER_REACHED", 0.0)
+    monkeypatch.setattr(backoff, "_REACHED_BEFORE", 0.3)
     with pytest.raises(DownloadError, match=r"refused \(tried 1 times\)"):
         Web().head("http://127.0.0.1:9/")
-    backoff.see("127.0.0.1:9")
+    backoff.note_reachable("127.0.0.1:9")
     with pytest.raises(DownloadError, match=r"refused \(tried [2-9] times\)"):
         Web().head("http://127.0.0.1:9/")
-    backoff._seen.discard("127.0.0.1:9")
+    backoff._reachable.discard("127.0.0.1:9")
 
 
 def test_a_pause_that_the_server_asks_for_is_kept(tmp_path):
@@ -194,7 +194,7 @@ def test_a_line_that_is_cut_again_and_again_still_delivers(tmp_path):
 
 def test_a_crawling_connection_is_replaced_and_a_crawling_server_given_up():
     """Bytes that trickle never let a read time out."""
-    hasty, short = Web(patience=1.5, silence=0.3), CONTENT[:9000]
+    hasty, short = Web(retry_timeout=1.5, read_timeout=0.3), CONTENT[:9000]
     with faulty(short, "crawl 10000", "fine") as server:
         assert b"".join(hasty.body(server.url)) == short
     with faulty(CONTENT, "crawl 10000", "cut 9000", "fine") as server:
@@ -207,7 +207,7 @@ def test_a_crawling_connection_is_replaced_and_a_crawling_server_given_up():
 
 def test_who_reads_slowly_is_no_reason_to_lose_patience():
     """A stream may wait for its reader longer than servers keep connections."""
-    hasty, found = Web(patience=0.3, silence=0.2), b""
+    hasty, found = Web(retry_timeout=0.3, read_timeout=0.2), b""
     with faulty(CONTENT, "cut 5000", "fine") as server:
         for piece in hasty.body(server.url):
             time.sleep(0.5 if not found else 0)

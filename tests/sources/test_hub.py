@@ -20,12 +20,12 @@ from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.routing import Request
 from crucible_datasets.localhub.server import serving
 from crucible_datasets.ops.push import Where
-from crucible_datasets.sources.backoff import PassingError, patience_with_nobody
+from crucible_datasets.sources.backoff import TransientError, unreachable_timeout
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.sources.hub import HubRepo
-from crucible_datasets.sources.hub.asking import headers
-from crucible_datasets.sources.hub.files import safe
-from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.hub.api import headers
+from crucible_datasets.sources.hub.files import safe_path
+from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.sources.web import Web
 
 NUMBERS = b"a,b\n1,2\n3,4\n"
@@ -100,7 +100,7 @@ def test_a_branch_that_was_never_seen_costs_one_request_with_all_its_files(serve
     found = repo(server)
     files = dict(found.files)
     assert requests == [("GET", "/api/datasets/acme/plain/revision/main")]
-    os.unlink(found._notes._listing(found.commit))
+    os.unlink(found._metadata._listing(found.commit))
     assert files == repo(server, found.commit).files  # as they are listed
     assert contents(found) == [NUMBERS, LARGE]
 
@@ -121,8 +121,8 @@ def test_a_redirect_is_followed_once_for_all_ranges_of_a_file(server, requests):
     assert parts == [LARGE[start : start + 10] for start in (0, 50, 7)]
     asked = [path.split("/")[1] for _, path in requests]
     assert asked == ["api", "datasets", "contents", "contents", "contents"]
-    (url,) = found._contents.places
-    found._contents.places[url] += "0"  # a signature that is none, as that of a link whose time is over
+    (url,) = found._contents.redirects
+    found._contents.redirects[url] += "0"  # a signature that is none, as that of a link whose time is over
     assert b"".join(found.body("data/large.bin", 3, 9)) == LARGE[3:9]
     assert "signature" not in str(pickle.loads(pickle.dumps(found)).__dict__)
 
@@ -178,7 +178,7 @@ def test_a_hub_that_is_gone_leaves_what_was_seen_last(server, tmp_path, caplog):
         from dataclasses import replace
 
         unknown = HubRepo("acme/unknown", endpoint="http://127.0.0.1:9")
-        object.__setattr__(unknown, "web", replace(unknown.web, patience=1))
+        object.__setattr__(unknown, "web", replace(unknown.web, retry_timeout=1))
         _ = unknown.commit
 
 
@@ -191,7 +191,7 @@ def test_names_that_do_not_exist_say_so(server):
 
 def test_a_gated_dataset_says_where_to_ask(server):
     server.hub.repo("acme/plain").create(gated="manual")
-    with pytest.raises(DatasetNotFoundError, match=r"gated. Ask for access at http.*/datasets/acme/plain, then log in"):
+    with pytest.raises(DatasetNotFoundError, match=r"gated. Request access at http.*/datasets/acme/plain, then log in"):
         contents(repo(server))
 
 
@@ -220,13 +220,13 @@ def test_a_download_without_an_answer_is_tried_again(online):
         busy.response = SimpleNamespace(status_code=503, headers={})
         raise LocalEntryNotFoundError("not on the disk") from busy
 
-    with pytest.raises(PassingError, match="503"):
+    with pytest.raises(TransientError, match="503"):
         Writer("acme/plain", "http://hub.test").once(download)
 
 
 def test_a_hub_that_was_written_to_is_looked_for_longer(online):
     Writer("acme/plain", "http://seen.test").once(lambda api: None)
-    assert patience_with_nobody("seen.test") > patience_with_nobody("never.test")
+    assert unreachable_timeout("seen.test") > unreachable_timeout("never.test")
 
 
 @pytest.mark.parametrize("kind", [Web, Elsewhere, HubRepo, Writer, Where, DownloadConfig, Access, Request])
@@ -261,7 +261,7 @@ def test_over_plain_http_the_token_stays_on_the_machine():
 @pytest.mark.parametrize("path", ["../out", "a/../../out", "/etc/passwd", "C:/x", "a\\b", "a//b", ""])
 def test_a_server_cannot_name_files_outside_of_its_repository(path):
     with pytest.raises(DownloadError):
-        safe(path)
+        safe_path(path)
 
 
 def test_many_processes_make_one_transfer(server, requests, tmp_path):

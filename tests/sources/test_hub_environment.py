@@ -111,11 +111,11 @@ def test_after_a_refusal_the_question_is_asked_as_usual(hub, monkeypatch, status
 
 def test_a_proxy_is_left_to_the_client(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    assert stdlib_http.answered("http://127.0.0.1:9/x", {}) is None
+    assert stdlib_http.try_get("http://127.0.0.1:9/x", {}) is None
 
 
 def test_nobody_there_is_no_answer(monkeypatch):
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
-    assert stdlib_http.answered("http://127.0.0.1:9/x", {}) is None
-    assert stdlib_http.answered("http://user:word@127.0.0.1:9/x", {}) is None
+    assert stdlib_http.try_get("http://127.0.0.1:9/x", {}) is None
+    assert stdlib_http.try_get("http://user:word@127.0.0.1:9/x", {}) is None

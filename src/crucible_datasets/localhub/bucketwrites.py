@@ -23,7 +23,7 @@ from crucible_datasets.exceptions import DownloadError
 from crucible_datasets.localhub.refusals import HubError, require_name
 from crucible_datasets.localhub.routing import Answer, Request, route
 from crucible_datasets.sources.fetching import xet_hash
-from crucible_datasets.sources.hub.files import safe
+from crucible_datasets.sources.hub.files import safe_path
 
 _ID = r"(?P<id>[^/]+/[^/]+)"
 _VALID_SECONDS = 3600
@@ -116,7 +116,7 @@ def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
     try:
         for line in request.content().splitlines():
             step: Any = json.loads(line)
-            path = os.path.realpath(os.path.join(folder, *safe(step["path"]).split("/")))
+            path = os.path.realpath(os.path.join(folder, *safe_path(step["path"]).split("/")))
             if not path.startswith(folder + os.sep):
                 raise ValueError(path)
             yield str(step["type"]), path, str(step.get("xetHash", ""))

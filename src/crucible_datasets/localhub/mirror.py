@@ -18,7 +18,7 @@ from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.refusals import HubError, require_name
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 from crucible_datasets.sources.fetching import Advance, fetch
-from crucible_datasets.sources.hub.files import HubFile, stated_commit
+from crucible_datasets.sources.hub.files import HubFile, parsed_commit
 from crucible_datasets.sources.hub.repo import HubRepo
 
 _AT_ONCE = 8
@@ -35,7 +35,7 @@ def mirror(root: str, names: list[str], endpoint: str | None = None, token: str 
         name, _, revision = asked.partition("@")
         _require_name(name)
         there = HubRepo(name, revision or config.HUB_DEFAULT_VERSION, token, endpoint or config.HF_ENDPOINT)
-        commit, date = there.answer(f"{there.api}/revision/{quote(there.revision, safe='')}", _commit_and_date)[1]
+        commit, date = there.get_json(f"{there.api}/revision/{quote(there.revision, safe='')}", _commit_and_date)[1]
         there = HubRepo(name, commit, token, there.endpoint)
         repo = hub.repo(name)
         files = _copied(hub, repo, there)
@@ -55,7 +55,7 @@ def _require_name(name: str) -> None:
 
 
 def _commit_and_date(answer: Any) -> tuple[str, str | None]:
-    return stated_commit(answer), answer.get("lastModified")
+    return parsed_commit(answer), answer.get("lastModified")
 
 
 def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFile]:

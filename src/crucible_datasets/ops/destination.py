@@ -20,8 +20,8 @@ import pyarrow as pa
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.sources.continued import continued
-from crucible_datasets.sources.refusals import told
+from crucible_datasets.sources.append_copy import copy_before_append
+from crucible_datasets.sources.store_errors import store_errors
 
 Path = str | bytes | os.PathLike[Any]
 StorageOptions = dict[str, Any] | None
@@ -41,7 +41,7 @@ def local_path(path: Path) -> str | None:
 
 def remote(path: Path, storage_options: StorageOptions) -> tuple[Any, str]:
     """The file system of a URL, and the path in it."""
-    with told(os.fsdecode(path), storage_options or {}, writing=True):
+    with store_errors(os.fsdecode(path), storage_options or {}, writing=True):
         filesystem, location = import_module("fsspec.core").url_to_fs(os.fsdecode(path), **(storage_options or {}))
         # The cached size may be outdated, and then bytes that others have appended would be cut off.
         filesystem.invalidate_cache()
@@ -52,7 +52,7 @@ def remote(path: Path, storage_options: StorageOptions) -> tuple[Any, str]:
 def reached(path: Path, storage_options: StorageOptions, writing: bool = False) -> Iterator[tuple[Any, str]]:
     """The same, for a block in which whatever the store's client raises is one of our errors."""
     filesystem, location = remote(path, storage_options)
-    with told(os.fsdecode(path), storage_options or {}, writing):
+    with store_errors(os.fsdecode(path), storage_options or {}, writing):
         yield filesystem, location
 
 
@@ -73,7 +73,7 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
         with atomic_file(place) as temporary, open(temporary, "wb") as stream, flushed_early(temporary):
             if after is not None and os.path.isfile(place):
                 with open(place, "rb") as before:
-                    continued(before, stream, after)
+                    copy_before_append(before, stream, after)
             yield stream
         return
     if os.fsdecode(path).startswith("hf://"):
@@ -83,14 +83,14 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
             yield stream
         return
     filesystem, location = remote(path, storage_options)
-    at_the_store = partial(told, os.fsdecode(path), storage_options or {}, writing=True)
+    at_the_store = partial(store_errors, os.fsdecode(path), storage_options or {}, writing=True)
     with at_the_store():
         filesystem.makedirs(filesystem._parent(location), exist_ok=True)
     with _uploaded(filesystem, location, at_the_store) as stream:
         with at_the_store():
             if after is not None and filesystem.isfile(location):
                 with filesystem.open(location, "rb") as before:
-                    continued(before, stream, after)
+                    copy_before_append(before, stream, after)
         yield stream
 
 

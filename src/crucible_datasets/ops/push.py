@@ -24,7 +24,7 @@ from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.ops.blocks import blocks, blocks_with_files
 from crucible_datasets.ops.pushcommit import Before, Sent, Where, committed
 from crucible_datasets.ops.shards import Shards
-from crucible_datasets.sources.hub.writing import Writer
+from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.splits import SplitInfo
 from crucible_datasets.tables.view import View
 
@@ -86,13 +86,15 @@ def _agreed(features: Mapping[str, Features]) -> Features:
 def _ready(where: Where) -> tuple[Writer, Where]:
     """Create the repository and the branch if necessary."""
     hub = Writer(where.repo_id, config.HF_ENDPOINT, where.token)
-    made: Any = hub.patiently(
+    made: Any = hub.with_retries(
         lambda api: api.create_repo(where.repo_id, repo_type="dataset", private=where.private, exist_ok=True)
     )
     where = replace(where, repo_id=made.repo_id)
     hub, branch = replace(hub, id=where.repo_id), where.revision
     if branch and not branch.startswith("refs/pr/"):
-        hub.patiently(lambda api: api.create_branch(where.repo_id, branch=branch, repo_type="dataset", exist_ok=True))
+        hub.with_retries(
+            lambda api: api.create_branch(where.repo_id, branch=branch, repo_type="dataset", exist_ok=True)
+        )
     return hub, where
 
 

@@ -17,8 +17,8 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.ops.pushcard import card_with, known_info
-from crucible_datasets.sources.backoff import PassingError
-from crucible_datasets.sources.hub.writing import Trials, Writer
+from crucible_datasets.sources.backoff import TransientError
+from crucible_datasets.sources.hub.writer import Retries, Writer
 from crucible_datasets.splits import SplitInfo
 
 _UNFIT_FOR_NAMES = r"<>:/\|?*"  # configuration names become folder names
@@ -78,7 +78,7 @@ class Before:
     @classmethod
     def of(cls, hub: Writer, where: Where) -> Before:
         """The current state."""
-        info: Any = hub.patiently(
+        info: Any = hub.with_retries(
             lambda api: api.dataset_info(where.repo_id, revision=where.revision, files_metadata=True)
         )
         sizes = {file.rfilename: file.size or 0 for file in info.siblings}
@@ -86,7 +86,7 @@ class Before:
         card = config.REPOCARD_FILENAME
         if card not in sizes:
             return cls(info.sha, sizes, hashes, None)
-        path = hub.patiently(
+        path = hub.with_retries(
             lambda api: api.hf_hub_download(where.repo_id, card, repo_type="dataset", revision=info.sha)
         )
         with open(path, encoding="utf-8", newline="") as file:  # keep the card's line endings
@@ -133,11 +133,11 @@ def _hashes(operation: Any) -> set[str]:
 
 def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Features) -> Any:
     """Make one commit with all files; the commit."""
-    trials = Trials(hub, is_pull=where.create_pr)
+    retries = Retries(hub, is_pull=where.create_pr)
     lost: Before | None = None  # the state to which a commit was sent whose response was lost
     operations: list[Any] = []
     while True:
-        hub = replace(hub, is_in_doubt=lost is not None)
+        hub = replace(hub, may_be_committed=lost is not None)
         before = Before.of(hub, where)
         if lost is not None and lost.commit != before.commit:
             if (made := _made_on(lost, hub, where, operations)) is not None:
@@ -147,10 +147,10 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
         operations = _operations(where, before, sent, kinds)
         try:
             return _tried(hub, where, before, operations)
-        except PassingError as accident:
-            lost = before if accident.may_be_done else lost
-            trials.is_in_doubt = lost is not None
-            trials.failed(accident)
+        except TransientError as failure:
+            lost = before if failure.may_have_succeeded else lost
+            retries.may_be_committed = lost is not None
+            retries.failed(failure)
 
 
 def _operations(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
@@ -201,7 +201,7 @@ def _made_on(before: Before, hub: Writer, where: Where, operations: list[Any]) -
     """
     from huggingface_hub import CommitInfo
 
-    commits: Any = hub.patiently(
+    commits: Any = hub.with_retries(
         lambda api: api.list_repo_commits(where.repo_id, repo_type="dataset", revision=where.revision)
     )
     later = list(takewhile(lambda one: one.commit_id != before.commit, commits))

@@ -1,48 +1,48 @@
-"""How long one goes on trying: with growing pauses, or those that a server asks for, as long as patience lasts."""
+"""Retries with exponential backoff, or after the delay that the server asks for, up to a time limit."""
 
 from __future__ import annotations
 
 import random
 import time
 
-PASSING = {408, 429, 500, 502, 503, 504}  # answers after which another trial may succeed
-PATIENCE = 120.0  # seconds
-_WHEN_SEEN_BEFORE, _WHEN_NEVER_SEEN = 15.0, 4.0
-_FIRST_PAUSE = 0.05  # a line that is cut every few kilobytes still delivers
+RETRYABLE_STATUSES = {408, 429, 500, 502, 503, 504}
+RETRY_TIMEOUT = 120.0  # seconds
+_REACHED_BEFORE, _NEVER_REACHED = 15.0, 4.0
+_FIRST_PAUSE = 0.05  # short, so that a connection that drops every few kilobytes still makes progress
 _LONGEST_PAUSE = 30.0
-_seen: set[str] = set()  # hosts that have answered to this process
+_reachable: set[str] = set()  # hosts that have responded to this process
 
 
-class PassingError(Exception):
-    """An accident after which another trial may succeed, in `wait` seconds at the earliest.
+class TransientError(Exception):
+    """A failure that is worth a retry, after `wait` seconds at the earliest.
 
-    What was asked for `may_be_done` all the same, where only the answer was lost.
+    The request `may_have_succeeded` if only its response was lost.
     """
 
-    def __init__(self, what: str, wait: float = 0.0, may_be_done: bool = False) -> None:
+    def __init__(self, what: str, wait: float = 0.0, may_have_succeeded: bool = False) -> None:
         super().__init__(what)
-        self.wait, self.may_be_done = wait, may_be_done
+        self.wait, self.may_have_succeeded = wait, may_have_succeeded
 
     @property
-    def is_nobody_there(self) -> bool:
-        """Whether nobody could be reached at all."""
+    def is_unreachable(self) -> bool:
+        """Whether no connection could be made."""
         return str(self).startswith("ConnectError")
 
 
-def paused(accident: PassingError, trial: int, began: float, patience: float) -> bool:
-    """Wait before the next trial; False once patience is at its end."""
-    pause = max(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(trial, 12)) * random.uniform(0.5, 1), accident.wait)
-    if time.monotonic() - began + pause > patience:
+def wait_to_retry(failure: TransientError, attempt: int, began: float, retry_timeout: float) -> bool:
+    """Sleep before the next attempt; False, without sleeping, if that would exceed the time limit."""
+    pause = max(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(attempt, 12)) * random.uniform(0.5, 1), failure.wait)
+    if time.monotonic() - began + pause > retry_timeout:
         return False
     time.sleep(pause)
     return True
 
 
-def patience_with_nobody(host: str) -> float:
-    """How long to look for a host that is not there: one never seen is misspelt, or the network down, not busy."""
-    return _WHEN_SEEN_BEFORE if host in _seen else _WHEN_NEVER_SEEN
+def unreachable_timeout(host: str) -> float:
+    """How long to retry an unreachable host: one never reached is probably misspelt, or the network is down."""
+    return _REACHED_BEFORE if host in _reachable else _NEVER_REACHED
 
 
-def see(host: str) -> None:
-    """Remember that a host was there."""
-    _seen.add(host)
+def note_reachable(host: str) -> None:
+    """Remember that a host has responded."""
+    _reachable.add(host)

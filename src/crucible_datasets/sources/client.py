@@ -1,7 +1,7 @@
-"""The HTTP client of this process: made as huggingface_hub makes its own, and not the same one.
+"""The HTTP client of this process: created by the factory of huggingface_hub, but not shared with it.
 
 huggingface_hub closes its client in every forked process. That waits for a lock which one of our threads may have held
-when the process was forked: while files were coming, one of 600 forks never returned.
+at the fork: during downloads, one of 600 forks never returned.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import threading
 from importlib import import_module
 from typing import Any
 
-_made: tuple[Any, Any] | None = None  # how it was made, and the client
+_made: tuple[Any, Any] | None = None  # the factory and the client
 _lock = threading.Lock()
-_of_others: list[Any] = []
+_inherited: list[Any] = []
 
 
 def is_client_loaded() -> bool:
-    """Whether somebody has imported the HTTP client of huggingface_hub."""
+    """Whether the HTTP client of huggingface_hub has been imported."""
     return "huggingface_hub.utils" in sys.modules
 
 
-def is_client_told() -> bool:
-    """Whether somebody has told huggingface_hub how to connect, or may have done so: then its client is to connect."""
+def is_client_configured() -> bool:
+    """Whether the program has, or may have, set its own client factory in huggingface_hub, which must then be used."""
     hub: Any = sys.modules.get("huggingface_hub.utils._http")
     if hub is None:
         return is_client_loaded()
@@ -33,15 +33,15 @@ def is_client_told() -> bool:
 
 
 def client() -> Any:
-    """The client, made anew when its user has told huggingface_hub to make clients in another way."""
+    """The client, replaced if the program has set another factory in huggingface_hub."""
     global _made
     hub: Any = import_module("huggingface_hub.utils._http")
     make = getattr(hub, "_GLOBAL_CLIENT_FACTORY", None)
-    if make is None:  # another version of huggingface_hub, which does not say
+    if make is None:  # a version of huggingface_hub that hides its factory
         return hub.get_session()
     with _lock:
         if _made is None or _made[0] is not make:
-            _of_others.append(_made)  # whoever is using it goes on
+            _inherited.append(_made)  # not closed: it may be in use
             _made = make, make()
         return _made[1]
 
@@ -52,9 +52,9 @@ def _close() -> None:
 
 
 def _leave_to_parent() -> None:
-    """In a forked process: connections go on in the one that made them, and the client is never touched again."""
+    """In a forked process: leave the client to the parent, which goes on using its connections."""
     global _made, _lock
-    _of_others.append(_made)
+    _inherited.append(_made)
     _made, _lock = None, threading.Lock()
 
 

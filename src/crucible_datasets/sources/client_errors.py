@@ -1,4 +1,4 @@
-"""What the HTTP client of huggingface_hub raises, and what of it no other trial would change."""
+"""Errors of the HTTP client of huggingface_hub, and which of them are permanent."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from crucible_datasets.sources.client import client as made_client
 from crucible_datasets.sources.client import is_client_loaded
 
 _UNTRUSTED = re.compile(r"certificate verify failed: ([^(]*)")
-_WHOM_TO_TRUST = (
-    "its certificate is not trusted: {}. If an authority of your own has signed it, set SSL_CERT_FILE to its file."
+_UNTRUSTED_HINT = (
+    "its certificate is not trusted: {}. If it was signed by a private authority, set SSL_CERT_FILE to its certificate."
 )
 _REFUSED = re.compile(r"4\d\d\b[\w -]*")
-_WHICH_PROXY = "the proxy answered {}. HTTPS_PROXY, HTTP_PROXY and ALL_PROXY say which one is asked, and by whom."
-_WHICH_SETTING = "no HTTP client can be made here: {}. See SSL_CERT_FILE, SSL_CERT_DIR and the variables of proxies."
+_PROXY_HINT = "the proxy answered {}. Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY."
+_CLIENT_HINT = "the HTTP client cannot be created: {}. Check SSL_CERT_FILE, SSL_CERT_DIR and the proxy variables."
 
 
 def client_for(url: str) -> Any:
-    """The HTTP client, for a request to an address."""
+    """The HTTP client, for a request to a URL."""
     try:
         return made_client()
     except ImportError:
         raise
-    except Exception as error:  # variables of its user say which files it reads and which proxies it asks
-        # An address of a proxy, with a password, may be in the message of anything else.
+    except Exception as error:  # it reads certificates and proxies from environment variables
+        # The message of any other error may contain a proxy URL with a password.
         reason = error.strerror if isinstance(error, OSError) else type(error).__name__
-        raise DownloadError(url, _WHICH_SETTING.format(reason)) from error
+        raise DownloadError(url, _CLIENT_HINT.format(reason)) from error
 
 
-def accidents() -> tuple[type[Exception], ...]:
-    """What is raised when a connection fails; nothing while the client is not in use."""
+def transport_errors() -> tuple[type[Exception], ...]:
+    """The error classes of failed connections; none while the client is not in use."""
     if not is_client_loaded():
         return ()
     try:
@@ -42,10 +42,10 @@ def accidents() -> tuple[type[Exception], ...]:
     return (cast(type[Exception], import_module(name).TransportError),)
 
 
-def lasting(error: Exception) -> str | None:
-    """The reason of an accident that would happen again; None of one that may pass."""
+def permanent_reason(error: Exception) -> str | None:
+    """Why a failure would happen again; None if it may be transient."""
     if untrusted := _UNTRUSTED.search(str(error)):
-        return _WHOM_TO_TRUST.format(untrusted[1].strip(" ."))
+        return _UNTRUSTED_HINT.format(untrusted[1].strip(" ."))
     if type(error).__name__ == "ProxyError" and (refused := _REFUSED.match(str(error))):
-        return _WHICH_PROXY.format(refused[0].strip())
+        return _PROXY_HINT.format(refused[0].strip())
     return None

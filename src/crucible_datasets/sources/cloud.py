@@ -1,4 +1,4 @@
-"""Files of any store that fsspec knows: buckets, `memory://`, archives behind `::`."""
+"""Files on any storage that fsspec supports: buckets, `memory://`, archives (`zip://…::…`)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, BinaryIO
 
 from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFoundError
 from crucible_datasets.sources.base import Options, Source, SourceFile, scheme_of
-from crucible_datasets.sources.downloads import on_this_disk
+from crucible_datasets.sources.downloads import downloaded
 from crucible_datasets.sources.ranged import ranged
-from crucible_datasets.sources.refusals import told
+from crucible_datasets.sources.store_errors import store_errors
 
 _PIECE = 4 << 20
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
-    """What is at or below an address, or matches a pattern, in one pass."""
+    """The files at or below a URL, or those that match a pattern, in one pass."""
     system, path = _system(url, options)
     base = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
-    with told(url, options):
+    with store_errors(url, options):
         system.invalidate_cache()  # others write there too
         found = system.glob(path, detail=True) if "*" in path else system.find(path, detail=True)
-        if isinstance(found, list):  # adlfs, asked for what is one file
+        if isinstance(found, list):  # adlfs returns a list for a single file
             found = {name: system.info(name) for name in found}
     files = {name: facts for name, facts in found.items() if facts.get("type") == "file"}
     if not files:
@@ -31,7 +31,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:
-    """The bytes of a file, fetched where they are read."""
+    """A stream that fetches bytes as they are read."""
     if file.size is None:
         return open(fetched([file], options)[0], "rb")
     system, path = _system(file.url, options)
@@ -39,28 +39,28 @@ def opened(file: SourceFile, options: Options) -> BinaryIO:
 
 
 def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
-    """The files on this disk."""
+    """Download files; their local paths."""
 
     def body(file: SourceFile, start: int) -> Iterator[bytes]:
         system, path = _system(file.url, options)
-        with told(file.url, options):
+        with store_errors(file.url, options):
             size = file.size if file.size is not None else system.size(path)
         yield from _pieces(system, path, file.url, options, start, size)
         if start or size > _PIECE:
             require_same(file, options)
 
-    return on_this_disk(files, body)
+    return downloaded(files, body)
 
 
 def _pieces(system: Any, path: str, url: str, options: Options, start: int, stop: int) -> Iterator[bytes]:
     for at in range(start, stop, _PIECE):
-        with told(url, options):
+        with store_errors(url, options):
             piece = system.cat_file(path, start=at, end=min(at + _PIECE, stop))
         yield piece
 
 
 def require_same(file: SourceFile, options: Options) -> None:
-    """Raise if a file that comes by several requests is not the one any more that was listed."""
+    """Raise if a file has changed since it was listed: downloads and streams make several requests."""
     now = listed(file.url, options)[0].identity
     if now != file.identity:
         raise ContentMismatchError(file.url, f"the version {file.identity[1]}", f"a version {now[1]}")
@@ -69,16 +69,16 @@ def require_same(file: SourceFile, options: Options) -> None:
 def _system(url: str, options: Options) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
-    with told(url, options):
+    with store_errors(url, options):
         system, path = url_to_fs(url, **options)
     return system, path
 
 
 def _file(url: str, system: Any, base: str, name: str, facts: Mapping[str, Any]) -> SourceFile:
     size = facts.get("size")
-    told = [facts.get(key) for key in ("ETag", "etag", "md5Hash", "content_md5", "version_id", "generation", "CRC")]
+    versions = [facts.get(key) for key in ("ETag", "etag", "md5Hash", "content_md5", "version_id", "generation", "CRC")]
     times = [facts.get(key) for key in ("LastModified", "mtime", "updated", "last_modified", "created")]
-    identity = next((str(one) for one in (*told, *times) if one is not None), "")
+    identity = next((str(one) for one in (*versions, *times) if one is not None), "")
     whole = _address(url, system, name) if "::" not in url else _chained(url, name)
     path = os.path.relpath(f"/{name.lstrip('/')}", f"/{base.lstrip('/')}") if name != base else os.path.basename(name)
     named = (whole, identity, -1 if size is None else size)
@@ -86,17 +86,17 @@ def _file(url: str, system: Any, base: str, name: str, facts: Mapping[str, Any])
 
 
 def _address(url: str, system: Any, name: str) -> str:
-    """The address of a file in the words of the one that was listed: its scheme, account, server."""
+    """The URL of a file, with scheme, account and server of the URL that was listed."""
     scheme, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
     bucket, name = host.partition("@")[0], name.lstrip("/")
-    # Stores put the bucket before the name; file servers leave out who they are.
+    # Object stores prefix names with the bucket; file servers leave the host out.
     has_bucket = system._strip_protocol(url).strip("/") == f"{bucket}/{path}".strip("/")
     return f"{scheme}://{host}/{name.removeprefix(f'{bucket}/') if has_bucket else name}"
 
 
 def _chained(url: str, name: str) -> str:
-    """The address of a member: `zip://inner/file.csv::s3://bucket/a.zip`."""
+    """The URL of a member: `zip://inner/file.csv::s3://bucket/a.zip`."""
     outer, _, rest = url.partition("::")
     return f"{scheme_of(outer)}://{name.lstrip('/')}::{rest}"
 

@@ -1,9 +1,9 @@
-"""Files of other places on this disk, each once for each identity.
+"""Downloaded files, one per URL and identity.
 
     <downloads>/<key>/<name>    a file
-    <downloads>/notes/<key>     its digest, and the identity on this disk with which it last had that digest
+    <downloads>/notes/<key>     its digest, and its local identity when the digest was last verified
 
-A file that somebody has written to is noticed by its identity, and fetched again if its digest is another.
+A file whose local identity has changed is hashed again, and downloaded again if its digest has changed.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from crucible_datasets.sources.fetching import Advance, Expected, fetch
 
 logger = get_logger(__name__)
 
-Body = Callable[[SourceFile, int], Iterator[bytes]]  # the bytes of a file from a position on
+Body = Callable[[SourceFile, int], Iterator[bytes]]  # the bytes of a file from an offset
 _AT_ONCE = 8
 
 
-def _of_stated_size(file: SourceFile) -> Expected:
+def _expected_size(file: SourceFile) -> Expected:
     return Expected(file.size)
 
 
-def on_this_disk(
+def downloaded(
     files: Sequence[SourceFile],
     body: Body,
     desc: str = "Downloading",
-    expected: Callable[[SourceFile], Expected] = _of_stated_size,
+    expected: Callable[[SourceFile], Expected] = _expected_size,
 ) -> list[str]:
-    """Where the files are once they have been fetched, several at a time."""
+    """Download missing files, several at a time; the local paths of all."""
     paths = [_place(file) for file in files]
     missing = [(file, path) for file, path in zip(files, paths, strict=True) if not _is_there(file, path)]
     if missing:
@@ -58,8 +58,8 @@ def on_this_disk(
     return paths
 
 
-def here_already(files: Sequence[SourceFile]) -> list[str]:
-    """Where the files are; an error names those that never came."""
+def already_downloaded(files: Sequence[SourceFile]) -> list[str]:
+    """The local paths of files; an error names those that were never downloaded."""
     paths = [_place(file) for file in files]
     missing = [file for file, path in zip(files, paths, strict=True) if not _is_there(file, path)]
     if missing:
@@ -85,13 +85,13 @@ def _work() -> str:
 
 
 def _place(file: SourceFile) -> str:
-    """A folder for the address and the identity, so that another content is another file; the name stays."""
+    """The local path: a folder per URL and identity, so that versions do not mix, and the file's own name."""
     key = xxhash.xxh3_128_hexdigest(repr((file.url, file.identity)).encode())
     return os.path.join(config.DOWNLOADED_DATASETS_PATH, key, os.path.basename(file.path) or "data")
 
 
 def _is_there(file: SourceFile, path: str) -> bool:
-    """Whether the file is here as it came: somebody may have written to it since."""
+    """Whether the file has been downloaded and not changed since."""
     try:
         with open(_note_of(path), encoding="utf-8") as note:
             identity, digest = json.load(note)
@@ -99,7 +99,7 @@ def _is_there(file: SourceFile, path: str) -> bool:
             return False
         if identity != identity_of(path):
             if digest != _digest(path):
-                logger.warning("%s is not what was fetched any more. Fetching it again.", path)
+                logger.warning("%s has changed since it was downloaded. Downloading it again.", path)
                 return False
             _note(path, digest)
     except (OSError, ValueError):
@@ -127,20 +127,20 @@ def _digest(path: str) -> str:
 
 
 def folder_of(url: str, files: Sequence[SourceFile]) -> str:
-    """Where the files below an address appear under their own names; another folder when one of them changes."""
+    """The folder that shows the files below a URL under their own names; a new one when any file changes."""
     facts = [url, *(f"{file.path} {file.identity}" for file in files)]
     key = xxhash.xxh3_128_hexdigest("\n".join(facts).encode())
     return os.path.join(config.DOWNLOADED_DATASETS_PATH, "folders", key)
 
 
 def linked(folder: str, names: Sequence[str], paths: Sequence[str]) -> None:
-    """Have files that are on this disk also appear under their names in a folder."""
+    """Link local files into a folder, under these names."""
     for name, path in zip(names, paths, strict=True):
         link = os.path.join(folder, *name.split("/"))
         if os.path.realpath(link) == os.path.realpath(path):
             continue
         os.makedirs(os.path.dirname(link), exist_ok=True)
-        # Renamed into place: a process that links the same file never finds it gone.
+        # Renamed into place, so that the link never disappears for a process that links the same file.
         remove_abandoned(os.path.dirname(link), ".link")
         temporary = os.path.join(os.path.dirname(link), unfinished_name(".link"))
         try:

@@ -1,9 +1,9 @@
-"""Bytes from elsewhere become a local file: whole and verified, or not at all.
+"""Resumable, verified downloads.
 
-    <name>~<owner>.partial    what has arrived so far, and whose it is
+    <name>~<owner>.partial    the bytes received so far, and whose download it is
 
-A download that was killed leaves its partial file; the next one takes it over by renaming it, which only one can, and
-goes on after its last byte. The final name is given only to bytes with the stated size and hash.
+A killed download leaves its partial file. The next download takes it over by renaming it, which only one process can,
+and resumes after its last byte. The file gets its final name only if size and hash are right.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.records import dataclass
 
 Advance = Callable[[int], None]
-Body = Callable[[int], Iterator[bytes]]  # the bytes from a position on
-Hashes = list[tuple[str, "hashlib._Hash", str]]  # what a hash is called, its digest, what that must come to
+Body = Callable[[int], Iterator[bytes]]  # the bytes from an offset
+Hashes = list[tuple[str, "hashlib._Hash", str]]  # name, running digest, expected value
 _BLOCK = 4 << 20
 _PARTIAL = ".partial"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known of a file before it is there. A git hash is that of a blob: it covers the size."""
+    """What is known of a file before the download. `git_sha1` is the hash of the git blob, which covers the size."""
 
     size: int | None = None
     sha256: str | None = None
@@ -41,7 +41,7 @@ class Expected:
     xet_hash: str | None = None
 
     def hashes(self) -> Hashes:
-        """What each known hash is called, a digest to feed with the bytes, and what it must come to."""
+        """Of each known hash: its name, a digest to update, and the expected value."""
         found: Hashes = []
         if self.sha256:
             found.append(("sha256", hashlib.sha256(), self.sha256))
@@ -51,7 +51,7 @@ class Expected:
         return found
 
     def require(self, path: str, name: str, fed: Hashes | None = None) -> None:
-        """Raise unless the file at `path` is the expected one; `fed` has seen its bytes already."""
+        """Raise unless the file at `path` is the expected one; `fed` are digests of its bytes, if there are any."""
         size = os.path.getsize(path)
         if self.size is not None and size != self.size:
             raise ContentMismatchError(name, f"{self.size} bytes", f"{size} bytes")
@@ -63,7 +63,7 @@ class Expected:
 
 
 def xet_hash(path: str) -> str | None:
-    """What buckets of the Hub call a content; None where the package that knows is not installed."""
+    """The Xet hash by which Hub buckets identify content; None if hf_xet is not installed."""
     try:
         known: Any = import_module("hf_xet")
     except ImportError:
@@ -72,7 +72,7 @@ def xet_hash(path: str) -> str | None:
 
 
 def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advance = lambda number: None) -> str:
-    """Write the bytes of `body` to `target`, going on where a killed download ended."""
+    """Write the bytes of `body` to `target`, resuming a killed download."""
     folder = os.path.dirname(target)
     os.makedirs(folder, exist_ok=True)
     with storage_errors(target):
@@ -84,9 +84,9 @@ def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advan
             os.unlink(partial)
             if not resumed:
                 raise
-            # What an earlier run left may have been damaged: one more time, from nothing.
+            # The partial file may have been damaged: start over once.
             return fetch(body, target, name, expected, advance)
-        # What a power failure loses is noticed: a file is checked again after the machine has started anew.
+        # Without fsync: files are verified again after a reboot, so what a power failure loses is noticed.
         if not boot():
             make_durable(partial)
         os.replace(partial, target)
@@ -95,13 +95,13 @@ def fetch(body: Body, target: str, name: str, expected: Expected, advance: Advan
 
 
 def _append(body: Body, partial: str, advance: Advance, expected: Expected) -> Hashes:
-    """Write what is missing, and hash everything: bytes that come are not read a second time."""
+    """Append the missing bytes and return the digests of all; received bytes are hashed without reading them again."""
     with open(partial, "ab", buffering=0) as file:
         start = file.tell()
         advance(start)
         hashes = _fed(expected.hashes(), partial) if start else expected.hashes()
         if expected.size is not None and start >= expected.size:
-            return hashes  # an earlier download was killed after its last byte; servers refuse a range behind it
+            return hashes  # killed after its last byte; servers refuse a range beyond the end
         for piece in body(start):
             _write(file, piece)
             for _, digest, _ in hashes:
@@ -112,12 +112,12 @@ def _append(body: Body, partial: str, advance: Advance, expected: Expected) -> H
 
 def _write(file: FileIO, piece: bytes) -> None:
     left = memoryview(piece)
-    while left:  # a disk that is nearly full takes a part
+    while left:  # a nearly full disk may write only a part
         left = left[file.write(left) :]
 
 
 def _taken_over(folder: str, name: str, expected: Expected) -> tuple[str, bool]:
-    """A partial file of our own, and whether it has bytes that an earlier download left."""
+    """The path of our partial file, and whether it contains bytes of an earlier download."""
     mine = os.path.join(folder, unfinished_name(name, _PARTIAL))
     for path, parts in unfinished_in(folder, name):
         with suppress(FileNotFoundError):
@@ -125,7 +125,7 @@ def _taken_over(folder: str, name: str, expected: Expected) -> tuple[str, bool]:
             if parts.suffix == _PARTIAL and is_abandoned(parts.owner, silent_for):
                 os.rename(path, mine)
                 if expected.size is None or os.path.getsize(mine) > expected.size:
-                    os.truncate(mine, 0)  # nobody could tell whether it is whole
+                    os.truncate(mine, 0)  # without a size, it could not be verified
                 return mine, os.path.getsize(mine) > 0
     return mine, False
 

@@ -1,4 +1,4 @@
-"""What the headers of an answer state, which may be nonsense."""
+"""Response headers, parsed defensively."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.exceptions import DownloadError, without_secrets
 
 
 def content_length(headers: Mapping[str, str], url: str) -> int | None:
-    """How many bytes a server says that it sends."""
+    """The Content-Length, or None."""
     stated = headers.get("Content-Length")
     if stated is not None and not (stated.isascii() and stated.isdigit()):
         raise DownloadError(url, f"the server states a length of {stated!r}.")
@@ -34,7 +34,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
 
 
 def redirect_target(headers: Mapping[str, str], url: str) -> str:
-    """Where a redirect leads."""
+    """The URL that a redirect leads to."""
     location = headers["Location"]
     try:
         there = urljoin(url, location)
@@ -42,4 +42,4 @@ def redirect_target(headers: Mapping[str, str], url: str) -> str:
             return there
     except ValueError:
         pass
-    raise DownloadError(url, f"it was redirected to {without_secrets(location)!r}, which no web server has.")
+    raise DownloadError(url, f"it was redirected to {without_secrets(location)!r}, which is not an HTTP URL.")

@@ -1,4 +1,4 @@
-"""Files of web servers."""
+"""Files on web servers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from crucible_datasets.exceptions import (
     without_secrets,
 )
 from crucible_datasets.sources.base import Options, Source, SourceFile
-from crucible_datasets.sources.downloads import on_this_disk
+from crucible_datasets.sources.downloads import downloaded
 from crucible_datasets.sources.headers import content_length
 from crucible_datasets.sources.ranged import ranged
 from crucible_datasets.sources.web import Web
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
-    """The one file at an address: web servers do not list."""
+    """The one file at a URL: web servers have no listings."""
     if "*" in urlsplit(url).path:
-        raise ArgumentError("data_files", url, "a web server does not tell which files it has: name each of them.")
+        raise ArgumentError(
+            "data_files", url, "web servers do not list their files, so a pattern cannot be used: name each file."
+        )
     try:
         headers = _web(url, options).head(url)
     except DownloadError as error:
@@ -42,7 +44,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
 
 
 def _time(headers: Mapping[str, str]) -> str:
-    """When a file was changed; a moment of its own if it may be changed once more before the stated one is over."""
+    """The modification time; made unique if the file may change again within the second that the header states."""
     stated, now = headers.get("Last-Modified", ""), headers.get("Date", "")
     try:
         is_past = parsedate_to_datetime(now) - parsedate_to_datetime(stated) > timedelta(seconds=1)
@@ -52,7 +54,7 @@ def _time(headers: Mapping[str, str]) -> str:
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:
-    """The bytes of a file, fetched where they are read; all of them, if the server does not say how many."""
+    """A stream that fetches bytes as they are read; the whole file is downloaded if its size is unknown."""
     web = _web(file.url, options)
     if file.size is None:
         return open(fetched([file], options)[0], "rb")
@@ -61,16 +63,16 @@ def opened(file: SourceFile, options: Options) -> BinaryIO:
 
 
 def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
-    """The files on this disk."""
+    """Download files; their local paths."""
 
     def body(file: SourceFile, start: int) -> Iterator[bytes]:
         return _web(file.url, options).body(file.url, start, version=file.known or "")
 
-    return on_this_disk(files, body)
+    return downloaded(files, body)
 
 
 def require_same(file: SourceFile, options: Options) -> None:
-    """Raise if a file was changed since it was listed; where the server states versions, each answer was compared."""
+    """Raise if a file has changed since it was listed. With an ETag, every response has been checked already."""
     if file.known:
         return
     headers = _web(file.url, options).head(file.url)
@@ -80,7 +82,7 @@ def require_same(file: SourceFile, options: Options) -> None:
 
 
 def _web(url: str, options: Options) -> Web:
-    """Headers of the user go to the host that the user named, and to no other; encrypted, if that was asked for."""
+    """A client that sends the user's headers to the host of the URL only, and never downgrades to http."""
     stated, named = dict(options.get("headers") or {}), urlsplit(url)
 
     def headers(asked: str) -> Mapping[str, str]:

@@ -1,9 +1,9 @@
-"""What addresses led to when they were last asked: with it, what was fetched then is found without the network.
+"""Cached listings of URLs, by which downloaded files are found offline.
 
-    <downloads>/listings/<key>    the files of one address: paths, sizes, identities
+    <downloads>/listings/<key>    the files of one URL: paths, sizes, identities
 
-An address may hold a password or a signature, which belongs in no file. So of the addresses of files only that is
-noted in which they differ from the one that was asked for, and is put together again when somebody asks for that.
+A URL may contain a password or a signature, which must not be stored. So of each file's URL only the difference from
+the listed URL is stored; the whole is rebuilt when the same URL is listed again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.exceptions import OfflineError, without_secrets
 from crucible_datasets.sources.base import Options, SourceFile, scheme_of, source_of
-from crucible_datasets.sources.downloads import here_already
+from crucible_datasets.sources.downloads import already_downloaded
 
 _HERE = {"", "file", "local", "memory", "data"}
 _ENDPOINT = re.compile(r"\w+://[^;@]*")
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
-    """What an address leads to; without the network, what it led to when it was last asked."""
+    """The files at a URL; offline, those of the last listing."""
     if not _needs_network(url):
         return source_of(url).listed(url, options)
     if not config.is_offline():
@@ -42,21 +42,21 @@ def listed(url: str, options: Options) -> list[SourceFile]:
 
 
 def fetched(url: str, files: Sequence[SourceFile], options: Options) -> list[str]:
-    """Files of an address on this disk; without the network, those that came before."""
+    """Download files of a URL; offline, those that have been downloaded before."""
     if config.is_offline() and _needs_network(url):
-        return here_already(files)
+        return already_downloaded(files)
     return source_of(url).fetched(files, options)
 
 
 def _needs_network(url: str) -> bool:
-    """Whether nothing else leads there: the last of a chain says where bytes are; the Hub's datasets have a cache."""
+    """Whether a URL can be listed only online. The last URL of a chain decides; datasets of the Hub have a cache."""
     return scheme_of(url.rpartition("::")[2]) not in _HERE and not url.startswith("hf://datasets/")
 
 
 def _keep(url: str, options: Options, files: Sequence[SourceFile]) -> None:
     facts = [[_difference(url, file.url), file.path, file.size, _masked(file)] for file in files]
     path = _note_of(url, options)
-    with suppress(OSError):  # a cache that only others may write to
+    with suppress(OSError):  # a read-only cache
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with atomic_file(path, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as note:
             json.dump(facts, note)
@@ -71,7 +71,7 @@ def _kept(url: str, options: Options) -> list[SourceFile] | None:
 
 
 def _note_of(url: str, options: Options) -> str:
-    """By the address and the server that is meant, but not by who asks."""
+    """The path of a cached listing: it depends on URL and endpoint, not on credentials."""
     key = xxhash.xxh3_128_hexdigest("\n".join([url, *sorted(_endpoints(options))]).encode())
     return os.path.join(config.DOWNLOADED_DATASETS_PATH, "listings", key)
 
@@ -85,7 +85,7 @@ def _endpoints(options: Any) -> Iterator[str]:
 
 
 def _difference(url: str, other: str) -> tuple[int, str, int]:
-    """How many characters another address shares with this one at its start and at its end, and those between."""
+    """How many characters another URL shares with this one at its start and its end, and those between."""
     start = _shared(url, other)
     left = other[start:]
     end = _shared(url[start:][::-1], left[::-1])

@@ -1,4 +1,4 @@
-"""Files of this machine."""
+"""Local files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crucible_datasets.sources.base import Options, Source, SourceFile
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
-    """The files of a folder, a file, or what a pattern matches."""
+    """The file, the files of a folder, or those that match a pattern."""
     place = _path(url)
     if os.path.isfile(place):
         return [_file(place, os.path.basename(place))]
@@ -27,12 +27,12 @@ def listed(url: str, options: Options) -> list[SourceFile]:
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:
-    """The bytes of a file."""
+    """The file, opened."""
     return open(_path(file.url), "rb")
 
 
 def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
-    """Where they lie: nothing is copied."""
+    """Their paths: nothing is copied."""
     return [_path(file.url) for file in files]
 
 

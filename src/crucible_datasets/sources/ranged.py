@@ -1,4 +1,4 @@
-"""A file that is read where it is, range by range."""
+"""A remote file that is read by ranges."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import BinaryIO, cast
 from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.sources.fetching import Expected
 
-Ranges = Callable[[int, int], Iterator[bytes]]  # the bytes from one position to another, in pieces
+Ranges = Callable[[int, int], Iterator[bytes]]  # the bytes from start to stop, in chunks
 _LONG = 1 << 20
 _MOST_AHEAD = 8 << 20
 
 
 class RangedFile(io.RawIOBase):
-    """Seekable and read-only. A read that goes on where the last one ended uses the same connection."""
+    """Seekable and read-only. A sequential read continues on the same connection."""
 
     def __init__(self, ranges: Ranges, size: int, name: str) -> None:
         self._ranges, self._size, self.name = ranges, size, name
         self._at = 0
         self._stream: Iterator[bytes] | None = None
         self._stream_at, self._left, self._jumped_to = 0, b"", 0
-        self.wanted_until = 0  # the end of what is being read, which comes in several pieces
+        self.wanted_until = 0  # the end of the current `read`, which may take several calls of `readinto`
 
     def readable(self) -> bool:
         return True
@@ -39,7 +39,7 @@ class RangedFile(io.RawIOBase):
         return self._at
 
     def close(self) -> None:
-        """End the connection too: an error that is kept may hold on to what read from it."""
+        """Close the connection too: a stored traceback may keep the generator alive."""
         if isinstance(self._stream, Generator):
             self._stream.close()
         self._stream = None
@@ -50,7 +50,7 @@ class RangedFile(io.RawIOBase):
         if wanted <= 0:
             return 0
         if self._stream is None or self._stream_at != self._at:
-            self._ask(wanted)
+            self._request(wanted)
         assert self._stream is not None
         piece = self._left or next(self._stream, b"")
         if not piece:
@@ -62,8 +62,8 @@ class RangedFile(io.RawIOBase):
         self._at = self._stream_at = self._at + len(taken)
         return len(taken)
 
-    def _ask(self, wanted: int) -> None:
-        """Begin a range: what is wanted after a jump; as much as was read since then, once that is much."""
+    def _request(self, wanted: int) -> None:
+        """Request a range: only what is wanted after a seek; with read-ahead once much was read sequentially."""
         if self._at != self._stream_at:
             self._jumped_to = self._at
         gone = self._at - self._jumped_to
@@ -73,7 +73,7 @@ class RangedFile(io.RawIOBase):
 
 
 class _Buffered(io.BufferedReader):
-    """Says how much is to be read, so that it is asked for at once: the last of it would be a request of its own."""
+    """Announces the length of a read, so that one request covers it: its end would take a second one."""
 
     raw: RangedFile
 
@@ -87,10 +87,10 @@ def ranged(ranges: Ranges, size: int, name: str) -> BinaryIO:
     return cast(BinaryIO, _Buffered(RangedFile(ranges, size, name), 1 << 16))
 
 
-class Checked:
-    """Ranges of a file of known hashes: who reads it from its start to its end does not get the end of a wrong one.
+class Verified:
+    """Ranges of a file with known hashes: a sequential read from start to end raises at the end if a hash is wrong.
 
-    What is read elsewhere in the file, as of a Parquet file, says nothing of the whole.
+    Reads at random positions, as of a Parquet file, cannot be verified.
     """
 
     def __init__(self, ranges: Ranges, expected: Expected, name: str) -> None:
@@ -104,7 +104,7 @@ class Checked:
             yield piece
 
     def _take(self, start: int, piece: bytes) -> None:
-        """Hash what goes on where the hashed bytes end: a reader may look at the first ones twice."""
+        """Hash bytes that follow those already hashed; a reader may read the first ones twice."""
         if not start <= self._hashed < start + len(piece):
             return
         new = memoryview(piece)[self._hashed - start :]

@@ -1,8 +1,7 @@
-"""HTTP by the standard library alone, where nothing special is needed.
+"""HTTP by the standard library, for simple requests.
 
-The HTTP client of huggingface_hub takes longer to import than a first row takes to come. It is used for whatever is not
-plain: when there are proxies, when a host cannot be reached or its certificate is not known here, and once somebody has
-told it how to connect.
+The HTTP client of huggingface_hub takes longer to import than a first row takes to arrive. It is used for the rest:
+with proxies, if a host cannot be reached or its certificate is not trusted, and if the program has set its own client.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
-from crucible_datasets.sources.client import is_client_told
-from crucible_datasets.sources.throughput import BrokenError, Pace
+from crucible_datasets.sources.client import is_client_configured
+from crucible_datasets.sources.throughput import BrokenConnectionError, Throughput
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
-_LONGEST_ANSWER = 1 << 24
+_LONGEST_RESPONSE = 1 << 24
 _LONGEST_PAUSE = 5.0
 _PIECE = 1 << 18
-_SHORT = 1 << 16  # what is left of an answer is read, so that its connection can be used again
+_SHORT = 1 << 16  # a rest of this size is read, so that the connection can be reused
 _LONGEST_DRAIN = 0.1  # seconds without 100 bytes
 _MOST_IDLE = 8
 
@@ -34,59 +33,59 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY
 Origin = tuple[str, str, int | None]
 _idle: dict[Origin, list[Any]] = {}
 _lock = threading.Lock()
-_of_others: list[Any] = []
+_inherited: list[Any] = []
 
 
-class Answer:
-    """What a server answered, with the names that answers of the client have."""
+class Response:
+    """A response, with the interface of the client's responses."""
 
-    def __init__(self, connection: HTTPConnection, response: HTTPResponse, origin: Origin, silence: float) -> None:
-        self._connection, self._response, self._origin, self._silence = connection, response, origin, silence
+    def __init__(self, connection: HTTPConnection, response: HTTPResponse, origin: Origin, read_timeout: float) -> None:
+        self._connection, self._response, self._origin, self._read_timeout = connection, response, origin, read_timeout
         self.status_code, self.reason_phrase, self.headers = response.status, response.reason, response.headers
 
     def iter_raw(self) -> Iterator[bytes]:
-        """The bytes of the body, as they come."""
+        """The bytes of the body, as they arrive."""
         import http.client
 
         try:
             while piece := self._response.read1(_PIECE):
                 yield piece
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise BrokenError(f"{type(error).__name__}: {error}") from error
+            raise BrokenConnectionError(f"{type(error).__name__}: {error}") from error
 
     @property
     def is_encoded(self) -> bool:
-        """Whether the body is compressed, which nobody asked for."""
+        """Whether the body is compressed, although identity was requested."""
         return bool(self.headers.get("Content-Encoding", "identity") != "identity")
 
     def iter_bytes(self) -> Iterator[bytes]:
-        """The bytes of the body, all that were promised."""
+        """The bytes of the body; an error if fewer arrive than announced."""
         yield from self.iter_raw()
         if self._response.length:
-            raise BrokenError(f"the connection ended {self._response.length} bytes early")
+            raise BrokenConnectionError(f"the connection ended {self._response.length} bytes early")
 
     def body(self, most: int) -> bytes:
-        """The whole body; one of more than `most` bytes is given up."""
-        found, pace = bytearray(), Pace(self._silence)
+        """The whole body; an error if it is longer than `most` bytes."""
+        found, throughput = bytearray(), Throughput(self._read_timeout)
         try:
             for piece in self.iter_bytes():
-                pace.see(len(piece))
+                throughput.count(len(piece))
                 found += piece
                 if len(found) > most:
-                    raise BrokenError(f"the answer is longer than {most} bytes")
-        except BrokenError:
+                    raise BrokenConnectionError(f"the response is longer than {most} bytes")
+        except BrokenConnectionError:
             self._abandon()
             raise
         self.close()
         return bytes(found)
 
     def close(self) -> None:
-        """Be done with it; a connection on which nothing is left serves the next request."""
+        """Finish reading; the connection is reused if nothing is left on it."""
         response = self._response
         try:
             if response.length is not None and response.length <= _SHORT:
                 self._drain()
-        except Exception:  # noqa: BLE001 - nobody wants what is left
+        except Exception:  # noqa: BLE001 - the rest is not needed
             response.will_close = True
         reusable = (response.isclosed() or response.length == 0) and not response.will_close
         with _lock:
@@ -102,41 +101,41 @@ class Answer:
         self._connection.close()
 
     def _drain(self) -> None:
-        pace = Pace(_LONGEST_DRAIN)
+        throughput = Throughput(_LONGEST_DRAIN)
         while piece := self._response.read1(_PIECE):
-            pace.see(len(piece))
+            throughput.count(len(piece))
 
 
-def sent(method: str, url: str, headers: Mapping[str, str], silence: float) -> Answer | None:
-    """The answer to a request, whatever it says; None when the client is to make the request."""
+def send(method: str, url: str, headers: Mapping[str, str], read_timeout: float) -> Response | None:
+    """The response, whatever its status; None if the request needs the client."""
     parts = urlsplit(url)
-    if is_client_told() or not _is_plain(parts):
+    if is_client_configured() or not _is_plain(parts):
         return None
     origin = parts.scheme, str(parts.hostname), parts.port
     target = f"{parts.path or '/'}?{parts.query}".rstrip("?")
-    used = _taken(origin)
+    used = _reused(origin)
     if used is not None:
         try:
-            return _asked(used, origin, method, target, headers, silence)
-        except BrokenError:
-            pass  # the server has closed it in the meantime
-    fresh = _connected(origin, silence)
-    return None if fresh is None else _asked(fresh, origin, method, target, headers, silence)
+            return _request(used, origin, method, target, headers, read_timeout)
+        except BrokenConnectionError:
+            pass  # closed by the server in the meantime
+    fresh = _connected(origin, read_timeout)
+    return None if fresh is None else _request(fresh, origin, method, target, headers, read_timeout)
 
 
-def answered(url: str, headers: Mapping[str, str], silence: float = 5.0) -> bytes | None:
-    """The body of an answer 200, or None, also after some seconds of silence."""
+def try_get(url: str, headers: Mapping[str, str], read_timeout: float = 5.0) -> bytes | None:
+    """The body if the status is 200; None otherwise, and after `read_timeout` seconds."""
     try:
-        answer = sent("GET", url, headers, silence)
-        if answer is None:
+        response = send("GET", url, headers, read_timeout)
+        if response is None:
             return None
-        is_short = int(answer.headers.get("Content-Length", 0)) <= _LONGEST_ANSWER
-        if answer.status_code == 200 and is_short and not answer.is_encoded:
-            return answer.body(_LONGEST_ANSWER)  # some servers state no length
-        answer.close()
-    except (BrokenError, ValueError):
+        is_short = int(response.headers.get("Content-Length", 0)) <= _LONGEST_RESPONSE
+        if response.status_code == 200 and is_short and not response.is_encoded:
+            return response.body(_LONGEST_RESPONSE)  # some servers state no length
+        response.close()
+    except (BrokenConnectionError, ValueError):
         return None
-    _pause(answer.headers.get("Retry-After", ""))
+    _pause(response.headers.get("Retry-After", ""))
     return None
 
 
@@ -149,12 +148,12 @@ def _is_plain(parts: SplitResult) -> bool:
 
 
 def _has_proxies() -> bool:
-    # By name: a look at every variable takes longer than a request to this machine.
+    # By name: reading all variables takes longer than a request to localhost.
     return any(map(os.environ.get, _PROXIES))
 
 
 def is_proxied(parts: SplitResult) -> bool:
-    """Whether a request goes to a proxy first, which reads what is not encrypted."""
+    """Whether a request goes through a proxy, which can read what is not encrypted."""
     if not _has_proxies():
         return False
     from urllib.request import getproxies, proxy_bypass
@@ -162,24 +161,24 @@ def is_proxied(parts: SplitResult) -> bool:
     return bool(getproxies().keys() & {parts.scheme, "all"}) and not proxy_bypass(str(parts.hostname))
 
 
-def _taken(origin: Origin) -> Any:
+def _reused(origin: Origin) -> Any:
     with _lock:
         waiting = _idle.get(origin)
         return waiting.pop() if waiting else None
 
 
-def _connected(origin: Origin, silence: float) -> HTTPConnection | None:
+def _connected(origin: Origin, read_timeout: float) -> HTTPConnection | None:
     import http.client
 
-    from crucible_datasets.sources.prompt import PromptResponse
+    from crucible_datasets.sources.header_timeout import HeaderTimeoutResponse
 
     scheme, host, port = origin
     connection: HTTPConnection
     if scheme == "https":
-        connection = http.client.HTTPSConnection(host, port, timeout=silence, context=_certificates())
+        connection = http.client.HTTPSConnection(host, port, timeout=read_timeout, context=_certificates())
     else:
-        connection = http.client.HTTPConnection(host, port, timeout=silence)
-    connection.response_class = PromptResponse
+        connection = http.client.HTTPConnection(host, port, timeout=read_timeout)
+    connection.response_class = HeaderTimeoutResponse
     try:
         connection.connect()
     except (OSError, ValueError):
@@ -195,34 +194,34 @@ def _certificates() -> Any:
     return ssl.create_default_context()
 
 
-def _asked(
-    connection: Any, origin: Origin, method: str, target: str, headers: Mapping[str, str], silence: float
-) -> Answer | None:
-    """What is answered; None when this is no question for the standard library."""
+def _request(
+    connection: Any, origin: Origin, method: str, target: str, headers: Mapping[str, str], read_timeout: float
+) -> Response | None:
+    """The response; None if the standard library cannot make the request."""
     import http.client
 
     try:
-        connection.sock.settimeout(silence)
+        connection.sock.settimeout(read_timeout)
         connection.request(method, target, headers=dict(headers))
-        return Answer(connection, connection.getresponse(), origin, silence)
+        return Response(connection, connection.getresponse(), origin, read_timeout)
     except (http.client.InvalidURL, ValueError):
         connection.close()
         return None
     except (OSError, http.client.HTTPException, AttributeError) as error:
         connection.close()
-        raise BrokenError(f"{type(error).__name__}: {error}") from error
+        raise BrokenConnectionError(f"{type(error).__name__}: {error}") from error
 
 
 def _pause(asked: str) -> None:
-    """Wait as long as a busy server asks for, within limits, before it is asked as usual."""
+    """Wait for the delay that a busy server asks for, up to a limit."""
     if asked.replace(".", "", 1).isdigit():
         time.sleep(min(float(asked), _LONGEST_PAUSE))
 
 
 def _leave_to_parent() -> None:
-    """In a forked process: connections go on in the one that made them."""
+    """In a forked process: leave connections to the parent."""
     global _idle, _lock
-    _of_others.append(_idle)
+    _inherited.append(_idle)
     _idle, _lock = {}, threading.Lock()
 
 

@@ -1,38 +1,40 @@
-"""Whether bytes come as fast as they should, on however many connections."""
+"""Minimum throughput of a transfer, over any number of connections."""
 
 from __future__ import annotations
 
 import time
 
-SLOWEST = 1000  # bytes a second, less than a modem of 1995 brings
+SLOWEST = 1000  # bytes per second, slower than any modem since 1990
 
 
-class BrokenError(Exception):
-    """A connection that was there has failed, or brings too little; another one may do."""
+class BrokenConnectionError(Exception):
+    """An established connection has failed or is too slow; another one may work."""
 
 
-class Pace:
-    """The pace of one transfer. Time counts only while bytes are waited for: who reads them may take its time."""
+class Throughput:
+    """The throughput of one transfer. Only time spent waiting for bytes counts: their reader may be slow."""
 
-    def __init__(self, silence: float) -> None:
-        self._silence, self._fewest = silence, SLOWEST * silence
-        self.began = self._connected = time.monotonic()  # when bytes last came as they should; when a connection began
+    def __init__(self, read_timeout: float) -> None:
+        self._read_timeout, self._fewest = read_timeout, SLOWEST * read_timeout
+        self.began = self._connected = time.monotonic()  # of the current measurement; of the current connection
         self._came = 0
 
     def connect(self) -> None:
-        """Begin another connection, which has as long as the first one."""
+        """Start another connection, with a time limit of its own."""
         self._connected = time.monotonic()
 
-    def see(self, number: int) -> None:
-        """Count bytes that came; an error when this connection has brought too few for too long."""
+    def count(self, number: int) -> None:
+        """Count received bytes; an error if this connection has been too slow for too long."""
         self._came += number
         now = time.monotonic()
         if self._came >= self._fewest:
             self.began, self._came = now, 0
-        elif now - max(self.began, self._connected) > self._silence:
-            raise BrokenError(f"fewer than {self._fewest:.0f} bytes came in {self._silence:g} seconds")
+        elif now - max(self.began, self._connected) > self._read_timeout:
+            raise BrokenConnectionError(
+                f"fewer than {self._fewest:.0f} bytes arrived in {self._read_timeout:g} seconds"
+            )
 
-    def pass_over(self, seconds: float) -> None:
-        """Leave out time in which nobody waited for bytes."""
+    def exclude(self, seconds: float) -> None:
+        """Exclude time that was not spent waiting for bytes."""
         self.began += seconds
         self._connected += seconds

@@ -1,11 +1,10 @@
-"""Datasets and buckets of the Hugging Face Hub; datasets in the cache that all its tools share.
+"""Datasets and buckets of the Hugging Face Hub. Datasets are stored in the cache of huggingface_hub.
 
     <hub cache>/datasets--org--name/blobs/<hash>             contents
     <hub cache>/datasets--org--name/snapshots/<commit>/<path>   links to them
 
-A commit that was listed once needs no request any more. A content counts only when its hash is right: it is
-checked when it arrives, and once more whenever the file has another identity than at the last check. A file that is
-read where it is, from its start to its end, is checked at its end.
+The listing of a commit is requested once. Hashes are verified after a download, and again whenever the identity of the
+local file has changed. A file that is streamed from start to end is verified at its end.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from crucible_datasets.sources.base import Options, Source, SourceFile
 from crucible_datasets.sources.hub.addresses import base_of, below, located, matching
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
-from crucible_datasets.sources.ranged import Checked, ranged
+from crucible_datasets.sources.ranged import Verified, ranged
 
 __all__ = ["SOURCE", "HubBucket", "HubRepo"]
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
-    """The files at or below an address of a dataset or a bucket, or those that a pattern matches."""
+    """The files at or below a URL of a dataset or a bucket, or those that match a pattern."""
     place, path = located(url, options)
     base, fits = base_of(path), matching(path).fullmatch
     if isinstance(place, HubRepo):
@@ -48,7 +47,7 @@ def _seen_from(base: str, file: SourceFile) -> SourceFile:
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:
-    """The bytes of a file: those on this disk, if they are there, else fetched where they are read."""
+    """The local file if it has been downloaded, else a stream that fetches bytes as they are read."""
     place, path = _known(file, options)
     if isinstance(place, HubBucket):
         return ranged(partial(place.body, path), path.size, file.url)
@@ -56,12 +55,12 @@ def opened(file: SourceFile, options: Options) -> BinaryIO:
     found = place.found(stated)
     if found is not None:
         return open(found, "rb")
-    ranges = Checked(partial(place.body, path), stated.expected, f"{place.id}/{path}")
+    ranges = Verified(partial(place.body, path), stated.expected, f"{place.id}/{path}")
     return ranged(ranges, stated.size, file.url)
 
 
 def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
-    """The files on this disk; those of datasets in the cache that all tools share."""
+    """Download files, those of datasets to the Hub's cache; their local paths."""
     whole = [file if file.known else listed(file.url, options)[0] for file in files]
     found: dict[str, str] = {}
     for place in dict.fromkeys(file.known[0] for file in whole):

@@ -1,4 +1,4 @@
-"""Addresses of the Hub: `hf://datasets/org/name@revision/path` and `hf://buckets/org/name/path`."""
+"""URLs of the Hub: `hf://datasets/org/name@revision/path` and `hf://buckets/org/name/path`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.sources.base import Options
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
 
-# Names that the Hub itself gives to revisions may be written as they are; a `/` in others is %2F.
+# Revisions that the Hub names itself may contain a plain `/`; in others it is written as %2F.
 _ADDRESS = re.compile(
     r"hf://(?P<kind>datasets|buckets)/(?P<id>[^/@]+/[^/@]+)(?:@(?P<revision>refs/(?:convert|pr)/[^/]+|[^/]+))?(?:/(?P<path>.*))?",
     re.DOTALL,
@@ -21,33 +21,33 @@ _PIECES = re.compile(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])")
 
 
 def located(url: str, options: Options) -> tuple[HubRepo | HubBucket, str]:
-    """The repository or bucket of an address, and the path in it."""
+    """The repository or bucket of a URL, and the path in it."""
     found = _ADDRESS.fullmatch(url)
     if not found:
-        expected = "hf://datasets/org/name, and perhaps @revision and /path behind it, or hf://buckets/org/name/path."
+        expected = "hf://datasets/org/name[@revision][/path] or hf://buckets/org/name[/path]."
         raise ArgumentError("path", url, f"expected {expected}")
     path = (found["path"] or "").strip("/")
     if found["kind"] == "datasets":
         revision = unquote(found["revision"] or config.HUB_DEFAULT_VERSION)
         return HubRepo(found["id"], revision, options.get("token")), path
     if found["revision"]:
-        raise ArgumentError("path", url, "a bucket has no revisions: leave out what stands behind @.")
+        raise ArgumentError("path", url, "a bucket has no revisions: remove the part after @.")
     return HubBucket(found["id"], token=options.get("token")), path
 
 
 def base_of(path: str) -> str:
-    """The folder that a path or pattern is below: a path that names a file or folder is its own."""
+    """The folder above a pattern; a path without `*` is its own base."""
     return path.partition("*")[0].rpartition("/")[0] if "*" in path else path
 
 
 def matching(path: str) -> re.Pattern[str]:
-    """What fits the names at or below a path, or those that a pattern with `*` and `**` means."""
+    """A regular expression for names at or below a path, or for those that match a pattern with `*` and `**`."""
     if "*" not in path:
         return re.compile(f"{re.escape(path)}(?:/.*)?" if path else ".*", re.DOTALL)
     try:
         return re.compile("".join(_expression(piece) for piece in _PIECES.split(path)), re.DOTALL)
     except re.error as error:
-        raise ArgumentError("path", path, f"it is no pattern: {error}.") from error
+        raise ArgumentError("path", path, f"it is not a valid pattern: {error}.") from error
 
 
 def _expression(piece: str) -> str:
@@ -59,7 +59,7 @@ def _expression(piece: str) -> str:
 
 
 def below(base: str, path: str) -> str:
-    """A path as seen from a folder above it; a file's own name, from itself."""
+    """A path relative to `base`; the file's name if it is `base` itself."""
     if path == base:
         return path.rpartition("/")[2]
     return path.removeprefix(f"{base}/") if base else path

@@ -1,7 +1,7 @@
-"""Bytes that are appended to a file of a dataset: behind those of the commit that theirs follows, or not at all.
+"""Appending to a file of a dataset, atomically: each commit names its parent.
 
-When somebody else was faster, they are put behind what is there by then. When the answer to a commit is lost, the file
-tells whether it was made.
+After a conflict, the bytes are appended to the file as it is now. If the response to a commit is lost, the content of
+the file shows whether the commit was made.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from crucible_datasets.sources.backoff import PassingError
+from crucible_datasets.sources.append_copy import copy_before_append
+from crucible_datasets.sources.backoff import TransientError
 from crucible_datasets.sources.base import Elsewhere
-from crucible_datasets.sources.continued import continued
 from crucible_datasets.sources.hub.repo import HubRepo
-from crucible_datasets.sources.hub.writing import Trials, Writer
+from crucible_datasets.sources.hub.writer import Retries, Writer
 
 
 @dataclass(frozen=True)
 class Append:
-    """What is to stand behind a file of a dataset as it is at a commit, and `end` which that should end with."""
+    """An append to a file of a dataset as of a commit; `end` is added first if the file does not end with it."""
 
     repo: HubRepo
     name: str
     end: bytes
 
     def begin(self, stream: BinaryIO) -> int:
-        """Write what is there to a stream; how many bytes stand before the new ones."""
+        """Write the old content to a stream; the offset at which new bytes start."""
         if (file := self._file) is not None:
             with file.open() as before:
-                continued(before, stream, self.end)
+                copy_before_append(before, stream, self.end)
         return stream.tell()
 
     def commit(self, hub: Writer, path: str, start: int) -> None:
-        """Show the file at `path`, whose bytes from `start` on are new, in place of the one that is there."""
-        at, trials = self, Trials(hub)
+        """Commit the local file at `path`, whose bytes from `start` on are new."""
+        at, retries = self, Retries(hub)
         while True:
             try:
                 hub.send(path, at._uploaded, is_once=True)
                 return
-            except PassingError as accident:
-                trials.failed(accident)
-            at = replace(at, repo=at.repo.anew())
-            if trials.is_in_doubt and at._begins_with(path):
+            except TransientError as failure:
+                retries.failed(failure)
+            at = replace(at, repo=at.repo.refreshed())
+            if retries.may_be_committed and at._begins_with(path):
                 return
             start = at._moved(path, start)
 
@@ -58,7 +58,7 @@ class Append:
         )
 
     def _moved(self, path: str, start: int) -> int:
-        """Put the new bytes at `path` behind what is there by now; where they begin."""
+        """Rewrite `path` as the current remote content and the new bytes; the offset at which these start."""
         with open(path, "rb") as old, open(f"{path}~", "wb") as stream:
             begin = self.begin(stream)
             old.seek(start)

@@ -1,6 +1,6 @@
-"""One bucket of the Hub: files without history, which anybody may write to between two questions.
+"""One bucket of the Hub: files without history, which may change between two requests.
 
-A bucket states the Xet hash of each file. It identifies the content, and what arrives is checked against it.
+A bucket states the Xet hash of each file. It identifies the content, and downloads are verified with it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from crucible_datasets.exceptions import ContentMismatchError, DatasetNotFoundEr
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import SourceFile
-from crucible_datasets.sources.downloads import on_this_disk
+from crucible_datasets.sources.downloads import downloaded
 from crucible_datasets.sources.fetching import Expected
-from crucible_datasets.sources.hub.asking import Asked
-from crucible_datasets.sources.hub.files import safe
+from crucible_datasets.sources.hub.api import HubApi
+from crucible_datasets.sources.hub.files import safe_path
 
 _XET_HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -33,7 +33,7 @@ class BucketFile:
 
 
 @dataclass(frozen=True)
-class HubBucket(Asked):
+class HubBucket(HubApi):
     """One bucket."""
 
     kind = "buckets"
@@ -43,7 +43,7 @@ class HubBucket(Asked):
         return f"hf://buckets/{self.id}"
 
     def listed(self, base: str) -> list[BucketFile]:
-        """The file at a path, or all files below it; none if there is neither."""
+        """The file at a path, or all files below it."""
         looks = [self._named, self._inside]
         if "." not in base.rpartition("/")[2]:  # more likely a folder
             looks.reverse()
@@ -52,7 +52,7 @@ class HubBucket(Asked):
     def _named(self, path: str) -> list[BucketFile]:
         if not path:
             return []
-        return self.answer(f"{self.api}/paths-info", _stated, sent={"paths": [path]})[1]
+        return self.get_json(f"{self.api}/paths-info", _stated, payload={"paths": [path]})[1]
 
     def _inside(self, folder: str) -> list[BucketFile]:
         inside = f"/{quote(folder, safe='')}" if folder else ""
@@ -64,7 +64,7 @@ class HubBucket(Asked):
             raise
 
     def body(self, file: BucketFile, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """The bytes of a file, as long as it is the one that was listed."""
+        """The bytes of a file; an error if it has changed since it was listed."""
 
         def require_same(headers: Any) -> None:
             if (now := headers.get("X-Xet-Hash", file.hash)) != file.hash:
@@ -74,20 +74,20 @@ class HubBucket(Asked):
         return replace(self.web, check=require_same).body(url, start, stop)
 
     def fetched(self, files: Sequence[SourceFile]) -> list[str]:
-        """The files on this disk."""
+        """Download files; their local paths."""
 
         def body(file: SourceFile, start: int) -> Iterator[bytes]:
             return self.body(file.known[1], start)
 
-        return on_this_disk(
+        return downloaded(
             files, body, f"Downloading {self.id}", lambda file: Expected(file.size, xet_hash=file.known[1].hash)
         )
 
 
-def _stated(answer: Any) -> list[BucketFile]:
+def _stated(response: Any) -> list[BucketFile]:
     return [
-        BucketFile(safe(one["path"]), int(one["size"]), _hash(one["xetHash"]))
-        for one in answer
+        BucketFile(safe_path(one["path"]), int(one["size"]), _hash(one["xetHash"]))
+        for one in response
         if one["type"] == "file"
     ]
 

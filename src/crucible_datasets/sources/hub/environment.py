@@ -1,6 +1,6 @@
-"""Where the Hub's cache is and who the user is, as huggingface_hub finds it out, without importing that.
+"""The Hub's cache folder and the user's token, found as huggingface_hub does, but without importing it.
 
-Its import takes longer than everything that a cached dataset needs. Where it is imported already, it is asked.
+The import takes longer than loading a cached dataset. If it has been imported already, its own settings are used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from crucible_datasets.sources.client import is_client_loaded
 
 
 def hub_cache() -> str:
-    """The folder that all tools of the Hub keep files in."""
+    """The cache folder of huggingface_hub."""
     if known := sys.modules.get("huggingface_hub.constants"):
         return str(known.HF_HUB_CACHE)
     stated = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
@@ -21,8 +21,8 @@ def hub_cache() -> str:
 
 
 def token() -> str | None:
-    """The token of the user: a variable, or what `hf auth login` has left."""
-    if is_client_loaded() or "google.colab" in sys.modules:  # notebooks of Colab keep it in a place of their own
+    """The user's token: from the environment, or stored by `hf auth login`."""
+    if is_client_loaded() or "google.colab" in sys.modules:  # Colab stores it among its secrets
         from huggingface_hub import get_token
 
         return get_token()

@@ -1,4 +1,4 @@
-"""One revision of a dataset on the Hub: its commit, its files, and their contents on this disk."""
+"""One revision of a dataset on the Hub: its commit, its files, and their downloads."""
 
 from __future__ import annotations
 
@@ -29,95 +29,95 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere, SourceFile
 from crucible_datasets.sources.downloads import linked
 from crucible_datasets.sources.fetching import Advance, fetch
-from crucible_datasets.sources.hub.asking import Asked
+from crucible_datasets.sources.hub.api import HubApi
 from crucible_datasets.sources.hub.environment import hub_cache
-from crucible_datasets.sources.hub.files import COMMIT, HubFile, stated_commit, stated_files, stated_revision
-from crucible_datasets.sources.hub.notes import Notes
+from crucible_datasets.sources.hub.files import COMMIT, HubFile, parsed_commit, parsed_files, parsed_revision
+from crucible_datasets.sources.hub.metadata import HubMetadata
 from crucible_datasets.sources.web import Web
 
 logger = get_logger(__name__)
 
 _AT_ONCE = 8
-_MOST_TRAVELLING = 1000
-_PATIENCE_WHEN_KNOWN = 5.0
+_MAX_PICKLED_FILES = 1000
+_RETRY_TIMEOUT_IF_KNOWN = 5.0
 
 
 @dataclass(frozen=True)
-class HubRepo(Asked):
+class HubRepo(HubApi):
     """One revision of a dataset on the Hub."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without places of this machine or open for a while, and without a long listing, which is asked for again."""
-        is_long = len(vars(self).get("files", ())) > _MOST_TRAVELLING
-        left = {"_cache", "_notes", "_contents", *(["files"] if is_long else [])}
+        """Without local paths and expiring redirects; a long listing is left out too, and requested again."""
+        is_long = len(vars(self).get("files", ())) > _MAX_PICKLED_FILES
+        left = {"_cache", "_metadata", "_contents", *(["files"] if is_long else [])}
         return {name: value for name, value in vars(self).items() if name not in left}
 
     @cached_property
     def commit(self) -> str:
-        """The commit that the revision stands at; what was last seen, when nobody can be asked."""
+        """The commit of the revision; the last known one if the Hub cannot be reached."""
         if COMMIT.fullmatch(self.revision):
             return self.revision
-        known = self._notes.commit(self.revision)
+        known = self._metadata.commit(self.revision)
         if config.is_offline():
             if known is None:
                 raise OfflineError(f"{self.id} at revision {self.revision!r}")
             return known
         try:
-            found = self._asked_for_all() if known is None else self._asked_again()
+            found = self._fetch_commit_and_files() if known is None else self._fetch_commit()
         except DownloadError as error:
             if known is None or error.status is not None:
                 raise
-            logger.warning("%s Going on with what %s was when last seen: %s.", error, self.revision, known)
+            logger.warning("%s Using the last known commit of %s: %s.", error, self.revision, known)
             return known
         if found != known:
-            self._notes.keep_commit(self.revision, found)
+            self._metadata.keep_commit(self.revision, found)
         return found
 
-    def _asked_for_all(self) -> str:
-        """The commit, when nothing is known yet: its files come with the same answer, and are noted."""
-        found, files = self.answer(f"{self._about}?blobs=true", stated_revision)[1]
+    def _fetch_commit_and_files(self) -> str:
+        """The commit when none is known yet; its files come with the same response and are cached."""
+        found, files = self.get_json(f"{self._revision_url}?blobs=true", parsed_revision)[1]
         if files is not None:
-            self._notes.keep_files(found, files)
+            self._metadata.keep_files(found, files)
         return found
 
-    def _asked_again(self) -> str:
-        """The commit alone: with an answer of last time at hand, nobody wants to wait long for another one."""
-        url = f"{self._about}?expand=sha"
-        hasty = replace(self.web, patience=_PATIENCE_WHEN_KNOWN)
-        return self.quick_answer(url, stated_commit) or self.answer(url, stated_commit, hasty)[1]
+    def _fetch_commit(self) -> str:
+        """The commit alone, with a short time limit, since the last known commit can be used instead."""
+        url = f"{self._revision_url}?expand=sha"
+        impatient = replace(self.web, retry_timeout=_RETRY_TIMEOUT_IF_KNOWN)
+        return self.try_get_json(url, parsed_commit) or self.get_json(url, parsed_commit, impatient)[1]
 
     @property
-    def _about(self) -> str:
+    def _revision_url(self) -> str:
         return f"{self.api}/revision/{quote(self.revision, safe='')}"
 
     @cached_property
     def files(self) -> Mapping[str, HubFile]:
         """Every file of the commit, by its path."""
-        listed = self._notes.files(self.commit)
+        listed = self._metadata.files(self.commit)
         if listed is None and config.is_offline():
             listed = list(self._in_snapshot())
         elif listed is None:
-            listed = list(self.pages(f"{self.api}/tree/{self.commit}?recursive=true&expand=false", stated_files))
-            self._notes.keep_files(self.commit, listed)
+            listed = list(self.pages(f"{self.api}/tree/{self.commit}?recursive=true&expand=false", parsed_files))
+            self._metadata.keep_files(self.commit, listed)
         return {file.path: file for file in listed}
 
-    def anew(self) -> HubRepo:
-        """The same revision, as it is by now."""
+    def refreshed(self) -> HubRepo:
+        """The same revision, with its current commit."""
         return HubRepo(self.id, self.revision, self.token, self.endpoint)
 
     @property
     def folder(self) -> str:
-        """Where the files of the commit are on this disk, once they are fetched."""
+        """The local folder of the commit's files."""
         return os.path.join(self._cache, "snapshots", self.commit)
 
     def file(self, path: str) -> HubFile:
         """A file of the commit."""
         if path not in self.files:
-            raise DataFilesNotFoundError(f"{self.id}/{path}", f"it is not there at {self.commit}.")
+            raise DataFilesNotFoundError(f"{self.id}/{path}", f"it does not exist at {self.commit}.")
         return self.files[path]
 
     def url(self, path: str) -> str:
-        """Where a file of the commit is."""
+        """The HTTP URL of a file of the commit."""
         return f"{self.endpoint}/datasets/{self.id}/resolve/{self.commit}/{quote(path)}"
 
     def body(self, path: str, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
@@ -125,23 +125,23 @@ class HubRepo(Asked):
         try:
             yield from self._contents.body(self.url(path), start, stop)
         except AccessDeniedError as error:
-            if not error.code:  # of another server, to which the Hub has sent us
+            if not error.code:  # from another server, to which the Hub has redirected
                 raise
             raise DatasetNotFoundError(self.id, self._reason(error)) from error
 
     @cached_property
     def _contents(self) -> Web:
-        """Where contents are asked for: a commit's stay where the Hub has said that they are."""
-        return replace(self.web, places={})
+        """A client that remembers redirects: the files of a commit do not change."""
+        return replace(self.web, redirects={})
 
     def elsewhere(self, path: str) -> Elsewhere:
-        """A file of the commit, to be read where it is."""
+        """A file of the commit, to be read remotely."""
         file = self.files[path]
         url = f"hf://datasets/{self.id}@{self.commit}/{path}"
         return Elsewhere(SourceFile(url, path, file.size, (file.hash, file.size), (self, path)))
 
     def fetched(self, paths: Sequence[str]) -> list[str]:
-        """The files on this disk, several fetched at a time."""
+        """Download files, several at a time; their local paths."""
         wanted = [self.file(path) for path in paths]
         missing = [file for file in wanted if self.found(file) is None]
         if missing:
@@ -157,25 +157,25 @@ class HubRepo(Asked):
         return [os.path.join(self.folder, *path.split("/")) for path in paths]
 
     def fetch(self, path: str, advance: Advance) -> None:
-        """Have one file on this disk."""
+        """Download one file."""
         file = self.file(path)
         if self.found(file) is None:
             self._fetch(file, advance)
         linked(self.folder, [path], [self._blob(file)])
 
     def found(self, file: HubFile) -> str | None:
-        """The content, if it is here and right."""
+        """The local path of a verified content, or None."""
         path = self._blob(file)
         try:
             if os.path.getsize(path) != file.size:
                 raise ContentMismatchError(self._name(file), f"{file.size} bytes", f"{os.path.getsize(path)} bytes")
-            if not self._notes.is_right(file, path):
+            if not self._metadata.is_verified(file, path):
                 file.expected.require(path, self._name(file))
-                self._notes.keep_right(file, path)
+                self._metadata.mark_verified(file, path)
         except FileNotFoundError:
             return None
         except ContentMismatchError as error:
-            logger.warning("%s Fetching it again.", error)
+            logger.warning("%s Downloading it again.", error)
             with suppress(OSError):
                 os.unlink(path)
             return None
@@ -192,11 +192,11 @@ class HubRepo(Asked):
                     advance(file.size)
                     return found
                 fetch(partial(self.body, file.path), target, self._name(file), file.expected, advance)
-                self._notes.keep_right(file, target)
+                self._metadata.mark_verified(file, target)
                 return target
 
     def _in_snapshot(self) -> Iterator[HubFile]:
-        """What other tools have fetched of the commit, as far as links tell."""
+        """The files of the commit that other tools have downloaded, found by their links."""
         folder = self.folder
         if not os.path.isdir(folder):
             raise OfflineError(f"{self.id} at {self.commit}")
@@ -213,8 +213,8 @@ class HubRepo(Asked):
         return os.path.join(hub_cache(), f"datasets--{self.id.replace('/', '--')}")
 
     @cached_property
-    def _notes(self) -> Notes:
-        return Notes(self._cache, os.path.join(config.HF_DATASETS_CACHE, "hub", self.id.replace("/", "--")))
+    def _metadata(self) -> HubMetadata:
+        return HubMetadata(self._cache, os.path.join(config.HF_DATASETS_CACHE, "hub", self.id.replace("/", "--")))
 
     @property
     def _work(self) -> str:

@@ -1,6 +1,6 @@
-"""Single files that go to a dataset or a bucket of the Hub: written here first, and sent when they are whole.
+"""Uploads of single files to a dataset or a bucket of the Hub: written to a temporary file first, sent when complete.
 
-To a dataset each is a commit. Buckets take files by Xet alone, which huggingface_hub speaks.
+In a dataset each upload is a commit. Buckets accept files by Xet only, which huggingface_hub implements.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any, BinaryIO
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import OfflineError
+from crucible_datasets.sources.append_copy import copy_before_append
 from crucible_datasets.sources.base import Options, source_of
-from crucible_datasets.sources.continued import continued
 from crucible_datasets.sources.hub.addresses import located
 from crucible_datasets.sources.hub.appends import Append
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
-from crucible_datasets.sources.hub.silence import bounded
-from crucible_datasets.sources.hub.writing import Writer
-from crucible_datasets.sources.refusals import told
+from crucible_datasets.sources.hub.timeouts import with_timeouts
+from crucible_datasets.sources.hub.writer import Writer
+from crucible_datasets.sources.store_errors import store_errors
 
 
 @contextmanager
 def sent(url: str, options: Options, after: bytes | None = None) -> Iterator[BinaryIO]:
-    """A stream whose bytes are sent to an address when the block ends well, and never otherwise.
+    """A stream whose bytes are uploaded to a URL if the block succeeds, and not otherwise.
 
-    They come instead of those that are there, or behind them and `after` what these should end with.
+    They replace the file, or are appended to it, `after` the bytes that it should end with.
     """
     place, name = located(url, options)
     append = Append(place, name, after) if isinstance(place, HubRepo) and after is not None else None
@@ -50,18 +50,18 @@ def sent(url: str, options: Options, after: bytes | None = None) -> Iterator[Bin
 
 
 def _begin(url: str, options: Options, stream: BinaryIO, end: bytes) -> None:
-    """Write what is in a bucket to a stream; who else appends to it meanwhile is not noticed: it has no history."""
+    """Copy a bucket's file to a stream. Concurrent appends cannot be noticed: a bucket has no history."""
     source = source_of(url)
     with suppress(FileNotFoundError), source.opened(source.listed(url, options)[0], options) as before:
-        continued(before, stream, end)
+        copy_before_append(before, stream, end)
 
 
 def removed(url: str, options: Options) -> None:
-    """Remove a file that is there."""
+    """Delete an existing file."""
     place, name = located(url, options)
     if isinstance(place, HubRepo):
         facts = {"commit_message": f"Remove {name}", **_repo(place)}
-        _writer(place).patiently(
+        _writer(place).with_retries(
             lambda api: api.delete_file(name, **facts),
             again=lambda api: api.file_exists(filename=name, **_repo(place)) and api.delete_file(name, **facts),
         )
@@ -78,7 +78,7 @@ def _changed(bucket: HubBucket, url: str, options: Options, **changes: Any) -> N
 
     if config.is_offline():
         raise OfflineError.when_writing(url)
-    with told(url, options, writing=True), bounded():
+    with store_errors(url, options, writing=True), with_timeouts():
         HfApi(endpoint=bucket.endpoint, token=bucket.token).batch_bucket_files(bucket.id, **changes)
 
 

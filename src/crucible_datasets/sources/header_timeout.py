@@ -1,4 +1,4 @@
-"""Answers of the standard library whose head comes in time as a whole, and not only each byte of it."""
+"""A time limit for all headers of a response together; `http.client` has one per read only."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from socket import SocketIO
 from typing import Any
 
 
-class PromptResponse(HTTPResponse):
-    """An answer that has as long for its whole head as the socket would wait for one byte."""
+class HeaderTimeoutResponse(HTTPResponse):
+    """A response whose headers must arrive within the timeout of the socket."""
 
     def __init__(self, sock: Any, *arguments: Any, **named: Any) -> None:
         super().__init__(sock, *arguments, **named)
         self._socket = sock
 
     def begin(self) -> None:
-        """Read the head."""
+        """Read the status line and headers."""
         stream: Any = self.fp.raw
-        silence = self._socket.gettimeout()
-        until = time.monotonic() + silence
+        read_timeout = self._socket.gettimeout()
+        until = time.monotonic() + read_timeout
 
         def readinto(buffer: Any) -> int | None:
             self._socket.settimeout(max(until - time.monotonic(), 0.001))
@@ -30,4 +30,4 @@ class PromptResponse(HTTPResponse):
             super().begin()
         finally:
             del stream.readinto
-            self._socket.settimeout(silence)
+            self._socket.settimeout(read_timeout)

@@ -1,4 +1,4 @@
-"""What goes wrong at a store becomes an error that names the address, and nothing that only its user may know."""
+"""Exceptions of storage clients → our errors, which name the URL and contain no secret."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.sources.base import Options, scheme_of
 
 _ADDRESS = re.compile(r"\w+://[^;@]*$")
-_SIGNATURE = re.compile(r"(\w+://[^\s'\"?]+)\?[^\s'\"]+")  # what stands behind the ? may open a place for everybody
-_ELSEWHERE = re.compile(r" ?For more information check: \S+")  # what a status of HTTP means
+_SIGNATURE = re.compile(r"(\w+://[^\s'\"?]+)\?[^\s'\"]+")  # a query may be a signature that grants access
+_ELSEWHERE = re.compile(r" ?For more information check: \S+")  # a link that explains the HTTP status
 _SHORTEST_SECRET = 6
-_LONGEST_REASON = 300  # some stores answer with a page of XML
+_LONGEST_REASON = 300  # some stores respond with a page of XML
 _DENIED = {"401", "403"}
 _DENIED_IN_WORDS = re.compile(r"client error \((401|403) ")  # hf_xet raises a ConnectionError that says no more
 _KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
@@ -35,22 +35,24 @@ _KEYS = {
 
 
 @contextmanager
-def told(url: str, options: Options, writing: bool = False) -> Iterator[None]:
-    """Whatever a store's client raises in the block is one of our errors when it leaves it."""
+def store_errors(url: str, options: Options, writing: bool = False) -> Iterator[None]:
+    """A block in which exceptions of a storage client become our errors."""
     try:
         yield
     except DatasetsError:
         raise
     except FileNotFoundError as error:
-        reason = "there is no such bucket or folder to write to." if writing else "it does not exist."
+        reason = "the bucket or folder to write to does not exist." if writing else "it does not exist."
         raise DataFilesNotFoundError(url, reason) from error
     except NotImplementedError as error:
-        raise (UploadError if writing else DownloadError)(url, "this kind of place cannot do that.") from error
+        raise (UploadError if writing else DownloadError)(
+            url, "this storage does not support the operation."
+        ) from error
     except ImportError as error:
         if (extra := _KINDS.get(scheme_of(url))) is None:
             raise
         raise MissingPackageError(str(error.name or extra), extra) from error
-    except Exception as error:  # each client has errors of its own, few of them an OSError
+    except Exception as error:  # each client has its own errors, few of them an OSError
         denied = next((one for one in _chain(error) if _is_denied(one)), None)
         reason = f"{type(denied or error).__name__}: {_reason(denied or error, options)}"
         if denied is not None:
@@ -66,7 +68,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _is_denied(error: BaseException) -> bool:
-    """Whether a store knows who asks and refuses, or does not know."""
+    """Whether access was denied, with or without credentials."""
     stated = (getattr(error, name, None) for name in ("status_code", "status", "code"))
     answered = getattr(getattr(error, "response", None), "status_code", None)
     is_said = isinstance(error, ConnectionError) and bool(_DENIED_IN_WORDS.search(str(error)))
@@ -83,12 +85,12 @@ def _reason(error: BaseException, options: Options) -> str:
 
 def _what_to_do(url: str) -> str:
     kind = scheme_of(url)
-    keys = _KEYS.get(_KINDS.get(kind, kind), "Pass what it asks for as storage_options")
-    return f"{keys}, and see that they give access to this place."
+    keys = _KEYS.get(_KINDS.get(kind, kind), "Pass credentials as storage_options")
+    return f"{keys}, and check that they grant access."
 
 
 def _texts(options: Any) -> Iterator[str]:
-    """What users say of a place that may be a secret: all texts but addresses."""
+    """The options that may be secrets: all strings except URLs."""
     if isinstance(options, Mapping):
         for value in options.values():
             yield from _texts(value)

@@ -1,8 +1,8 @@
-"""Requests of huggingface_hub that do not wait for ever: a Hub that takes a commit may never say what became of it.
+"""Timeouts for requests of huggingface_hub, most of which have none: a Hub may never respond to a commit.
 
-It sets no limit to most of what it asks and to all that it sends. Its client is the one of the whole process, so only
-what is asked inside of `bounded` is given a limit, and a limit that it has set itself stays. It asks some things six
-times; what was not answered once is left to the patience of this library.
+Its client is shared by the whole process, so only requests inside `with_timeouts` get a timeout, and one that
+huggingface_hub sets itself is kept. It retries some requests six times; once one has timed out, further retries are
+left to this library.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.sources.backoff import PassingError
+from crucible_datasets.sources.backoff import TransientError
 
 _CONNECTING = 20.0
 Request = Any
@@ -22,8 +22,8 @@ _first_asked: ContextVar[dict[tuple[str, str], float] | None] = ContextVar("_fir
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
-    """In the block, a server that says nothing for `CRUCIBLE_HUB_SILENCE` seconds is an accident."""
+def with_timeouts() -> Iterator[None]:
+    """A block in which a server that is silent for `CRUCIBLE_HUB_SILENCE` seconds raises a `TransientError`."""
     from huggingface_hub import get_session
 
     hooks = get_session().event_hooks
@@ -37,13 +37,13 @@ def bounded() -> Iterator[None]:
 
 
 def _bound(request: Request) -> None:
-    """Give a request its limits, before it is sent."""
+    """Set the timeouts of a request that is about to be sent."""
     asked, silence = _first_asked.get(), config.CRUCIBLE_HUB_SILENCE
     if asked is None:
         return
     now = time.monotonic()
     if now - asked.setdefault((request.method, str(request.url)), now) > silence:
-        raise PassingError(f"{request.url.host} has not answered for {silence:g} seconds")
+        raise TransientError(f"{request.url.host} has not answered for {silence:g} seconds")
     own = {"connect": min(_CONNECTING, silence), "read": silence, "write": silence, "pool": None}
     stated = request.extensions.get("timeout") or {}
     request.extensions["timeout"] = {name: stated.get(name) or most for name, most in own.items()}

@@ -1,10 +1,10 @@
-"""What is remembered about the Hub on this disk, so that it need not be asked again.
+"""Cached metadata of the Hub.
 
-<hub cache>/datasets--org--name/refs/<branch>            the commit a branch was last seen at
-<datasets cache>/hub/org--name/<commit>.json             which files a commit has: never changes
-<datasets cache>/hub/verified/<hash>                     the identity with which a content was last seen to be right
+<hub cache>/datasets--org--name/refs/<branch>            the last known commit of a branch
+<datasets cache>/hub/org--name/<commit>.json             the files of a commit, which never change
+<datasets cache>/hub/verified/<hash>                     the local identity of a file when its hash was last verified
 
-Nothing is lost with a note but time.
+All of it can be deleted; it is requested or computed again.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crucible_datasets.sources.hub.files import COMMIT, HubFile
 
 
 @dataclass(frozen=True)
-class Notes:
-    """The notes about one repository: its folder in the Hub's cache, and one of our own."""
+class HubMetadata:
+    """The metadata of one repository: its folder in the Hub's cache, and one in ours."""
 
     cache: str
     own: str
 
     def commit(self, revision: str) -> str | None:
-        """Where a revision stood when it was last seen."""
+        """The last known commit of a revision."""
         try:
             with open(self._ref(revision), encoding="utf-8") as file:
                 found = file.read().strip()
@@ -50,19 +50,19 @@ class Notes:
     def keep_files(self, commit: str, files: Sequence[HubFile]) -> None:
         _write(self._listing(commit), json.dumps([[one.path, one.size, one.hash, one.is_large] for one in files]))
 
-    def is_right(self, file: HubFile, path: str) -> bool:
-        """Whether a content was seen to be right and not been touched since."""
+    def is_verified(self, file: HubFile, path: str) -> bool:
+        """Whether a file has been verified and not changed since."""
         try:
             with open(self._verified(file), encoding="utf-8") as note:
                 return bool(json.load(note) == identity_of(path))
         except (OSError, ValueError):
             return False
 
-    def keep_right(self, file: HubFile, path: str) -> None:
+    def mark_verified(self, file: HubFile, path: str) -> None:
         _write(self._verified(file), json.dumps(identity_of(path)))
 
     def _ref(self, revision: str) -> str:
-        # No branch has a part of dots alone, which would lead out of the folder.
+        # Parts like `..` would lead out of the folder; no branch has them.
         return os.path.join(
             self.cache, "refs", *(part if part.strip(".") else f"_{part}" for part in revision.split("/"))
         )
@@ -75,7 +75,7 @@ class Notes:
 
 
 def _write(path: str, text: str) -> None:
-    with suppress(OSError):  # a cache that only others may write to
+    with suppress(OSError):  # a read-only cache
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with atomic_file(path, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.write(text)

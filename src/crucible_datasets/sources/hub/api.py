@@ -1,4 +1,4 @@
-"""Questions to a Hub: what is said to which host, what comes back, and what a refusal means."""
+"""Requests to the API of a Hub: headers, parsed responses, and errors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NEXT = re.compile(r'<([^>]+)>\s*;\s*rel="next"')
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Something of a Hub that can be asked about: its name, and who asks."""
+class HubApi:
+    """The API of one dataset or bucket of a Hub."""
 
     id: str
     revision: str = config.HUB_DEFAULT_VERSION
@@ -39,36 +39,36 @@ class Asked:
 
     @property
     def api(self) -> str:
-        """Where it is asked about."""
+        """The base URL."""
         return f"{self.endpoint}/api/{self.kind}/{self.id}"
 
-    def answer(
-        self, url: str, read: Callable[[Any], T], web: Web | None = None, sent: Any = None
+    def get_json(
+        self, url: str, read: Callable[[Any], T], web: Web | None = None, payload: Any = None
     ) -> tuple[Mapping[str, str], T]:
-        """The headers of an answer and what it says."""
+        """The headers of a response, and its JSON parsed by `read`."""
         try:
-            found, body = (web or self.web).page(url, sent)
+            found, body = (web or self.web).page(url, payload)
             return found, read(json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DownloadError(url, "the answer is not one of a Hub. Is something between it and you?") from error
+            raise DownloadError(url, "the response does not come from a Hub. Is there a proxy in between?") from error
         except DownloadError as error:
             if error.status in {401, 403, 404}:
                 raise DatasetNotFoundError(self._shown, self._reason(error)) from error
             raise
 
-    def quick_answer(self, url: str, read: Callable[[Any], T]) -> T | None:
-        """What an answer says, if it can be had at once and without the HTTP client, and nothing is wrong with it."""
-        body = stdlib_http.answered(url, self.web.headers(url))
+    def try_get_json(self, url: str, read: Callable[[Any], T]) -> T | None:
+        """The JSON parsed by `read`, from one attempt without the HTTP client; None if anything goes wrong."""
+        body = stdlib_http.try_get(url, self.web.headers(url))
         try:
             return None if body is None else read(json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def pages(self, url: str, read: Callable[[Any], list[T]]) -> Iterator[T]:
-        """What all pages of an answer say."""
+        """The entries of all pages."""
         following: str | None = url
         while following:
-            found, entries = self.answer(following, read)
+            found, entries = self.get_json(following, read)
             yield from entries
             link = _NEXT.search(found.get("Link", ""))
             following = link[1] if link else None
@@ -79,22 +79,22 @@ class Asked:
 
     @property
     def _is_known(self) -> bool:
-        """Whether the Hub is told who asks."""
+        """Whether requests carry a token."""
         return "authorization" in self.web.headers(self.api)
 
     def _reason(self, error: DownloadError) -> str:
         if error.code == "GatedRepo":
             place = f"{self.endpoint}/{self.kind}/{self.id}"
-            return f"it is gated. Ask for access at {place}, then log in or pass token=."
+            return f"it is gated. Request access at {place}, then log in or pass token=."
         if error.status == 401 and error.code != "RepoNotFound" and self._is_known:
-            return f"{self.endpoint} does not accept the token. Log in anew, or look at HF_TOKEN and token=."
+            return f"{self.endpoint} does not accept the token. Log in again, or check HF_TOKEN and token=."
         if error.code == "RevisionNotFound":
             return f"it has no revision {self.revision!r}."
         return f"it does not exist at {self.endpoint}, or it is private and the token gives no access to it."
 
 
 def headers(endpoint: str, token: str | bool | None, url: str) -> dict[str, str]:
-    """What is said to a host: the token only to the Hub itself, and only where nobody can listen."""
+    """The headers for a URL; the token is sent to the Hub itself only, and only over https or to this machine."""
     known = {"user-agent": "crucible-datasets"}
     there, hub = urlsplit(url), urlsplit(endpoint)
     is_here = there.hostname in {"127.0.0.1", "localhost", "::1"} and not stdlib_http.is_proxied(there)
