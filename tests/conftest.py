@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -33,8 +34,15 @@ def _keep_bytecode() -> None:
     sys.dont_write_bytecode = False
 
 
+def _heed_interrupts() -> None:
+    """Have the programs that tests start end by SIGINT: a shell lets what it runs in the background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 _use_memory()
 _keep_bytecode()
+_heed_interrupts()
 _HOME = tempfile.mkdtemp(prefix="crucible-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ |= {
