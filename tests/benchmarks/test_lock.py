@@ -26,7 +26,7 @@ from crucible_datasets.benchmarks import (
     write_miniatures,
 )
 from crucible_datasets.benchmarks.locks.rowhash import rows_hash
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.exceptions import (
     ArgumentError,
     DatasetNotFoundError,
@@ -85,7 +85,7 @@ def test_a_pin_is_what_is_loaded_whatever_the_branch_has(push, tmp_path, monkeyp
         with pytest.raises(PinNotFoundError, match=f"'gsm8k' is pinned to commit {pin}.*revision='latest'") as told:
             load_benchmark("gsm8k", streaming=streaming)
     assert (told.value.source, told.value.pin, told.value.place) == ("openai/gsm8k", pin, config.HF_ENDPOINT)
-    assert crucible("benchmarks", "head", "gsm8k").code == exits.code_of(told.value)
+    assert crucible("benchmarks", "head", "gsm8k").code == exit_codes.code_of(told.value)
     for asked in ("latest", "main", first):
         assert load_benchmark("gsm8k", revision=asked).provenance.revision == first
     with monkeypatch.context() as local:
@@ -166,7 +166,7 @@ def test_the_lock_is_checked_and_renewed(push):
         {"dataset": "openai/gsm8k:main:test", "state": "same", "moved": []},
     ]
     ran = crucible("lock", "--check", "--update", "gsm8k")
-    assert ran.code == exits.NO and f"revision {first[:12]} → {second[:12]}; rows 6 → 5" in ran.out
+    assert ran.code == exit_codes.CHECK_FAILED and f"revision {first[:12]} → {second[:12]}; rows 6 → 5" in ran.out
     before = Lock.read().to_toml()
     done("lock", "gsm8k")  # what is there stays
     assert Lock.read().to_toml() == before
@@ -205,7 +205,7 @@ def test_what_is_not_locked_is_not_loaded_under_a_lock():
         load_samples("data.jsonl", lock=True)
     # Miniatures are part of this package: those that are not locked cannot move.
     assert len(load_benchmark("mmlu", synthetic=True, lock=True)) > 8
-    assert crucible("lock", "--check", "mmlu").code == exits.NOT_FOUND
+    assert crucible("lock", "--check", "mmlu").code == exit_codes.NOT_FOUND
 
 
 def test_a_lock_counts_only_where_it_is_asked_for(monkeypatch):
@@ -270,7 +270,7 @@ def test_a_file_that_changed_is_an_error(data):
             load_samples("data.jsonl", lock=True, **options)
         assert set(moved(error)) == {"content"}
     ran = crucible("lock", "--check")
-    assert ran.code == exits.NO and "data.jsonl::train" in ran.out
+    assert ran.code == exit_codes.CHECK_FAILED and "data.jsonl::train" in ran.out
 
 
 def test_files_go_by_their_place_beside_the_lock(data, tmp_path, monkeypatch):
@@ -425,7 +425,7 @@ def test_a_file_that_is_no_lock_is_an_error_that_names_it(text, reason):
         file.write(text)
     with pytest.raises(LockFileError, match=rf"bad\.lock: .*{reason}"):
         Lock.read("bad.lock")
-    assert crucible("lock", "--file", "bad.lock").code == exits.BAD_DATA
+    assert crucible("lock", "--file", "bad.lock").code == exit_codes.BAD_DATA
 
 
 def test_no_file_is_an_error_that_says_how_to_make_one():
@@ -441,7 +441,7 @@ def test_the_command_shows_what_is_locked():
 
 def test_rows_that_do_not_fit_are_left_out_when_asked(push):
     push([*QUESTIONS, {"question": "", "answer": "no hashes"}])
-    assert crucible("lock", "gsm8k").code == exits.BAD_DATA and not os.path.exists("crucible.lock")
+    assert crucible("lock", "gsm8k").code == exit_codes.BAD_DATA and not os.path.exists("crucible.lock")
     done("lock", "gsm8k", "--on-bad-rows", "skip")
     assert next(iter(Lock.read())).rows == 6
     done("lock", "--check")

@@ -9,7 +9,7 @@ import pytest
 from support.command import crucible, done, process
 
 from crucible_datasets import Array2D, ClassLabel, Dataset, DatasetDict, Features, Json, Value, config, load_dataset
-from crucible_datasets.cli import exits, files
+from crucible_datasets.cli import exit_codes, files
 from crucible_datasets.cli.writing import writable
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.reading.compression import EXTENSIONS
@@ -53,7 +53,7 @@ def test_head_shows_columns_in_which_there_is_nothing(tmp_path):
 @pytest.mark.parametrize("words", [("head", "{}"), ("benchmarks", "head", "gsm8k", "--synthetic")])
 def test_less_than_no_rows_is_an_error(data, words):
     ran = crucible(*(word.format(data) for word in words), "--rows", "-1")
-    assert ran.code == exits.USAGE and ran.err.startswith("--rows -1: ")
+    assert ran.code == exit_codes.USAGE and ran.err.startswith("--rows -1: ")
 
 
 def test_head_reads_no_more_than_it_shows(tmp_path):
@@ -63,14 +63,14 @@ def test_head_reads_no_more_than_it_shows(tmp_path):
         "".join(json.dumps({"n": number, "text": "x" * 2000}) + "\n" for number in range(8_000)) + "{broken"
     )
     assert len(done("head", path, "--json").json) == 5
-    assert crucible("describe", path).code == exits.BAD_DATA
+    assert crucible("describe", path).code == exit_codes.BAD_DATA
 
 
 def test_bad_lines_are_left_out_if_that_is_asked_for(tmp_path):
     path = tmp_path / "some.jsonl"
     path.write_text('{"n": 1}\n{"n": "bro\n{"n": 3}\n')
     refused = crucible("load", path)
-    assert refused.code == exits.BAD_DATA and "not JSON: the line ends inside of a string" in refused.err
+    assert refused.code == exit_codes.BAD_DATA and "not JSON: the line ends inside of a string" in refused.err
     assert "--on-bad-lines skip" in refused.err
     assert done("head", path, "--on-bad-lines", "skip", "--json").json == [{"n": 1}, {"n": 3}]
     # What `convert` writes to a pipe, the next command reads.
@@ -101,8 +101,8 @@ def test_what_load_saves_every_command_reads(two_splits, tmp_path):
     saved = tmp_path / "saved"
     done("load", two_splits, "--save", saved)
     assert done("head", saved, "--split", "test", "-n", 1, "--json").json == ROWS[30:31]
-    assert crucible("head", saved, "--split", "nothing").code == exits.NOT_FOUND
-    assert crucible("load", two_splits, "--save", saved).code == exits.USAGE
+    assert crucible("head", saved, "--split", "nothing").code == exit_codes.NOT_FOUND
+    assert crucible("load", two_splits, "--save", saved).code == exit_codes.USAGE
     done("load", two_splits, "--save", saved, "--force")
 
 
@@ -198,7 +198,7 @@ def test_json_is_an_array_and_jsonl_is_lines(data, tmp_path):
 
 def test_several_splits_are_several_files(two_splits, tmp_path):
     refused = crucible("convert", two_splits, tmp_path / "one.csv")
-    assert refused.code == exits.USAGE and "{split}" in refused.err
+    assert refused.code == exit_codes.USAGE and "{split}" in refused.err
     done("convert", two_splits, tmp_path / "{split}.csv")
     assert rows_of(tmp_path / "test.csv") == ROWS[30:]
     done("convert", two_splits, tmp_path / "one.csv", "--split", "test[:50%]")
@@ -207,7 +207,7 @@ def test_several_splits_are_several_files(two_splits, tmp_path):
 
 def test_a_file_is_not_replaced_unless_asked(data, tmp_path):
     (tmp_path / "out.csv").write_text("mine")
-    assert crucible("convert", data, tmp_path / "out.csv").code == exits.USAGE
+    assert crucible("convert", data, tmp_path / "out.csv").code == exit_codes.USAGE
     assert (tmp_path / "out.csv").read_text() == "mine"
     done("convert", data, tmp_path / "out.csv", "--force")
     assert rows_of(tmp_path / "out.csv") == ROWS
@@ -216,7 +216,7 @@ def test_a_file_is_not_replaced_unless_asked(data, tmp_path):
 @pytest.mark.parametrize("name", ["out.xlsx", "out.parquet.gz", "out.gz", "out.eval"])
 def test_a_name_that_says_no_format_is_refused(data, tmp_path, name):
     ran = crucible("convert", data, tmp_path / name)
-    assert ran.code == exits.USAGE and name in ran.err and not (tmp_path / name).exists()
+    assert ran.code == exit_codes.USAGE and name in ran.err and not (tmp_path / name).exists()
 
 
 def test_a_name_of_a_split_leads_nowhere_else(tmp_path):
@@ -254,7 +254,7 @@ def test_what_is_piped_is_read_by_what_it_begins_with(data, tmp_path, monkeypatc
     assert [list(row) for row in ran.json] == [["id", "text"]] * 2
     for content in (b"", b"only text\n"):
         ran = piped(content, "describe", "-")
-        assert ran.code == exits.USAGE and ran.err.startswith("DATASET '-': "), content
+        assert ran.code == exit_codes.USAGE and ran.err.startswith("DATASET '-': "), content
 
 
 @pytest.mark.parametrize(
@@ -293,11 +293,11 @@ def test_folds_divide_the_rows(data, tmp_path):
     "parts", ["train", "a=0.5", "test=0.5,test=0.5", "train=0.5,test=0.6", "train=50,test=1", "test=x", "test=-1"]
 )
 def test_parts_that_do_not_add_up_are_refused(data, tmp_path, parts):
-    assert crucible("split", data, "-o", tmp_path / "{split}.csv", "--parts", parts).code == exits.USAGE
+    assert crucible("split", data, "-o", tmp_path / "{split}.csv", "--parts", parts).code == exit_codes.USAGE
 
 
 def test_a_split_without_a_place_for_names_is_refused(data, tmp_path):
-    assert crucible("split", data, "-o", tmp_path / "out.csv").code == exits.USAGE
+    assert crucible("split", data, "-o", tmp_path / "out.csv").code == exit_codes.USAGE
 
 
 def test_formats_lists_every_format():
@@ -312,15 +312,15 @@ def test_formats_lists_every_format():
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("head", "{none}/x.csv"), exits.NOT_FOUND),
-        (("head", "{data}", "--columns", "nothing"), exits.NOT_FOUND),
-        (("sample", "{data}", "--stratify-by", "nothing"), exits.NOT_FOUND),
-        (("describe", "{data}", "--split", "nothing"), exits.NOT_FOUND),
-        (("head", "org/name-of-the-hub"), exits.UNREACHABLE),
-        (("head", "{broken}"), exits.BAD_DATA),
-        (("sample", "{data}", "--split", "train[:"), exits.USAGE),
-        (("split", "{data}", "-o", "{{split}}.csv", "--parts", "train=1", "--folds", "2"), exits.USAGE),
-        (("sample", "{data}", "-n", "many"), exits.USAGE),
+        (("head", "{none}/x.csv"), exit_codes.NOT_FOUND),
+        (("head", "{data}", "--columns", "nothing"), exit_codes.NOT_FOUND),
+        (("sample", "{data}", "--stratify-by", "nothing"), exit_codes.NOT_FOUND),
+        (("describe", "{data}", "--split", "nothing"), exit_codes.NOT_FOUND),
+        (("head", "org/name-of-the-hub"), exit_codes.UNREACHABLE),
+        (("head", "{broken}"), exit_codes.BAD_DATA),
+        (("sample", "{data}", "--split", "train[:"), exit_codes.USAGE),
+        (("split", "{data}", "-o", "{{split}}.csv", "--parts", "train=1", "--folds", "2"), exit_codes.USAGE),
+        (("sample", "{data}", "-n", "many"), exit_codes.USAGE),
     ],
 )
 def test_what_is_wrong_is_told_by_the_exit_code(data, tmp_path, arguments, code):
@@ -344,9 +344,9 @@ def test_a_name_that_nothing_has_may_have_meant_a_file_or_a_benchmark(data, monk
     monkeypatch.chdir(data.parent)
     monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
     ran = crucible("head", "date.jsonl")
-    assert ran.code == exits.NOT_FOUND and "Did you mean 'data.jsonl'?" in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and "Did you mean 'data.jsonl'?" in ran.err
     for command in ("head", "load"):
         ran = crucible(command, "data.jsnl")
-        assert ran.code == exits.NOT_FOUND and "there is no such file. Did you mean 'data.jsonl'?" in ran.err
+        assert ran.code == exit_codes.NOT_FOUND and "there is no such file. Did you mean 'data.jsonl'?" in ran.err
         assert "`crucible benchmarks head gsm8k`" in crucible(command, "gsm8k").err
     assert "Did you mean 'data" not in crucible("head", "nowhere/data.jsnl").err

@@ -10,7 +10,7 @@ from support.command import crucible, done
 
 from crucible_datasets.benchmarks.catalog.registry import Catalog
 from crucible_datasets.benchmarks.loading.load import load_benchmark
-from crucible_datasets.cli import COMMANDS, exits, parser
+from crucible_datasets.cli import COMMANDS, exit_codes, parser
 from crucible_datasets.evaluation import ResultStore, compare, evaluate
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.rules import RULES
@@ -90,14 +90,14 @@ def test_what_is_misspelt_is_told():
         (["eval", "a", "b", "--metric", "f1", "--misssing", "wrong"], "--missing"),
     ):
         ran = crucible(*words)
-        assert ran.code == exits.USAGE and ran.err.rstrip().endswith(f"Did you mean {meant}?")
+        assert ran.code == exit_codes.USAGE and ran.err.rstrip().endswith(f"Did you mean {meant}?")
 
 
 def test_who_names_no_command_sees_which_there_are():
     for words, name in (((), "convert"), (("hub",), "mirror")):
         ran = crucible(*words)
         assert (
-            ran.code == exits.USAGE
+            ran.code == exit_codes.USAGE
             and name in ran.err
             and ran.err.rstrip().endswith("required: COMMAND" if not words else "ACTION")
         )
@@ -137,8 +137,8 @@ def test_runs_are_listed_shown_and_filtered(store):
     assert done(*asked, "--tag", "other").json == []
     assert done("results", "show", half, "--store", folder, "--json").json["info"]["model"] == "half"
     assert "half" in done("results", "show", half, "--store", folder, "--by", "metadata.answer").out
-    assert crucible("results", "show", "nothing", "--store", folder).code == exits.NOT_FOUND
-    assert crucible(*asked, "--score", "exact_match").code == exits.USAGE
+    assert crucible("results", "show", "nothing", "--store", folder).code == exit_codes.NOT_FOUND
+    assert crucible(*asked, "--score", "exact_match").code == exit_codes.USAGE
 
 
 def test_diff_names_the_samples_that_changed(store, samples):
@@ -156,7 +156,9 @@ def test_rescore_shows_what_moved(store):
         "results", "rescore", half, "--extract", "gsm8k/lm-eval-flexible", "--no-store", "--store", folder, "--json"
     )
     assert ran.json["stored"] is None and len(ran.json["scores"]) == 2
-    assert crucible("results", "rescore", half, "--extract", "none/such", "--store", folder).code == exits.NOT_FOUND
+    assert (
+        crucible("results", "rescore", half, "--extract", "none/such", "--store", folder).code == exit_codes.NOT_FOUND
+    )
 
 
 def test_a_report_is_written_for_stored_runs(store, tmp_path):
@@ -176,7 +178,7 @@ def test_runs_are_exported_by_the_name_of_the_file(store, tmp_path, name):
         rows = done("head", tmp_path / name, "-n", 1000, "--json").json
         assert {row["model"] for row in rows} == {"half", "good"} and len(rows) == 64
     else:
-        assert crucible("results", "export", "x", "-o", tmp_path / name, "--rows", "runs").code == exits.USAGE
+        assert crucible("results", "export", "x", "-o", tmp_path / name, "--rows", "runs").code == exit_codes.USAGE
 
 
 def test_a_database_mirrors_the_runs(store, tmp_path):
@@ -201,15 +203,15 @@ def test_miniatures_are_repositories_for_a_hub(tmp_path):
 def test_runs_are_removed_by_their_full_names(files, tmp_path):
     done("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--store", tmp_path, "--model", "mine")
     (run,) = ResultStore(tmp_path)
-    assert crucible("results", "delete", "none", "--store", tmp_path).code == exits.NOT_FOUND
+    assert crucible("results", "delete", "none", "--store", tmp_path).code == exit_codes.NOT_FOUND
     done("results", "delete", run, "--store", tmp_path)
     assert list(ResultStore(tmp_path)) == []
 
 
 def test_a_score_below_what_was_asked_for_ends_with_code_1(files, tmp_path):
     asked = ("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--no-store", "--fail-under")
-    assert crucible(*asked, "0.6").code == exits.NO
-    assert crucible(*asked, "0.5").code == exits.OK
+    assert crucible(*asked, "0.6").code == exit_codes.CHECK_FAILED
+    assert crucible(*asked, "0.5").code == exit_codes.OK
 
 
 def test_data_of_ones_own_is_evaluated_too(tmp_path):
@@ -233,17 +235,17 @@ def test_predictions_that_do_not_fit_are_bad_data(files, tmp_path, samples):
     (tmp_path / "few.jsonl").write_text(json.dumps({"id": samples[0].id, "prediction": "x"}) + "\n")
     (tmp_path / "other.jsonl").write_text('{"id": "who", "prediction": "x"}\n')
     asked = ("--synthetic", "--no-store")
-    assert crucible("eval", "gsm8k", tmp_path / "few.jsonl", *asked).code == exits.BAD_DATA
-    assert crucible("eval", "gsm8k", tmp_path / "other.jsonl", *asked).code == exits.BAD_DATA
+    assert crucible("eval", "gsm8k", tmp_path / "few.jsonl", *asked).code == exit_codes.BAD_DATA
+    assert crucible("eval", "gsm8k", tmp_path / "other.jsonl", *asked).code == exit_codes.BAD_DATA
     done("eval", "gsm8k", tmp_path / "few.jsonl", *asked, "--missing", "ignore")
-    assert crucible("eval", "gsm8k", files / "good.jsonl", files / "good.jsonl", *asked).code == exits.USAGE
-    assert crucible("eval", "gsm8k", tmp_path / "none.jsonl", *asked).code == exits.NOT_FOUND
+    assert crucible("eval", "gsm8k", files / "good.jsonl", files / "good.jsonl", *asked).code == exit_codes.USAGE
+    assert crucible("eval", "gsm8k", tmp_path / "none.jsonl", *asked).code == exit_codes.NOT_FOUND
 
 
 def test_runs_of_different_rules_are_not_compared(files, tmp_path):
     for more in ((), ("--extract", "gsm8k/lm-eval-flexible")):
         done("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--store", tmp_path, *more)
-    assert crucible("compare", *ResultStore(tmp_path), "--store", tmp_path).code == exits.NOT_COMPARABLE
+    assert crucible("compare", *ResultStore(tmp_path), "--store", tmp_path).code == exit_codes.NOT_COMPARABLE
 
 
 # What there is
@@ -254,7 +256,7 @@ def test_benchmarks_are_those_of_the_catalogue():
     assert "gsm8k" in {row["name"] for row in done("benchmarks", "list", "grade", "school", "--json").json}
     assert done("benchmarks", "--domain", "no such domain").out.startswith("no benchmark fits; ")
     assert done("benchmarks", "show", "gsm8k", "--json").json["source"] == "openai/gsm8k"
-    assert crucible("benchmarks", "show", "gsm9k").code == exits.NOT_FOUND
+    assert crucible("benchmarks", "show", "gsm9k").code == exit_codes.NOT_FOUND
     counts = done("benchmarks", "summary", "--json").json
     assert sum(row["benchmarks"] for row in counts["domain"]) == len(Catalog())
 
@@ -268,7 +270,7 @@ def test_metrics_and_rules_are_those_of_the_registries():
     assert {row["metric"] for row in done("metrics", "list", "--json").json} == set(METRICS)
     assert {row["rule"] for row in done("metrics", "rules", "--json").json} == set(RULES)
     assert done("metrics", "show", "exact_match", "--json").json["metric"] == METRICS["exact_match"].key
-    assert crucible("metrics", "show", "exact_math").code == exits.NOT_FOUND
+    assert crucible("metrics", "show", "exact_math").code == exit_codes.NOT_FOUND
 
 
 def test_a_pair_is_scored_as_the_library_scores_it():
@@ -349,7 +351,7 @@ def test_a_run_that_is_not_there_may_have_meant_a_model(store):
     folder, _ = store
     for words in (("show", "god"), ("diff", "half", "god"), ("rescore", "god")):
         ran = crucible("results", *words, "--store", folder)
-        assert ran.code == exits.NOT_FOUND and "Did you mean 'good'? Models: good, half." in ran.err
+        assert ran.code == exit_codes.NOT_FOUND and "Did you mean 'good'? Models: good, half." in ran.err
 
 
 def test_diff_shows_as_many_samples_as_asked_for(store):
@@ -358,32 +360,34 @@ def test_diff_shows_as_many_samples_as_asked_for(store):
     everything = done(*words).json["samples"]
     assert len(everything) == 16
     assert done(*words, "--limit", "3").json["samples"] == everything[:3]
-    assert crucible(*words, "--limit", "-1").code == exits.USAGE
+    assert crucible(*words, "--limit", "-1").code == exit_codes.USAGE
 
 
 def test_of_several_files_the_one_that_is_wrong_is_named(files, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"id": "x", "said": "4", "at": 1}\n')
     ran = crucible("eval", "gsm8k", files / "good.jsonl", tmp_path / "bad.jsonl", "--synthetic", "--store", tmp_path)
     (kept,) = ResultStore(tmp_path)
-    assert ran.code == exits.NOT_FOUND and "Pass --column to name the column of the predictions." in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and "Pass --column to name the column of the predictions." in ran.err
     assert ran.err.endswith(f"This is about the predictions of 'bad'. Kept before: {kept}.\n")
 
 
 def test_a_lock_that_is_not_there_is_a_file_that_does_not_exist(tmp_path):
     for words in ((), ("--check",), ("--update",)):
         ran = crucible("lock", *words, "--file", tmp_path / "crucible.lock")
-        assert ran.code == exits.NOT_FOUND and "`crucible lock NAME …` writes one" in ran.err
+        assert ran.code == exit_codes.NOT_FOUND and "`crucible lock NAME …` writes one" in ran.err
 
 
 def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         for port in (taken.getsockname()[1], 99999):
             ran = crucible("hub", "serve", tmp_path, "--port", port)
-            assert ran.code == exits.USAGE and ran.err.startswith(f"--port {port}: 127.0.0.1 cannot be listened on")
+            assert ran.code == exit_codes.USAGE and ran.err.startswith(
+                f"--port {port}: 127.0.0.1 cannot be listened on"
+            )
             assert ran.err.endswith(". Choose another; 0 takes a free one.\n") and ".." not in ran.err
 
 
 def test_run_without_a_program_says_what_it_takes():
     for words in ((), ("--executor", "serial")):
         ran = crucible("run", *words)
-        assert (ran.code, ran.err[:8]) == (exits.USAGE, "PROGRAM:")
+        assert (ran.code, ran.err[:8]) == (exit_codes.USAGE, "PROGRAM:")

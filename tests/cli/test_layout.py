@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import shown_safely
 
-from crucible_datasets.cli import layout, pieces
+from crucible_datasets.cli import layout, output
 from crucible_datasets.cli.layout import clipped, fitted, padded, width_of
-from crucible_datasets.cli.pieces import Column, Facts, Records, Table
+from crucible_datasets.cli.output import Column, Facts, Records, Table
 
 texts = st.text(alphabet=st.characters(codec="utf-8"), max_size=80)
 rooms = st.integers(20, 200)
@@ -42,9 +42,9 @@ def test_only_columns_that_are_too_wide_shrink(widths, data, room):
     room=rooms,
 )
 def test_a_table_fits_and_is_inert(rows, room):
-    columns = (Column("a"), pieces.amount("b"), Column("c", "the third"))
+    columns = (Column("a"), output.amount("b"), Column("c", "the third"))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pieces, "terminal_width", lambda: room)
+        patched.setattr(output, "terminal_width", lambda: room)
         for piece in (Table(columns, rows), Records(("a", "b", "c"), rows)):
             lines = list(piece.lines())
             assert all(shown_safely(line) and "\n" not in line for line in lines)
@@ -54,7 +54,7 @@ def test_a_table_fits_and_is_inert(rows, room):
 
 
 def test_numbers_end_below_each_other():
-    lines = list(Table((Column("name"), pieces.amount("n")), [{"name": "a", "n": 5}, {"name": "b", "n": 500}]).lines())
+    lines = list(Table((Column("name"), output.amount("n")), [{"name": "a", "n": 5}, {"name": "b", "n": 500}]).lines())
     assert lines == ["name    n", "────  ───", "a       5", "b     500"]
 
 

@@ -15,9 +15,9 @@ from support.hostile import TERMINAL, shown_safely
 
 import crucible_datasets
 from crucible_datasets import exceptions
-from crucible_datasets.cli import COMMANDS, cache, exits, inert
-from crucible_datasets.cli.inert import InertStream, inert_json, spelt
-from crucible_datasets.cli.pieces import Said, json_text
+from crucible_datasets.cli import COMMANDS, cache, escaped, exit_codes
+from crucible_datasets.cli.escaping import EscapingStream, escaped_json, transliterated
+from crucible_datasets.cli.output import Message, json_text
 
 
 def test_version():
@@ -26,7 +26,7 @@ def test_version():
 
 def test_without_a_command_it_says_which_there_are():
     run = process()
-    assert run.returncode == exits.USAGE
+    assert run.returncode == exit_codes.USAGE
     assert "COMMAND" in run.stderr
     words = " ".join(done("--help").out.split())
     assert all(name in words and command.help in words for name, command in COMMANDS.items())
@@ -35,12 +35,12 @@ def test_without_a_command_it_says_which_there_are():
 def test_help_is_also_a_word():
     assert done("help").out == done("--help").out
     assert done("help", "results", "show").out == done("results", "show", "--help").out
-    assert crucible("help", "demonstrate").code == exits.USAGE
+    assert crucible("help", "demonstrate").code == exit_codes.USAGE
 
 
 def test_an_unknown_command_is_refused():
     run = crucible("demonstrate")
-    assert run.code == exits.USAGE
+    assert run.code == exit_codes.USAGE
     assert all(name in run.err for name in COMMANDS)
 
 
@@ -53,14 +53,14 @@ def test_every_command_has_help_and_answers_programs(words):
 
 def test_a_command_that_is_called_wrongly_tells_people_and_programs():
     ran = crucible("head", "--rows", "few")
-    assert ran.code == exits.USAGE and ran.out == ""
+    assert ran.code == exit_codes.USAGE and ran.out == ""
     assert ran.err.startswith("usage: crucible head") and "crucible head: error: " in ran.err
     for words in [(), *every_command()]:
         if words == ("run",):
             continue  # what stands behind it belongs to another program
         ran = crucible(*words, "--no-such-option", "--json")
         told = json.loads(ran.err)["error"]
-        assert (ran.code, ran.out, told["exit_code"]) == (exits.USAGE, "", exits.USAGE), words
+        assert (ran.code, ran.out, told["exit_code"]) == (exit_codes.USAGE, "", exit_codes.USAGE), words
         assert told["type"] == "UsageError"
         assert told["message"].startswith(f"{' '.join(['crucible', *words])}: error: ")
 
@@ -97,8 +97,8 @@ def test_a_closed_stream_is_no_error(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("n\n1\n")
     for command, code in (
-        (f"{CRUCIBLE} head {path} >&-", exits.OK),
-        (f"{CRUCIBLE} head none.csv 2>&-", exits.NOT_FOUND),
+        (f"{CRUCIBLE} head {path} >&-", exit_codes.OK),
+        (f"{CRUCIBLE} head none.csv 2>&-", exit_codes.NOT_FOUND),
     ):
         ran = subprocess.run(command, shell=True, capture_output=True, check=False)
         assert (ran.returncode, ran.stdout, ran.stderr) == (code, b"", b"")
@@ -119,19 +119,19 @@ def test_a_terminal_of_another_alphabet_gets_its_answer_too(tmp_path):
     path = tmp_path / "words.jsonl"
     path.write_text('{"word": "Grüße"}\n', "utf-8")
     assert json.loads(process("head", path, "--json", PYTHONIOENCODING="ascii").stdout) == [{"word": "Grüße"}]
-    assert inert("Grüße", "ascii") == r"Gr\xfc\xdfe"
+    assert escaped("Grüße", "ascii") == r"Gr\xfc\xdfe"
     path.write_text(json.dumps({"word": "─" * 3, "long": "x" * 300}, ensure_ascii=False), "utf-8")
     shown = process("head", path, PYTHONIOENCODING="ascii", COLUMNS="40").stdout.splitlines()
-    # What this program draws is spelt in other signs; what is in the data is not changed, but written out.
+    # What this program draws is transliterated in other signs; what is in the data is not changed, but written out.
     assert shown[0] == "-- 0 " + "-" * 35
     assert shown[1] == "word  " + r"\u2500" * 3 and shown[2].endswith("x...")
 
 
 @given(st.text())
 def test_signs_of_another_alphabet_are_spelt_for_it_alone(text):
-    assert spelt(text, "utf-8") == text
-    assert not set("─…–−→≤·") & set(spelt(text, "ascii"))
-    assert [each for each in spelt(text, "ascii") if not each.isascii()] == [
+    assert transliterated(text, "utf-8") == text
+    assert not set("─…–−→≤·") & set(transliterated(text, "ascii"))
+    assert [each for each in transliterated(text, "ascii") if not each.isascii()] == [
         each for each in text if not each.isascii() and each not in "─…–−→≤·"
     ]
 
@@ -144,15 +144,15 @@ def test_every_error_of_the_library_has_an_exit_code():
         return {kind}.union(*(below(child) for child in kind.__subclasses__()))
 
     assert all(hasattr(exceptions, name) for name in exceptions.__all__)  # which loads them
-    codes = {kind.__name__: exits.code_of_kind(kind) for kind in below(exceptions.DatasetsError)}
-    assert exits.DEFECT not in codes.values() and exits.OK not in codes.values()
-    assert codes["DataFilesNotFoundError"] == codes["RunNotFoundError"] == exits.NOT_FOUND
-    assert codes["IncomparableRunsError"] == exits.NOT_COMPARABLE
-    assert codes["MissingPackageError"] == exits.MISSING_PACKAGE
-    assert codes["OfflineError"] == codes["DownloadError"] == exits.UNREACHABLE
-    assert codes["ArrowFileError"] == codes["FileFormatError"] == codes["PredictionsError"] == exits.BAD_DATA
-    assert codes["ArgumentTypeError"] == codes["CodeExecutionRefusedError"] == exits.USAGE
-    assert codes["StorageError"] == exits.STORAGE
+    codes = {kind.__name__: exit_codes.code_of_kind(kind) for kind in below(exceptions.DatasetsError)}
+    assert exit_codes.DEFECT not in codes.values() and exit_codes.OK not in codes.values()
+    assert codes["DataFilesNotFoundError"] == codes["RunNotFoundError"] == exit_codes.NOT_FOUND
+    assert codes["IncomparableRunsError"] == exit_codes.NOT_COMPARABLE
+    assert codes["MissingPackageError"] == exit_codes.MISSING_PACKAGE
+    assert codes["OfflineError"] == codes["DownloadError"] == exit_codes.UNREACHABLE
+    assert codes["ArrowFileError"] == codes["FileFormatError"] == codes["PredictionsError"] == exit_codes.BAD_DATA
+    assert codes["ArgumentTypeError"] == codes["CodeExecutionRefusedError"] == exit_codes.USAGE
+    assert codes["StorageError"] == exit_codes.STORAGE
 
 
 def test_every_name_of_an_error_with_an_exit_code_exists():
@@ -163,19 +163,19 @@ def test_every_name_of_an_error_with_an_exit_code_exists():
 
     from crucible_datasets.splits import errors as of_splits
 
-    for _, names in exits._CODES:
+    for _, names in exit_codes._CODES:
         for name in names:
             assert any(hasattr(home, name) for home in (exceptions, of_splits, builtins, errors, httpx2)), name
 
 
 def test_every_exit_code_has_a_meaning():
-    codes = {value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}
-    assert codes == set(exits.MEANINGS)
+    codes = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
+    assert codes == set(exit_codes.MEANINGS)
 
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(ZeroDivisionError("a\x1b[31mb"), exits.DEFECT), (KeyboardInterrupt(), exits.INTERRUPTED)],
+    [(ZeroDivisionError("a\x1b[31mb"), exit_codes.DEFECT), (KeyboardInterrupt(), exit_codes.INTERRUPTED)],
 )
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_defect_is_told_without_control_characters(monkeypatch, error, code, more):
@@ -185,12 +185,12 @@ def test_a_defect_is_told_without_control_characters(monkeypatch, error, code, m
     monkeypatch.setattr(cache, "_cache", fail)
     ran = crucible("cache", "ls", *more)
     assert ran.code == code and ran.out == ""
-    assert shown_safely(ran.err) and (r"\x1b[31m" in ran.err or code == exits.INTERRUPTED or more)
+    assert shown_safely(ran.err) and (r"\x1b[31m" in ran.err or code == exit_codes.INTERRUPTED or more)
 
 
 def test_errors_have_one_shape_for_programs(tmp_path):
     ran = crucible("head", tmp_path / "none.csv", "--json")
-    assert ran.code == exits.NOT_FOUND
+    assert ran.code == exit_codes.NOT_FOUND
     assert ran.out == ""
     told = json.loads(ran.err)["error"]
     assert told["type"] == "FileNotFoundDatasetsError" and told["exit_code"] == 3 and "none.csv" in told["message"]
@@ -207,18 +207,18 @@ def test_control_characters_reach_the_terminal_written_out():
 
 @pytest.mark.parametrize("code", [*range(32), *range(127, 160), 0x00AD, 0x200B, 0x2028, 0x202E, 0x2066, 0xFEFF, 0xD800])
 def test_inert_text_has_nothing_a_terminal_acts_on(code):
-    assert code == ord("\n") or inert(f"a{chr(code)}b").isprintable()
+    assert code == ord("\n") or escaped(f"a{chr(code)}b").isprintable()
 
 
 @pytest.mark.parametrize("text", ["", "plain\nlines", "Grüße, 世界 🙂", r"\x1b"])
 def test_inert_leaves_what_can_be_read(text):
-    assert inert(text) == text
+    assert escaped(text) == text
 
 
 @given(st.text())
 def test_inert_text_stays_as_it_is(text):
-    assert inert(inert(text)) == inert(text)
-    assert shown_safely(inert(text))
+    assert escaped(escaped(text)) == escaped(text)
+    assert shown_safely(escaped(text))
 
 
 values = st.recursive(
@@ -230,7 +230,7 @@ values = st.recursive(
 
 @given(values, st.sampled_from(["utf-8", "ascii", "latin-1"]))
 def test_inert_json_is_the_same_json(value, encoding):
-    text = inert_json(json_text(value), encoding)
+    text = escaped_json(json_text(value), encoding)
     assert json.loads(text) == value
     assert shown_safely(text)
     text.encode(encoding)
@@ -239,7 +239,7 @@ def test_inert_json_is_the_same_json(value, encoding):
 @pytest.mark.parametrize("text", TERMINAL)
 def test_what_is_said_beside_the_answer_is_inert_too(text):
     ran = crucible("hub", "serve", f"/nowhere/{text}")
-    assert ran.code == exits.USAGE and shown_safely(ran.err)
+    assert ran.code == exit_codes.USAGE and shown_safely(ran.err)
 
 
 def test_a_progress_bar_may_move_and_nothing_else(tmp_path):
@@ -247,11 +247,11 @@ def test_a_progress_bar_may_move_and_nothing_else(tmp_path):
         encoding = "utf-8"
         write = list.append
 
-    stream = InertStream(written := Written(), shows_bars=True)
+    stream = EscapingStream(written := Written(), shows_bars=True)
     for text in ("\r 10%|█", "\x1b[A", "\n", "\r\x1b[2J\x1b[A"):
         stream.write(text)
     assert written == ["\r 10%|█", "\x1b[A", "\n", "\r\\x1b[2J\\x1b[A"]
-    plain = InertStream(written := Written())
+    plain = EscapingStream(written := Written())
     for text in ("\rx", "\x1b[A"):
         plain.write(text)
     assert written == ["\\rx", "\\x1b[A"]
@@ -284,4 +284,4 @@ def test_a_terminal_gets_bars_and_answers_apart(tmp_path):
 
 
 def test_a_sentence_without_words_prints_nothing():
-    assert list(Said("", {}).lines()) == []
+    assert list(Message("", {}).lines()) == []

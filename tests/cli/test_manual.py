@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.command import crucible
 
-from crucible_datasets.cli import COMMANDS, exits, parser
+from crucible_datasets.cli import COMMANDS, exit_codes, parser
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
 MORE = {name: (Path(__file__).parents[2] / "docs" / name).read_text("utf-8") for name in ("cache.md", "hub.md")}
@@ -74,4 +74,4 @@ def test_every_option_is_in_the_manual():
 
 def test_every_exit_code_is_in_the_manual():
     rows = dict(re.findall(r"^\| (\d+) \| (.*) \|$", PAGE, re.MULTILINE))
-    assert {int(code): meaning for code, meaning in rows.items()} == exits.MEANINGS
+    assert {int(code): meaning for code, meaning in rows.items()} == exit_codes.MEANINGS

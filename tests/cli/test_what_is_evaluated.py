@@ -7,7 +7,7 @@ import pytest
 from support.command import crucible, done
 
 from crucible_datasets.benchmarks.loading.load import load_benchmark
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.evaluation import ResultStore, evaluate
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import SampleResult
@@ -47,13 +47,13 @@ def test_only_the_format_is_taken_off_the_name_of_a_model(tmp_path, name, model)
 @pytest.mark.parametrize("more", [(), ("--synthetic",)])
 def test_a_name_that_is_no_benchmark_is_told_at_once(tmp_path, more):
     ran = crucible("eval", "gsm9k", answers(tmp_path / "a.jsonl"), "--no-store", *more)
-    assert ran.code == exits.NOT_FOUND and "Did you mean 'gsm8k'?" in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and "Did you mean 'gsm8k'?" in ran.err
 
 
 @pytest.mark.parametrize("name", ["nothere.jsonl", "nothere.csv.gz", "folder/nothere.parquet"])
 def test_a_data_file_that_is_not_there_is_told_at_once(tmp_path, name):
     ran = crucible("eval", tmp_path / name, answers(tmp_path / "a.jsonl"), "--no-store")
-    assert ran.code == exits.NOT_FOUND and f"{tmp_path / name}: there is no such file." in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and f"{tmp_path / name}: there is no such file." in ran.err
 
 
 def test_own_data_is_called_as_its_file_and_may_have_other_columns(own):
@@ -64,9 +64,9 @@ def test_own_data_is_called_as_its_file_and_may_have_other_columns(own):
     (row,) = told.json["scores"]
     assert (row["benchmark"], row["value"]) == ("my.quiz", 0.5)
     ran = crucible("eval", quiz, said, "--input", "qq", "--target", "gold", "--metrics", "exact_match", "--no-store")
-    assert ran.code == exits.NOT_FOUND and "'qq'" in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and "'qq'" in ran.err
     ran = crucible("eval", "gsm8k", said, "--synthetic", "--target", "gold", "--no-store")
-    assert ran.code == exits.USAGE and ran.err.startswith("--target 'gold'")
+    assert ran.code == exit_codes.USAGE and ran.err.startswith("--target 'gold'")
 
 
 def test_ids_of_ones_own_data_are_named_by_their_column(tmp_path):
@@ -76,7 +76,7 @@ def test_ids_of_ones_own_data_are_named_by_their_column(tmp_path):
     asked = ("eval", quiz, said, "--metrics", "exact_match", "--no-store")
     for more in ((), ("--id-column", "qid")):
         ran = crucible(*asked, *more)
-        assert ran.code == exits.BAD_DATA and "--field id=qid" in ran.err and "fields=" not in ran.err
+        assert ran.code == exit_codes.BAD_DATA and "--field id=qid" in ran.err and "fields=" not in ran.err
     seen = done("benchmarks", "head", quiz, "--field", "id=qid", "--field", "metadata=question", "--json").json
     assert [(one["id"], one["metadata"]) for one in seen] == [
         ("q7", {"question": "1+1?"}),
@@ -90,9 +90,9 @@ def test_ids_of_ones_own_data_are_named_by_their_column(tmp_path):
     assert done(*asked, "--json").json["scores"][0]["value"] == 1.0
     for wrong in ("qid", "ids=qid", "id="):
         ran = crucible(*asked, "--field", wrong)
-        assert ran.code == exits.USAGE and ran.err.startswith(f"--field '{wrong}': write FIELD=COLUMN")
+        assert ran.code == exit_codes.USAGE and ran.err.startswith(f"--field '{wrong}': write FIELD=COLUMN")
     ran = crucible("eval", "gsm8k", said, "--synthetic", "--no-store", "--field", "id=qid")
-    assert ran.code == exits.USAGE and ran.err.startswith("--field 'id=qid'")
+    assert ran.code == exit_codes.USAGE and ran.err.startswith("--field 'id=qid'")
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "json", "parquet"])
@@ -125,11 +125,11 @@ def test_predictions_for_other_configurations_are_left_out(tmp_path):
 def test_predictions_that_fit_no_sample_are_refused_also_with_a_limit(tmp_path):
     (tmp_path / "other.jsonl").write_text('{"id": "who", "prediction": "x"}\n')
     ran = crucible("eval", "gsm8k", tmp_path / "other.jsonl", "--synthetic", "--no-store", "--limit", 5)
-    assert ran.code == exits.BAD_DATA and "who" in ran.err
+    assert ran.code == exit_codes.BAD_DATA and "who" in ran.err
     answers(tmp_path / "all.jsonl")
     with (tmp_path / "all.jsonl").open("a") as file:
         file.write('{"id": "who", "prediction": "x"}\n')
-    assert crucible("eval", "gsm8k", tmp_path / "all.jsonl", "--synthetic", "--no-store").code == exits.BAD_DATA
+    assert crucible("eval", "gsm8k", tmp_path / "all.jsonl", "--synthetic", "--no-store").code == exit_codes.BAD_DATA
 
 
 def test_samples_without_a_prediction_are_told_and_not_counted_in_lists(tmp_path):
@@ -168,7 +168,7 @@ def test_the_name_of_a_model_means_its_newest_run(runs):
     assert {row["model"]: row["value"] for row in told["scores"]} == {"small": 8 / 32, "large": 16 / 32}
     assert done("results", "show", "small", "--store", store, "--json").json["scores"][0]["value"] == 8 / 32
     assert "fixed" in done("results", "diff", "small", "large", "--store", store).out
-    assert crucible("compare", "small", "huge", "--store", store).code == exits.NOT_FOUND
+    assert crucible("compare", "small", "huge", "--store", store).code == exit_codes.NOT_FOUND
 
 
 def test_rescore_tells_before_from_after_and_lists_name_rules(runs):
@@ -188,7 +188,7 @@ def test_files_that_are_there_are_replaced_only_by_force(runs, tmp_path, words):
     path = tmp_path / "page.html"
     path.write_text("mine")
     ran = crucible(*words, "small", "--store", store, "-o", path)
-    assert ran.code == exits.USAGE and path.read_text() == "mine"
+    assert ran.code == exit_codes.USAGE and path.read_text() == "mine"
     assert "1 run, " in done(*words, "small", "--store", store, "-o", path, "--force").out
     assert path.read_text() != "mine"
 
@@ -197,7 +197,7 @@ def test_a_report_that_is_there_is_told_before_anything_is_evaluated(tmp_path):
     (tmp_path / "page.html").write_text("mine")
     path = answers(tmp_path / "a.jsonl")
     asked = ("eval", "gsm8k", path, "--synthetic", "--store", tmp_path / "s", "--report", tmp_path / "page.html")
-    assert crucible(*asked).code == exits.USAGE and not len(ResultStore(tmp_path / "s"))
+    assert crucible(*asked).code == exit_codes.USAGE and not len(ResultStore(tmp_path / "s"))
     done(*asked, "--force")
 
 
@@ -205,9 +205,9 @@ def test_what_cannot_be_removed_is_an_error(runs):
     store, _ = runs
     before = len(ResultStore(store))
     ran = crucible("results", "delete", "2026", "--store", store)
-    assert ran.code == exits.NOT_FOUND and not ran.out and "'2026'" in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and not ran.out and "'2026'" in ran.err
     ran = crucible("results", "delete", "small", "--store", store)
-    assert ran.code == exits.NOT_FOUND and "small is a model" in ran.err
+    assert ran.code == exit_codes.NOT_FOUND and "small is a model" in ran.err
     assert all((run.info.run_id in ran.err) == (run.info.model == "small") for run in ResultStore(store).list())
     assert len(ResultStore(store)) == before
 
@@ -216,11 +216,11 @@ def test_without_a_network_the_miniature_is_pointed_at(tmp_path, monkeypatch):
     monkeypatch.setattr("crucible_datasets.config.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("crucible_datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
     ran = crucible("eval", "gsm8k", answers(tmp_path / "a.jsonl"), "--no-store")
-    assert ran.code == exits.UNREACHABLE and "--synthetic" in ran.err
+    assert ran.code == exit_codes.UNREACHABLE and "--synthetic" in ran.err
     ran = crucible("eval", "gsm8k", f"small={tmp_path / 'none.jsonl'}", "--no-store")
-    assert ran.code == exits.NOT_FOUND and ran.err == f"{tmp_path / 'none.jsonl'}: there is no such file.\n"
+    assert ran.code == exit_codes.NOT_FOUND and ran.err == f"{tmp_path / 'none.jsonl'}: there is no such file.\n"
     ran = crucible("view", tmp_path / "none.jsonl", "--no-browser")
-    assert ran.code == exits.NOT_FOUND and "there is no such file" in ran.err and not ran.out
+    assert ran.code == exit_codes.NOT_FOUND and "there is no such file" in ran.err and not ran.out
 
 
 def test_one_comparison_is_not_corrected_and_no_p_value_is_zero(runs):
@@ -243,17 +243,17 @@ def test_a_quote_that_is_not_closed_is_an_error_that_names_the_file(tmp_path, br
     path.write_bytes(gzip.compress(text.encode()) if compressed else text.encode())
     files = [path if broken == name else tmp_path / f"{name}.csv" for name in ("data", "predictions")]
     ran = crucible("eval", *files, "--metrics", "exact_match", "--no-store")
-    assert ran.code == exits.BAD_DATA and f"{path}: a quoted field is not closed" in ran.err
+    assert ran.code == exit_codes.BAD_DATA and f"{path}: a quoted field is not closed" in ran.err
 
 
 def test_runs_under_different_rules_are_told_apart_in_a_sentence(runs):
     store, _ = runs
     done("results", "rescore", "small", "--extract", "gsm8k/lm-eval-flexible", "--store", store)
     ran = crucible("compare", "small", "large", "--store", store)
-    assert ran.code == exits.NOT_COMPARABLE and "The rules of 'small' are " in ran.err and ", those of " in ran.err
+    assert ran.code == exit_codes.NOT_COMPARABLE and "The rules of 'small' are " in ran.err and ", those of " in ran.err
     newest, *others = [run.info.run_id for run in ResultStore(store).query("small")]
     assert f"small means its newest run, {newest}. Write the name of another instead: {', '.join(others)}" in ran.err
-    assert done("compare", others[0], "large", "--store", store).code == exits.OK
+    assert done("compare", others[0], "large", "--store", store).code == exit_codes.OK
     ran = crucible("benchmarks", "head", "gsm8k", "--synthetic", "--split", "validation")
     assert "There is no split 'validation' of gsm8k." in ran.err
 

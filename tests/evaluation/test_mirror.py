@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from support.postgres import server
 
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.evaluation import EvaluationResult, Outcome, ResultStore, RunInfo, SampleResult, SqlMirror
 from crucible_datasets.evaluation.runs.record import MetricSummary
 from crucible_datasets.exceptions import (
@@ -146,4 +146,4 @@ def test_a_server_that_is_not_there_is_told_without_its_password():
     pytest.importorskip("psycopg")
     with pytest.raises(DatabaseError) as told:
         SqlMirror("postgresql://me:s3cret@127.0.0.1:9/db")
-    assert exits.code_of(told.value) == exits.UNREACHABLE and "s3cret" not in str(told.value)
+    assert exit_codes.code_of(told.value) == exit_codes.UNREACHABLE and "s3cret" not in str(told.value)

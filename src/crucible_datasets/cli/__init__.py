@@ -1,19 +1,19 @@
 """The `crucible` command.
 
-A command yields notes and one answer (`pieces`), and may return an exit code (`exits`). `main` shows the answer as
-text or as JSON. Everything that is printed is inert (`inert`). Commands stand in one file for each group, and import
-what is heavy when they run.
+A command yields notes and one result (`output`), and may return an exit code (`exit_codes`). `main` prints the result
+as text or as JSON. Everything that is printed is escaped (`escaping`). There is one module per group of commands; heavy
+imports are deferred until a command runs.
 
-    looking profile         load, head, describe
-    files opening piped writing   formats, convert, sample, split; how data is opened and written
-    catalogue locking       benchmarks; lock, overlap
-    measures                metrics
-    evaluating questions answers scores advice   eval, compare
-    results answered moves exchange   results: list, show, delete; diff, rescore; export, import, mirror; report
-    cache hub about showing cache, hub, env, demo, completion
+    inspecting profile      load, head, describe, formats
+    files opening stdin writing   convert, sample, split; how data is opened and written
+    benchmarks locking      benchmarks; lock, overlap
+    metrics                 metrics
+    evaluating benchmark_samples prediction_files scores advice   eval, compare
+    results run_samples diffs exchange   results: list, show, delete; diff, rescore; export, import, mirror; report
+    cache hub about demo    cache, hub, env, completion, demo
     running                 run, switch
     viewing                 view
-    command completing pieces layout inert exits phrasing   what commands are made of
+    command completion output layout escaping exit_codes option_names   what commands are made of
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ from typing import Any
 from crucible_datasets import __version__
 from crucible_datasets.cli import (
     about,
+    benchmarks,
     cache,
-    catalogue,
+    demo,
     evaluating,
-    exits,
+    exit_codes,
     files,
     hub,
+    inspecting,
     locking,
-    looking,
-    measures,
+    metrics,
     results,
     running,
-    showing,
     viewing,
 )
 from crucible_datasets.cli.command import Command, Parser, UsageError
-from crucible_datasets.cli.inert import inert, inert_json, inert_streams
-from crucible_datasets.cli.phrasing import phrased
-from crucible_datasets.cli.pieces import Piece, Pieces, json_text
+from crucible_datasets.cli.escaping import escaped, escaped_json, escaped_output
+from crucible_datasets.cli.option_names import with_option_names
+from crucible_datasets.cli.output import Output, Outputs, json_text
 
-__all__ = ["COMMANDS", "inert", "main", "parser"]
+__all__ = ["COMMANDS", "escaped", "main", "parser"]
 
 COMMANDS: dict[str, Command] = {
     command.name: command
     for module in (
-        looking,
+        inspecting,
         files,
-        catalogue,
+        benchmarks,
         locking,
-        measures,
+        metrics,
         evaluating,
         results,
         cache,
         hub,
         running,
         about,
-        showing,
+        demo,
         viewing,
     )
     for command in module.COMMANDS
@@ -73,33 +73,33 @@ COMMANDS: dict[str, Command] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    with inert_streams():
+    with escaped_output():
         try:
             options = _options(given)
         except UsageError as error:
-            _tell(error, "--json" in given, {})
-            return exits.USAGE
-        return _ran(**options)
+            _print_error(error, "--json" in given, {})
+            return exit_codes.USAGE
+        return _run(**options)
 
 
-def _ran(called: Callable[..., Pieces], json: bool, phrases: Mapping[str, str], **options: Any) -> int:
-    # A command with a default action also knows the options of that one.
+def _run(called: Callable[..., Outputs], json: bool, phrases: Mapping[str, str], **options: Any) -> int:
+    # A group with a default action also has the options of that action.
     taken = {name: options[name] for name in signature(called).parameters if name in options}
     try:
-        return _shown(called(**taken), json)
+        return _print_all(called(**taken), json)
     except BrokenPipeError:
-        # The reader has gone, as in `crucible head data.csv | head`: nothing is left to say, also not at exit.
+        # The reader is gone, as in `crucible head data.csv | head`; nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.OK
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - also a defect is told without control characters
-        _tell(error, json, phrases)
-        return exits.code_of(error)
+        return exit_codes.OK
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - tracebacks are escaped too
+        _print_error(error, json, phrases)
+        return exit_codes.code_of(error)
 
 
 def _options(arguments: Sequence[str]) -> dict[str, Any]:
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
-    # What stands behind `run` belongs to another program, whatever it looks like.
+    # All arguments after `run` belong to another program.
     if arguments[:1] == ["run"] and arguments[1:] and arguments[1] not in ("-h", "--help", "--json"):
         words = {"program": "PROGRAM"}
         return {"called": running.run, "json": False, "phrases": words, "program": list(arguments[1:])}
@@ -119,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(
         prog="crucible",
         description="Datasets for language models: load, look, convert, evaluate, compare.",
-        epilog="`crucible COMMAND --help` tells more about a command.",
+        epilog="`crucible COMMAND --help` shows the options of a command.",
     )
     top.add_argument("--version", action="version", version=f"crucible-datasets {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -128,36 +128,36 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _shown(pieces: Pieces, as_json: bool) -> int:
+def _print_all(outputs: Outputs, as_json: bool) -> int:
     while True:
         try:
-            piece = next(pieces)
+            output = next(outputs)
         except StopIteration as end:
-            return end.value or exits.OK
-        if isinstance(piece, str):
-            # A program reads one document; what is said beside it goes elsewhere.
-            print(piece, file=sys.stderr if as_json else sys.stdout, flush=True)
+            return end.value or exit_codes.OK
+        if isinstance(output, str):
+            # Standard output is one JSON document, so notes go to standard error.
+            print(output, file=sys.stderr if as_json else sys.stdout, flush=True)
         else:
-            _print(piece, as_json)
+            _print(output, as_json)
 
 
-def _print(piece: Piece, as_json: bool) -> None:
+def _print(output: Output, as_json: bool) -> None:
     if as_json:
-        print(inert_json(json_text(piece.value)), flush=True)
+        print(escaped_json(json_text(output.value)), flush=True)
         return
-    for line in piece.lines():
+    for line in output.lines():
         print(line)
     sys.stdout.flush()
 
 
-def _tell(error: BaseException, as_json: bool, words: Mapping[str, str]) -> None:
-    if not exits.is_known(error):
+def _print_error(error: BaseException, as_json: bool, words: Mapping[str, str]) -> None:
+    if not exit_codes.is_known(error):
         import traceback
 
         traceback.print_exception(error)
     told = "\n".join([str(error), *getattr(error, "__notes__", ())])
-    message = "interrupted" if isinstance(error, KeyboardInterrupt) else phrased(told, words)
+    message = "interrupted" if isinstance(error, KeyboardInterrupt) else with_option_names(told, words)
     if as_json:
-        print(inert_json(json_text(exits.facts_of(error, message)), sys.stderr.encoding), file=sys.stderr)
-    elif exits.is_known(error):
+        print(escaped_json(json_text(exit_codes.facts_of(error, message)), sys.stderr.encoding), file=sys.stderr)
+    elif exit_codes.is_known(error):
         print(f"{getattr(error, 'usage', '')}{message}", file=sys.stderr)

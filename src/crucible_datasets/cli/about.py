@@ -5,10 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.pieces import Facts, Pieces, Said
+from crucible_datasets.cli.output import Facts, Message, Outputs
 
 
-def env() -> Pieces:
+def env() -> Outputs:
     """Show versions and paths, to paste into a bug report."""
     import platform
 
@@ -44,13 +44,13 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def completion(shell: str) -> Pieces:
+def completion(shell: str) -> Outputs:
     """Print a script that makes a shell complete commands, options, benchmarks and files."""
     from crucible_datasets import cli
-    from crucible_datasets.cli.completing import script
+    from crucible_datasets.cli.completion import script
 
     made = script(cli.parser(), shell)
-    yield Said(made.rstrip("\n"), {"shell": shell, "script": made})
+    yield Message(made.rstrip("\n"), {"shell": shell, "script": made})
     return None
 
 

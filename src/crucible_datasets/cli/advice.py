@@ -1,4 +1,4 @@
-"""What to look at before a score is believed: answers that were not read, and right ones that count as wrong."""
+"""Hints on doubtful scores: unparsed answers, and right answers that count as wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOOKED_AT = 1000  # wrong answers of a run
 
 
 def advice(results: Sequence[EvaluationResult], stored: bool) -> list[str]:
-    """A line for models whose answers could not be read, and one for those whose right answers stand in sentences."""
+    """A line on models with many unparsed answers, and one on models whose right answers are inside sentences."""
     return [*_unread(results, stored), *_in_sentences(results)]
 
 

@@ -8,16 +8,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
+from crucible_datasets.cli.output import Column, Message, Outputs, Sections, Table, amount
 
 if TYPE_CHECKING:
     from crucible_datasets.cache import Cache
     from crucible_datasets.cache.manifest import Entry
 
 
-def ls() -> Pieces:
+def ls() -> Outputs:
     """List the entries, most recently used first."""
     from crucible_datasets.cache.units import shown_age, shown_size
 
@@ -45,7 +45,7 @@ def ls() -> Pieces:
     return None
 
 
-def du() -> Pieces:
+def du() -> Outputs:
     """Show how much space each kind takes, and the limit."""
     from crucible_datasets import config
     from crucible_datasets.cache.units import byte_count, shown_size
@@ -59,13 +59,13 @@ def du() -> Pieces:
     rows = [{"kind": kind, "entries": counts[kind], "size": size} for kind, size in sizes.most_common()]
     rows.append({"kind": "total", "entries": counts.total(), "size": sizes.total()})
     allowed = byte_count(config.CRUCIBLE_CACHE_LIMIT, cache.root)
-    limit = Said(f"limit: {config.CRUCIBLE_CACHE_LIMIT}, {shown_size(allowed)}", allowed)
+    limit = Message(f"limit: {config.CRUCIBLE_CACHE_LIMIT}, {shown_size(allowed)}", allowed)
     columns = (Column("kind"), amount("entries"), amount("size", shown=shown_size))
-    yield Several({"kinds": Table(columns, rows), "limit": limit})
+    yield Sections({"kinds": Table(columns, rows), "limit": limit})
     return None
 
 
-def clean(limit: str | None = None, older_than: str | None = None, all: bool = False) -> Pieces:
+def clean(limit: str | None = None, older_than: str | None = None, all: bool = False) -> Outputs:
     """Remove the least recently used entries."""
     from crucible_datasets.cache.units import seconds
 
@@ -74,14 +74,14 @@ def clean(limit: str | None = None, older_than: str | None = None, all: bool = F
     removed = cache.clean(0 if all else limit, age)
     rest = list(cache.entries())
     in_use = ", which running processes use" if all and rest else ""
-    yield Said(
+    yield Message(
         f"removed {_amount(removed)}\nkept    {_amount(rest)}{in_use}",
         {"removed": [entry.key for entry in removed], "kept": [entry.key for entry in rest]},
     )
     return None
 
 
-def verify() -> Pieces:
+def verify() -> Outputs:
     """Read every byte and name damaged files; exit code 1 if there are any."""
     cache = _cache()
     found = cache.verify()
@@ -89,8 +89,8 @@ def verify() -> Pieces:
     damaged = [{"path": str(damage.path), "reason": damage.reason} for damage in found]
     lines = [f"{damage['path']}: {damage['reason']}".replace("\n", "\\n") for damage in damaged]
     lines.append(f"{_amount(whole)} read, {len(found)} damaged {'file' if len(found) == 1 else 'files'}")
-    yield Said("\n".join(lines), {"entries": len(whole), "damaged": damaged})
-    return exits.NO if found else exits.OK
+    yield Message("\n".join(lines), {"entries": len(whole), "damaged": damaged})
+    return exit_codes.CHECK_FAILED if found else exit_codes.OK
 
 
 def _cache() -> Cache:

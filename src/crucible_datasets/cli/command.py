@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from crucible_datasets.cli.completing import benchmark_argument, file_argument
-from crucible_datasets.cli.phrasing import words_for
-from crucible_datasets.cli.pieces import Pieces
+from crucible_datasets.cli.completion import benchmark_argument, file_argument
+from crucible_datasets.cli.option_names import option_names
+from crucible_datasets.cli.output import Outputs
 from crucible_datasets.exceptions import ArgumentError
 
 
@@ -63,17 +63,17 @@ def _nothing(parser: ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A function that yields pieces, and its arguments; or several of them below one name."""
+    """A function that yields output, and its arguments; or a group of commands."""
 
     name: str
     help: str
-    run: Callable[..., Pieces] | None = None
+    run: Callable[..., Outputs] | None = None
     arguments: Callable[[ArgumentParser], None] = _nothing
     actions: Mapping[str, Command] = field(default_factory=dict)
     default: str | None = None  # the action that is meant when none is named
 
     @classmethod
-    def of(cls, run: Callable[..., Pieces], arguments: Callable[[ArgumentParser], None] = _nothing) -> Command:
+    def of(cls, run: Callable[..., Outputs], arguments: Callable[[ArgumentParser], None] = _nothing) -> Command:
         """A command that is called as its function; the docstring is its help."""
         return cls(run.__name__.rstrip("_"), (run.__doc__ or "").strip(), run, arguments)
 
@@ -90,7 +90,7 @@ class Command:
             return
         self.arguments(parser)
         parser.add_argument("--json", action="store_true", default=json, help="print the answer as one JSON document")
-        parser.set_defaults(called=self.run, phrases=words_for(parser))
+        parser.set_defaults(called=self.run, phrases=option_names(parser))
 
     def _add_actions(self, parser: ArgumentParser) -> None:
         below = parser.add_subparsers(dest="action", required=self.default is None, metavar="ACTION")
@@ -100,7 +100,7 @@ class Command:
             default = self.actions[self.default]
             default.arguments(alone := Parser())
             parser.add_argument("--json", action="store_true", help="print the answer as one JSON document")
-            parser.set_defaults(called=default.run, phrases=words_for(alone), **vars(alone.parse_args([])))
+            parser.set_defaults(called=default.run, phrases=option_names(alone), **vars(alone.parse_args([])))
 
 
 def dataset_arguments(parser: ArgumentParser) -> None:

@@ -6,9 +6,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.cli.advice import advice
-from crucible_datasets.cli.answers import about, named
+from crucible_datasets.cli.benchmark_samples import fields_named, samples_of
 from crucible_datasets.cli.command import (
     Command,
     bad_lines_argument,
@@ -19,11 +19,11 @@ from crucible_datasets.cli.command import (
     run_argument,
     store_argument,
 )
-from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.opening import open_store, run_named, told_by_ids
-from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
-from crucible_datasets.cli.questions import fields_named, samples_of
-from crucible_datasets.cli.scores import comparison_table, remarked, score_rows, score_table, scored
+from crucible_datasets.cli.completion import file_argument
+from crucible_datasets.cli.opening import explained_run_names, open_store, run_named
+from crucible_datasets.cli.output import Message, Outputs, Sections, plural
+from crucible_datasets.cli.prediction_files import files_by_model, predictions_for
+from crucible_datasets.cli.scores import comparison_table, run_notes, score_rows, score_table, scores_and_notes
 from crucible_datasets.cli.writing import require_absent
 
 if TYPE_CHECKING:
@@ -58,19 +58,19 @@ def eval_(
     fail_under: float | None,
     allow_code_execution: bool,
     executor: str | None,
-) -> Pieces:
+) -> Outputs:
     """Score predictions for a benchmark, store the runs, and compare them if there are several."""
     from crucible_datasets.evaluation.evaluating import evaluate_many
 
     require_absent(report, force, "report")
-    files = named(predictions, model)
+    files = files_by_model(predictions, model)
     fields = fields_named(field, input=input, target=target)
     what = {"split": split, "config": config, "limit": limit}
     asked = {} if revision is None else {"revision": revision}
     if on_bad_lines != "error":
         asked["on_bad_lines"] = on_bad_lines
     samples = samples_of(benchmark, synthetic, fields, {**what, **asked, "on_bad_rows": on_bad_rows})
-    given, notes = _of_a_part(files, samples, id_column) if any(what.values()) else (files, [])
+    given, notes = _for_samples(files, samples, id_column) if any(what.values()) else (files, [])
     place = None if no_store else open_store(store)
     results = evaluate_many(
         given,
@@ -87,7 +87,7 @@ def eval_(
         executor=executor,
     ).values()
     yield _answer(list(results), notes, None if place is None else place.path, report)
-    return exits.NO if fail_under is not None and _lowest(results) < fail_under else exits.OK
+    return exit_codes.CHECK_FAILED if fail_under is not None and _lowest(results) < fail_under else exit_codes.OK
 
 
 def compare(
@@ -99,13 +99,13 @@ def compare(
     correction: str,
     cluster_by: str | None,
     by: str | None,
-) -> Pieces:
+) -> Outputs:
     """Compare stored runs in pairs: differences with intervals and p-values."""
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
     place = open_store(store)
     results = [place.load(run_named(place, run)) for run in runs]
-    with told_by_ids(place, runs):
+    with explained_run_names(place, runs):
         table = compared(
             *results,
             metric=metric,
@@ -115,35 +115,35 @@ def compare(
             cluster_by=cluster_by,
             by=by,
         )
-    scores = {"scores": score_table(score_rows(table.scores)), **remarked(results)}
-    yield Several({**scores, "comparisons": comparison_table(table)})
+    scores = {"scores": score_table(score_rows(table.scores)), **run_notes(results)}
+    yield Sections({**scores, "comparisons": comparison_table(table)})
     return None
 
 
-def _answer(results: list[EvaluationResult], notes: list[str], store: str | None, report: str | None) -> Several:
+def _answer(results: list[EvaluationResult], notes: list[str], store: str | None, report: str | None) -> Sections:
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
-    parts = scored(results, notes)
+    parts = scores_and_notes(results, notes)
     if lines := advice(results, store is not None):
-        parts["advice"] = Said("\n".join(lines), lines)
+        parts["advice"] = Message("\n".join(lines), lines)
     if len(results) > 1:
         parts["comparisons"] = comparison_table(compared(*results))
     if store is not None:
         ids = [result.info.run_id for result in results]
-        parts["stored"] = Said(f"kept in {store} as\n" + "\n".join(ids), {"store": store, "runs": ids})
+        parts["stored"] = Message(f"kept in {store} as\n" + "\n".join(ids), {"store": store, "runs": ids})
     if report is not None:
         from crucible_datasets.evaluation.report.page import write_report
 
-        parts["report"] = Said(f"report: {write_report(report, results)}", report)
-    return Several(parts)
+        parts["report"] = Message(f"report: {write_report(report, results)}", report)
+    return Sections(parts)
 
 
-def _of_a_part(files: dict[str, str], samples: Any, id_column: str | None) -> tuple[dict[str, Any], list[str]]:
-    """Predictions for the samples that were chosen: a file may have those for all others too, which are counted."""
+def _for_samples(files: dict[str, str], samples: Any, id_column: str | None) -> tuple[dict[str, Any], list[str]]:
+    """The predictions for the chosen samples, and notes on those for other samples."""
     ids = {str(sample.id) for sample in samples}
-    found = {model: about(path, ids, id_column) for model, path in files.items()}
+    found = {model: predictions_for(path, ids, id_column) for model, path in files.items()}
     notes = [
-        f"{model}: {counted(others, 'prediction')} for other samples left out"
+        f"{model}: {plural(others, 'prediction')} for other samples left out"
         for model, (_, others) in found.items()
         if others
     ]

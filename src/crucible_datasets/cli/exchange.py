@@ -6,9 +6,9 @@ import os
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, force_argument, run_argument, store_argument
-from crucible_datasets.cli.completing import file_argument
+from crucible_datasets.cli.completion import file_argument
 from crucible_datasets.cli.opening import open_store, run_named
-from crucible_datasets.cli.pieces import Pieces, Said, Several, counted
+from crucible_datasets.cli.output import Message, Outputs, Sections, plural
 from crucible_datasets.cli.scores import result_rows, score_table
 from crucible_datasets.cli.writing import require_absent
 from crucible_datasets.exceptions import ArgumentError
@@ -16,7 +16,9 @@ from crucible_datasets.exceptions import ArgumentError
 _OF_ROWS = ("csv", "jsonl", "parquet")
 
 
-def report(runs: list[str], store: str | None, output: str, title: str | None, max_samples: int, force: bool) -> Pieces:
+def report(
+    runs: list[str], store: str | None, output: str, title: str | None, max_samples: int, force: bool
+) -> Outputs:
     """Write runs as one HTML page: charts, comparisons, and every sample."""
     from crucible_datasets.evaluation.report.page import write_report
 
@@ -29,7 +31,7 @@ def report(runs: list[str], store: str | None, output: str, title: str | None, m
 
 def export(
     runs: list[str], store: str | None, output: str, format: str | None, rows: str | None, force: bool
-) -> Pieces:
+) -> Outputs:
     """Write runs to a file for other programs; its name says the format."""
     from crucible_datasets.evaluation.exports import export as exported
 
@@ -42,12 +44,12 @@ def export(
     return None
 
 
-def _written(path: str, runs: list[str]) -> Said:
+def _written(path: str, runs: list[str]) -> Message:
     size = os.path.getsize(path)
-    return Said(f"{path}: {counted(len(runs), 'run')}, {size:,} bytes", {"path": path, "runs": runs, "size": size})
+    return Message(f"{path}: {plural(len(runs), 'run')}, {size:,} bytes", {"path": path, "runs": runs, "size": size})
 
 
-def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
+def import_(files: list[str], store: str | None, model: str | None) -> Outputs:
     """Store the logs of other programs as runs: inspect_ai (.eval) and lm-eval samples (.jsonl)."""
     from crucible_datasets.evaluation.imports import read_log
 
@@ -55,15 +57,15 @@ def import_(files: list[str], store: str | None, model: str | None) -> Pieces:
     results = [read_log(path, model) for path in files]
     names = [place.save(result) for result in results]
     scores = score_table([row for result in results for row in result_rows(result)])
-    yield Several({"scores": scores, "stored": Said(f"kept in {place.path}", {"store": place.path, "runs": names})})
+    yield Sections({"scores": scores, "stored": Message(f"kept in {place.path}", {"store": place.path, "runs": names})})
     return None
 
 
-def mirror(store: str | None, url: str | None, samples: bool) -> Pieces:
+def mirror(store: str | None, url: str | None, samples: bool) -> Outputs:
     """Copy the runs to a database: SQLite in the store, or PostgreSQL by its URL."""
     with open_store(store).mirror(url, samples) as database:
         runs, where = [run.info.run_id for run in database.list()], database.place
-    yield Said(f"{where} has {counted(len(runs), 'run')}", {"database": where, "runs": runs})
+    yield Message(f"{where} has {plural(len(runs), 'run')}", {"database": where, "runs": runs})
     return None
 
 

@@ -7,8 +7,8 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli.command import Command, dataset_arguments, force_argument, output_arguments
-from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.pieces import Column, JsonLines, Pieces, Records, Table, amount
+from crucible_datasets.cli.completion import file_argument
+from crucible_datasets.cli.output import Column, JsonLines, Outputs, Records, Table, amount
 from crucible_datasets.exceptions import ArgumentError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def convert(
     columns: str | None,
     column: str | None,
     force: bool,
-) -> Pieces:
+) -> Outputs:
     """Write a dataset in another format; the name of the file says format and compression."""
     from crucible_datasets.cli import opening
 
@@ -55,7 +55,7 @@ def sample(
     output: str | None,
     columns: str | None,
     force: bool,
-) -> Pieces:
+) -> Outputs:
     """Draw rows at random: the same rows for the same seed."""
     from crucible_datasets.cli import opening
 
@@ -86,7 +86,7 @@ def split(
     stratify_by: str | None,
     group_by: str | None,
     force: bool,
-) -> Pieces:
+) -> Outputs:
     """Divide a split into parts or folds, each a file: every row is in exactly one part."""
     from crucible_datasets.cli import opening
     from crucible_datasets.evaluation.sampling.samplers import k_fold

@@ -7,12 +7,12 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.pieces import Pieces, Said
+from crucible_datasets.cli.completion import file_argument
+from crucible_datasets.cli.output import Message, Outputs
 from crucible_datasets.exceptions import ArgumentError
 
 
-def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces:
+def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Outputs:
     """Serve clients whose HF_ENDPOINT points here, until interrupted."""
     from crucible_datasets.localhub.server import HubServer
 
@@ -30,7 +30,7 @@ def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces
             f"Clients find it with HF_ENDPOINT={server.endpoint}",
             f"To write, they need a token of {tokens} as HF_TOKEN, and huggingface_hub itself HF_HUB_DISABLE_XET=1",
         )
-        yield Said("\n".join(lines), {"endpoint": server.endpoint, "datasets": sorted(names), "tokens": tokens})
+        yield Message("\n".join(lines), {"endpoint": server.endpoint, "datasets": sorted(names), "tokens": tokens})
         try:
             server.serve_forever()
         except KeyboardInterrupt:
@@ -38,7 +38,7 @@ def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Pieces
     return None
 
 
-def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Pieces:
+def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Outputs:
     """Copy datasets into the folder, with their revisions, and verify them."""
     from crucible_datasets.localhub.mirror import mirror as copies
 
@@ -46,7 +46,7 @@ def mirror(names: list[str], folder: str, endpoint: str | None = None) -> Pieces
     for line in copies(folder, names, endpoint):
         said.append(line)
         yield line
-    yield Said("", {"folder": folder, "copied": said})
+    yield Message("", {"folder": folder, "copied": said})
     return None
 
 

@@ -6,7 +6,7 @@ import shutil
 import unicodedata
 from collections.abc import Sequence
 
-from crucible_datasets.cli.inert import one_line, spelt
+from crucible_datasets.cli.escaping import on_one_line, transliterated
 
 GAP = "  "
 # Where nobody says how wide the terminal is, as in a pipe.
@@ -42,7 +42,7 @@ def clipped(text: str, width: int) -> str:
     """
     if width_of(text) <= width:
         return text
-    end = spelt("…")[:width]
+    end = transliterated("…")[:width]
     taken, room = [], width - len(end)
     for character in text:
         room -= _columns(character)
@@ -53,9 +53,9 @@ def clipped(text: str, width: int) -> str:
 
 
 def cell(value: object, most: int = 2000) -> str:
-    """A value on one inert line; texts of which nothing could be seen are cut before they are worked on."""
+    """A value on one escaped line; texts of which nothing could be seen are cut before they are worked on."""
     text = value if isinstance(value, str) else str(value)
-    return one_line(text[:most]) + "…" if len(text) > most else one_line(text)
+    return on_one_line(text[:most]) + "…" if len(text) > most else on_one_line(text)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:
@@ -93,13 +93,13 @@ def aligned(
     widths = [max(map(width_of, column)) for column in zip(heading, *rows, strict=True)]
     fit = fitted(widths, keep, room)
     if fit is None:
-        return [line for row in rows for line in below_each_other(heading, row, room)]
+        return [line for row in rows for line in stacked(heading, row, room)]
     lines = [[padded(*each) for each in zip(row, fit, right, strict=True)] for row in (heading, *rows)]
     rule = ["─" * width for width in fit]
     return [GAP.join(line).rstrip() for line in (lines[0], rule, *lines[1:])]
 
 
-def below_each_other(names: Sequence[str], cells: Sequence[str], room: int, most_lines: int = 4) -> list[str]:
+def stacked(names: Sequence[str], cells: Sequence[str], room: int, most_lines: int = 4) -> list[str]:
     """A row as one line for each cell, with its name; the terminal breaks lines that are too long for it."""
     width = min(max(map(width_of, names), default=0), max(room // 3, 1))
     rest = max(room - width - len(GAP), 1)

@@ -6,10 +6,10 @@ import os
 from argparse import ArgumentParser
 from typing import Any
 
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.completing import benchmark_argument, file_argument
-from crucible_datasets.cli.pieces import Column, Piece, Pieces, Said, Table, amount
+from crucible_datasets.cli.completion import benchmark_argument, file_argument
+from crucible_datasets.cli.output import Column, Message, Output, Outputs, Table, amount
 from crucible_datasets.exceptions import FileNotFoundDatasetsError
 
 _SHOWN = (
@@ -21,7 +21,7 @@ _SHOWN = (
 )
 
 
-def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool, on_bad_rows: str) -> Pieces:
+def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool, on_bad_rows: str) -> Outputs:
     """Record the commit and hash of datasets in a file that loading checks; show, check or update it."""
     from crucible_datasets.benchmarks.locks.file import Lock
     from crucible_datasets.benchmarks.locks.making import check_lock, chosen, lock_datasets
@@ -31,7 +31,7 @@ def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool
     if check:
         checked = check_lock(*names, path=file, latest=update)
         yield _checked(checked)
-        return exits.NO if any(moves for _, moves in checked) else exits.OK
+        return exit_codes.CHECK_FAILED if any(moves for _, moves in checked) else exit_codes.OK
     if not names and not update:
         yield _table(Lock.read(file))
         return None
@@ -40,11 +40,11 @@ def lock(names: list[str], check: bool, update: bool, file: str, synthetic: bool
     return None
 
 
-def _table(entries: Any) -> Piece:
+def _table(entries: Any) -> Output:
     return Table(_SHOWN, [{"dataset": entry.title, **entry.to_dict()} for entry in entries], "nothing is locked")
 
 
-def _checked(checked: Any) -> Piece:
+def _checked(checked: Any) -> Output:
     rows = [
         {
             "dataset": entry.title,
@@ -65,13 +65,13 @@ def _told(move: dict[str, Any]) -> str:
 
 def overlap(
     train: str, test: str, n: int | None, method: str, columns: list[str] | None, threshold: float | None
-) -> Pieces:
+) -> Outputs:
     """Report which rows of a test set are in a train set, by n-grams, equal or similar texts."""
     from crucible_datasets.benchmarks.contamination.finding import overlap as compared
 
     report = compared(train, test, n, method=method, columns=columns, threshold=threshold)  # type: ignore[arg-type]
-    yield Said(str(report), report.to_dict())
-    return exits.NO if report.contaminated else exits.OK
+    yield Message(str(report), report.to_dict())
+    return exit_codes.CHECK_FAILED if report.contaminated else exit_codes.OK
 
 
 def _lock_arguments(parser: ArgumentParser) -> None:

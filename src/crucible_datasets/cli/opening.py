@@ -1,4 +1,4 @@
-"""Open what a user names, and write rows to files whose names say their format."""
+"""Open the datasets, result stores and runs that a user names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli.piped import STANDARD_INPUT, spooled
+from crucible_datasets.cli.stdin import STANDARD_INPUT, spooled
 from crucible_datasets.exceptions import (
     ArgumentError,
     DatasetNotFoundError,
@@ -37,7 +37,7 @@ def splits(
     dataset, options = _source(dataset, on_bad_lines)
     if _is_saved(dataset):
         return _saved_splits(dataset, split)
-    with _told_what_is_here(dataset):
+    with _with_suggestions(dataset):
         loaded = load_dataset(dataset, config, split=split, revision=revision, **options)
     return loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
 
@@ -62,7 +62,7 @@ def stream(
     if split is not None and "[" in split:
         # Percentages need the number of rows, which a stream does not know.
         return next(iter(splits(dataset, config, split, revision, on_bad_lines).values()))
-    with _told_what_is_here(dataset):
+    with _with_suggestions(dataset):
         flows = load_dataset(dataset, config, split=split, revision=revision, streaming=True, **options)
     return flows if split is not None else next(iter(flows.values()))
 
@@ -95,7 +95,7 @@ def runs_of(store: ResultStore, model: str) -> list[StoredRun]:
 
 
 @contextmanager
-def told_by_ids(store: ResultStore, asked: Sequence[str]) -> Iterator[None]:
+def explained_run_names(store: ResultStore, asked: Sequence[str]) -> Iterator[None]:
     """Of runs that cannot be compared, which ones the names of models meant, and which others they could mean."""
     try:
         yield
@@ -138,7 +138,7 @@ def require_file(name: str) -> None:
 
 
 @contextmanager
-def _told_what_is_here(name: str) -> Iterator[None]:
+def _with_suggestions(name: str) -> Iterator[None]:
     """Of a name that the Hub does not know or could not be asked for, what else it may have been meant to be."""
     try:
         yield

@@ -25,7 +25,7 @@ def profile(rows: Dataset, column: str) -> dict[str, Any]:
     values = values.cast(plain(values.type))  # Arrow counts no values of JSON and of arrays
     feature = rows.features[column]
     found = {"column": column, "type": type_text(feature), "nulls": values.null_count, **_distinct(values)}
-    # Values are hashed to be counted, which takes longer than all the rest: not twice where they are many.
+    # Counting hashes the values, the slowest step: it is not repeated if many are distinct.
     top = _most_frequent(values, feature) if found.get("distinct", len(values)) <= _FEW else {}
     return found | _quantiles(values, feature) | _length(values) | top
 

@@ -1,4 +1,4 @@
-"""`crucible results`: runs that were kept."""
+"""`crucible results`: stored runs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli import exchange, moves
-from crucible_datasets.cli.answered import KINDS, answers
+from crucible_datasets.cli import diffs, exchange
 from crucible_datasets.cli.command import Command, run_argument, store_argument
 from crucible_datasets.cli.opening import open_store, run_named, runs_of
-from crucible_datasets.cli.pieces import Column, Facts, Pieces, Said, Several, Table, amount, counted
-from crucible_datasets.cli.scores import data_column, interval, number, scored
+from crucible_datasets.cli.output import Column, Facts, Message, Outputs, Sections, Table, amount, plural
+from crucible_datasets.cli.run_samples import KINDS, answers
+from crucible_datasets.cli.scores import data_column, interval, number, scores_and_notes
 from crucible_datasets.exceptions import ArgumentError, RunNotFoundError
 from crucible_datasets.exceptions.base import listed
 
@@ -32,7 +32,7 @@ def list_(
     score: list[str],
     limit: int | None,
     unfinished: bool,
-) -> Pieces:
+) -> Outputs:
     """List the runs, newest first."""
     from msgspec import to_builtins
 
@@ -57,13 +57,13 @@ def list_(
     empty = f"no {'finished ' if begun_too else ''}runs in {place.path}"
     yield _runs(rows, _SCORED, empty if rows or not len(place) else _none_fits(place, model, dataset))
     if begun_too:
-        yield f"{counted(begun_too, 'unfinished run')}, which --unfinished lists"
+        yield f"{plural(begun_too, 'unfinished run')}, which --unfinished lists"
     return None
 
 
 def _none_fits(place: ResultStore, model: str | None, dataset: str | None) -> str:
     """Of a store in which no run is as asked, what there is instead."""
-    told, infos = f"none of the {counted(len(place), 'run')} in {place.path} fits", [run.info for run in place.list()]
+    told, infos = f"none of the {plural(len(place), 'run')} in {place.path} fits", [run.info for run in place.list()]
     for asked, what, names in (
         (model, "models", {info.model for info in infos}),
         (dataset, "benchmarks", {info.dataset for info in infos}),
@@ -117,19 +117,19 @@ def _ranges(scores: list[str]) -> dict[str, tuple[float | None, float | None]] |
     return found or None
 
 
-def show(run: str, store: str | None, by: str | None, samples: str | None, metric: str | None, limit: int) -> Pieces:
+def show(run: str, store: str | None, by: str | None, samples: str | None, metric: str | None, limit: int) -> Outputs:
     """Show a run: what was run on what, its scores, those of groups of its samples, and its answers."""
     place = open_store(store)
     result = place.load(run_named(place, run))
     finished = result.info.run_id in place
-    so_far = f"unfinished: {counted(len(result), 'sample')} so far, and the scores are of those"
-    parts: dict[str, Any] = {} if finished else {"state": Said(so_far, "unfinished")}
-    parts |= {"info": _info(result), **scored([result])}
+    so_far = f"unfinished: {plural(len(result), 'sample')} so far, and the scores are of those"
+    parts: dict[str, Any] = {} if finished else {"state": Message(so_far, "unfinished")}
+    parts |= {"info": _info(result), **scores_and_notes([result])}
     if by is not None:
         parts["groups"] = _groups(result, by)
     if samples is not None:
         parts["samples"] = answers(result, samples, metric, limit)
-    yield Several(parts)
+    yield Sections(parts)
     return None
 
 
@@ -164,11 +164,11 @@ def _groups(result: EvaluationResult, by: str) -> Table:
     return Table((Column("group", by), Column("metric"), *measured), rows)
 
 
-def delete(runs: list[str], store: str | None) -> Pieces:
+def delete(runs: list[str], store: str | None) -> Outputs:
     """Remove runs, by their full names."""
     place = open_store(store)
     gone = {run: place.delete(run) for run in runs}
-    yield Said("\n".join(f"removed {run}" for run, was_there in gone.items() if was_there), gone)
+    yield Message("\n".join(f"removed {run}" for run, was_there in gone.items() if was_there), gone)
     for run, was_there in gone.items():
         if not was_there:
             raise _not_removed(run, place)
@@ -218,7 +218,7 @@ COMMANDS = (
         "List, show, compare, rescore, export, import or delete stored runs.",
         Command.of(list_, _list_arguments),
         Command.of(show, _show_arguments),
-        *moves.ACTIONS,
+        *diffs.ACTIONS,
         *exchange.ACTIONS,
         Command.of(delete, _delete_arguments),
         default="list",

@@ -6,11 +6,11 @@ import os
 from argparse import REMAINDER, ArgumentParser
 
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.pieces import Facts, Pieces
+from crucible_datasets.cli.output import Facts, Outputs
 from crucible_datasets.exceptions import ArgumentError
 
 
-def run(program: list[str], executor: str | None = None) -> Pieces:
+def run(program: list[str], executor: str | None = None) -> Outputs:
     """Run a script, `-m MODULE` or any program with this library as `datasets`."""
     from crucible_datasets import shim
     from crucible_datasets.executors.base import executor_of
@@ -25,7 +25,7 @@ def run(program: list[str], executor: str | None = None) -> Pieces:
     return shim.run(program)
 
 
-def switch(on: bool = False, off: bool = False) -> Pieces:
+def switch(on: bool = False, off: bool = False) -> Outputs:
     """Make `import datasets` give this library in the whole environment, or undo it, or tell which one it gives."""
     from crucible_datasets import shim
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crucible_datasets.cli.pieces import Column, Piece, Said, Several, Table, amount, counted
+from crucible_datasets.cli.output import Column, Message, Output, Sections, Table, amount, plural
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.comparing.compared import ComparedScore, ComparisonTable
@@ -32,19 +32,19 @@ def score_rows(scores: Sequence[ComparedScore]) -> list[dict[str, Any]]:
     return [to_builtins(score) for score in scores]
 
 
-def scored(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Piece]:
+def scores_and_notes(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Output]:
     """The scores of runs, and what must not be overlooked."""
-    return {"scores": score_table([row for result in results for row in result_rows(result)])} | remarked(
+    return {"scores": score_table([row for result in results for row in result_rows(result)])} | run_notes(
         results, notes
     )
 
 
-def remarked(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Piece]:
+def run_notes(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Output]:
     """Notes that must not be overlooked, such as samples that were missing or failed."""
     from crucible_datasets.evaluation.runs.shown import remarks
 
     said = [*notes, *(f"{result.info.model}: {note}" for result in results for note in remarks(result))]
-    return {"notes": Said("\n".join(said), said)} if said else {}
+    return {"notes": Message("\n".join(said), said)} if said else {}
 
 
 def data_column(key: str, rows: Sequence[Mapping[str, Any]]) -> Column:
@@ -77,7 +77,7 @@ def score_table(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def comparison_table(table: ComparisonTable) -> Piece:
+def comparison_table(table: ComparisonTable) -> Output:
     """Differences, second minus first, with intervals and p-values."""
     told = table.to_dict()
     about = {key: list(dict.fromkeys(row[key] for row in told["rows"])) for key in ("metric", "benchmark", "test")}
@@ -88,9 +88,9 @@ def comparison_table(table: ComparisonTable) -> Piece:
     over = f" ({table.correction}, {len(table)} comparisons)" if len(table) > 1 and table.correction != "none" else ""
     notes.append(f"* adjusted p ≤ {1 - table.level:.4g}{over}")
     if left_out := sum(row.left_out for row in table):
-        notes.append(f"{counted(left_out, 'sample')} that do not count in both runs left out")
-    note = Said("; ".join(filter(None, notes)), {"level": table.level, "correction": table.correction})
-    return Several({"rows": rows, "note": note})
+        notes.append(f"{plural(left_out, 'sample')} that do not count in both runs left out")
+    note = Message("; ".join(filter(None, notes)), {"level": table.level, "correction": table.correction})
+    return Sections({"rows": rows, "note": note})
 
 
 def number(value: float) -> str:

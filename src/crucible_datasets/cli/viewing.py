@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, bad_lines_argument
 from crucible_datasets.cli.opening import require_file
-from crucible_datasets.cli.pieces import Facts, Pieces
+from crucible_datasets.cli.output import Facts, Outputs
 
 
 def view(
@@ -18,7 +18,7 @@ def view(
     stream: bool,
     revision: str | None,
     on_bad_lines: str,
-) -> Pieces:
+) -> Outputs:
     """Show datasets, benchmarks and result stores in the browser, until it is interrupted."""
     from crucible_datasets.viewer.opening import opened
     from crucible_datasets.viewer.server import Viewer

@@ -44,7 +44,7 @@ def _lines(rows: Any) -> Iterator[bytes]:
 
 
 def _csv(rows: Any, formula_safe: bool) -> Iterator[bytes]:
-    from crucible_datasets.evaluation.exports.inert import for_spreadsheets
+    from crucible_datasets.evaluation.exports.escaping import for_spreadsheets
 
     head = io.StringIO(newline="")
     names = [for_spreadsheets(name) if formula_safe else name for name in rows.column_names]
@@ -63,7 +63,7 @@ def _without_formulas(rows: Any) -> Any:
     import pyarrow as pa
 
     from crucible_datasets import Dataset
-    from crucible_datasets.evaluation.exports.inert import for_spreadsheets
+    from crucible_datasets.evaluation.exports.escaping import for_spreadsheets
 
     table = rows.with_format("arrow")[:]
     for place, column in enumerate(table.schema):

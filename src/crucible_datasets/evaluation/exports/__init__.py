@@ -1,6 +1,6 @@
 """Runs as files for other programs and people, one form per file of this folder.
 
-base exporting rows tables inert (what all share) · csv jsonl parquet markdown html every_eval_ever
+base exporting rows tables escaping (shared) · csv jsonl parquet markdown html every_eval_ever
 """
 
 from crucible_datasets.lazy_imports import names as _names

@@ -6,7 +6,7 @@ import csv
 from typing import Any
 
 from crucible_datasets.evaluation.exports.base import Export
-from crucible_datasets.evaluation.exports.inert import for_spreadsheets
+from crucible_datasets.evaluation.exports.escaping import for_spreadsheets
 from crucible_datasets.evaluation.exports.rows import columns_of, rows_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 

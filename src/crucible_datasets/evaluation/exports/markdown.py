@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crucible_datasets.evaluation.exports.base import Export
-from crucible_datasets.evaluation.exports.inert import for_markdown
+from crucible_datasets.evaluation.exports.escaping import for_markdown
 from crucible_datasets.evaluation.exports.rows import Row, rows_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.runs.shown import name_at

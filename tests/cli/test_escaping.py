@@ -11,7 +11,7 @@ from support.runs import hostile_run
 
 from crucible_datasets import Dataset, DatasetDict, config
 from crucible_datasets.cache import default_cache
-from crucible_datasets.cli import exits
+from crucible_datasets.cli import exit_codes
 from crucible_datasets.evaluation import ResultStore
 
 # A name of a file may have everything but a slash and a zero byte.
@@ -139,7 +139,7 @@ def test_nothing_that_a_terminal_acts_on_comes_out(words, places, monkeypatch):
             ran = crucible(*words, *arguments, *more)
             assert shown_safely(ran.out) and shown_safely(ran.err), (words, arguments)
             assert "Traceback" not in ran.err, ran.err
-            if "--json" in more and ran.code in (exits.OK, exits.NO):
+            if "--json" in more and ran.code in (exit_codes.OK, exit_codes.CHECK_FAILED):
                 json.loads(ran.out)
             elif "--json" in more and words != ("run",):
-                assert json.loads(ran.err[ran.err.index("{") :])["error"]["exit_code"] == ran.code != exits.DEFECT
+                assert json.loads(ran.err[ran.err.index("{") :])["error"]["exit_code"] == ran.code != exit_codes.DEFECT

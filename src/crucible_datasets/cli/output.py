@@ -1,4 +1,4 @@
-"""What commands answer with: values that are shown as text on a terminal and as JSON to programs."""
+"""The results of commands, printed as text on a terminal or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import field
 from typing import Any, Protocol
 
-from crucible_datasets.cli.inert import inert_json
-from crucible_datasets.cli.layout import GAP, aligned, below_each_other, cell, fitted, terminal_width, width_of
+from crucible_datasets.cli.escaping import escaped_json
+from crucible_datasets.cli.layout import GAP, aligned, cell, fitted, stacked, terminal_width, width_of
 from crucible_datasets.records import dataclass
 
 
-class Piece(Protocol):
-    """An answer: lines of text, and a value for programs."""
+class Output(Protocol):
+    """A result: lines of text, and a value for programs."""
 
     def lines(self) -> Iterator[str]: ...
     @property
     def value(self) -> Any: ...
 
 
-# A command yields notes, which are text, and at most one answer; it may return an exit code.
-Pieces = Generator[str | Piece, None, int | None]
+# A command yields notes, which are text, and at most one result; it may return an exit code.
+Outputs = Generator[str | Output, None, int | None]
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Any]]
     empty: str = "none"
-    whole: bool = False  # also columns in which nothing is said
+    whole: bool = False  # keep empty columns
 
     def lines(self) -> Iterator[str]:
-        """The table, as wide as the terminal at most, without columns in which nothing is said or that it can spare."""
+        """The table, at most as wide as the terminal, without empty columns and spare ones that do not fit."""
         if not self.rows:
             yield self.empty
             return
@@ -85,13 +85,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they are, one to a line; lines of `texts` are shown instead of the values of the same name."""
+    """Names and values, one per line; `texts` are shown in place of the values of the same name."""
 
     facts: Mapping[str, Any]
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
-        """One line for each fact that there is something to say about."""
+        """One line per fact that is not empty."""
         shown = {cell(name): cell(self.texts.get(name, _said(value))) for name, value in self.facts.items()}
         shown = {name: text for name, text in shown.items() if text}
         width = max(map(width_of, shown), default=0)
@@ -126,14 +126,14 @@ class Records:
             shown = [{name: _data(row.get(name)) for name in self.names} for row in self.rows]
             yield from Table([Column(name, name) for name in self.names], shown, whole=True).lines()
         else:
-            yield from self._below_each_other(room)
+            yield from self._stacked(room)
 
-    def _below_each_other(self, room: int) -> Iterator[str]:
+    def _stacked(self, room: int) -> Iterator[str]:
         names = [cell(name) for name in self.names]
         for number, row in enumerate(self.rows):
             title = f"── {number} "
             yield title + "─" * max(0, min(room, 60) - len(title))
-            yield from below_each_other(names, [cell(_data(row.get(name)), most=4000) for name in self.names], room)
+            yield from stacked(names, [cell(_data(row.get(name)), most=4000) for name in self.names], room)
 
     @property
     def value(self) -> list[Any]:
@@ -149,7 +149,7 @@ class JsonLines:
 
     def lines(self) -> Iterator[str]:
         """A line for each row, which stays JSON whatever is in it."""
-        return (inert_json(json.dumps(plain(row), ensure_ascii=False)) for row in self.rows)
+        return (escaped_json(json.dumps(plain(row), ensure_ascii=False)) for row in self.rows)
 
     @property
     def value(self) -> list[Any]:
@@ -163,10 +163,10 @@ def _data(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Several:
-    """Answers below each other, each with its title; programs get them by name."""
+class Sections:
+    """Several results, one below the other; programs get them by name."""
 
-    parts: Mapping[str, Piece]
+    parts: Mapping[str, Output]
     silent: Mapping[str, Any] = field(default_factory=dict)  # for programs only
 
     def lines(self) -> Iterator[str]:
@@ -183,7 +183,7 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Said:
+class Message:
     """A sentence for people, facts for programs."""
 
     text: str
@@ -194,7 +194,7 @@ class Said:
         yield from self.text.split("\n") if self.text else ()
 
 
-def counted(number: int, what: str) -> str:
+def plural(number: int, what: str) -> str:
     """A number of things: `1 run`, `2 runs`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 

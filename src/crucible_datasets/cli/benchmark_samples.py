@@ -1,4 +1,4 @@
-"""What `crucible eval` asks: samples of a benchmark of the registry, or of data of one's own."""
+"""The samples that `crucible eval` scores: of a registered benchmark, or of the user's own data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIELDS = ("id", "input", "target", "choices", "metadata")
 
 
 def fields_named(named: Sequence[str], **others: str | None) -> dict[str, Any]:
-    """Which column of data is what: `id=qid`, `choices=a,b,c`; and fields that have an option of their own."""
+    """Columns by field: from `id=qid`, `choices=a,b,c`, and from fields with their own option."""
     found: dict[str, Any] = {name: column for name, column in others.items() if column is not None}
     for given in named:
         name, _, column = given.partition("=")
@@ -23,7 +23,7 @@ def fields_named(named: Sequence[str], **others: str | None) -> dict[str, Any]:
 
 
 def samples_of(benchmark: str, synthetic: bool, fields: dict[str, Any], what: dict[str, Any]) -> Any:
-    """The samples of a benchmark of the registry, or of data of one's own: a file, a folder, a dataset of the Hub."""
+    """The samples of a registered benchmark, or of own data: a file, a folder, a dataset of the Hub."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
     if synthetic or benchmark.endswith(".toml") or benchmark in Catalog() or _is_bare(benchmark):
@@ -40,7 +40,7 @@ def samples_of(benchmark: str, synthetic: bool, fields: dict[str, Any], what: di
 
 
 def _is_bare(name: str) -> bool:
-    """Whether a name can only be one of a benchmark: it is no file, and repositories have an owner."""
+    """Whether a name can only be that of a benchmark: it is not a file, and it has no owner as repositories do."""
     from crucible_datasets.reading.format_choice import is_missing_file
 
     return not (os.path.exists(name) or is_missing_file(name) or any(sign in name for sign in "/*:"))

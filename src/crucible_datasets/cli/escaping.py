@@ -1,7 +1,7 @@
-r"""Text that no terminal acts on.
+r"""Escaping of text for terminals.
 
-No character of a data file, a file name or an environment variable can move the cursor, change colours,
-reorder what is shown or reach the clipboard: what is not printable is written out, as `\x1b`.
+No character of a data file, a file name or an environment variable can move the cursor, change colours, reorder the
+text or reach the clipboard: characters that are not printable are escaped, as `\x1b`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# What a progress bar writes of its own to go up a line.
+# Written by progress bars to go up a line.
 _UP = "\x1b[A"
-# What this program draws and writes of its own, for terminals whose alphabet does not have it.
+# Replacements for our own symbols on terminals whose encoding lacks them.
 _PLAIN = {"─": "-", "…": "...", "–": "-", "−": "-", "→": "->", "≤": "<=", "·": "-"}
 
 
-def inert(text: str, encoding: str | None = None) -> str:
-    r"""The text with every character that a terminal acts on written out, line ends excepted.
+def escaped(text: str, encoding: str | None = None) -> str:
+    r"""The text with every non-printable character escaped, except line ends.
 
-    >>> print(inert("a\tb\x1b[31m"))
+    >>> print(escaped("a\tb\x1b[31m"))
     a\tb\x1b[31m
     """
     if text.isascii() and text.isprintable():
@@ -31,10 +31,10 @@ def inert(text: str, encoding: str | None = None) -> str:
     return "".join(printable).encode(known, "backslashreplace").decode(known)
 
 
-def inert_json(text: str, encoding: str | None = None) -> str:
-    r"""The same for JSON, which stays the same JSON: inside of strings, characters may be written as `\u001b`.
+def escaped_json(text: str, encoding: str | None = None) -> str:
+    r"""The same for JSON, by JSON escapes such as `\u001b`, so that its value is unchanged.
 
-    >>> print(inert_json('"a\x7f\u202e"'))
+    >>> print(escaped_json('"a\x7f\u202e"'))
     "a\u007f\u202e"
     """
     known = encoding or sys.stdout.encoding or "utf-8"
@@ -43,10 +43,10 @@ def inert_json(text: str, encoding: str | None = None) -> str:
     return "".join(each if each == "\n" or _is_shown(each, known) else _escaped(each) for each in text)
 
 
-def spelt(text: str, encoding: str | None = None) -> str:
-    """Words of this program, not of data, with signs that an alphabet does not have as others that it has.
+def transliterated(text: str, encoding: str | None = None) -> str:
+    """Text of this program, not of data, with symbols that the encoding lacks replaced.
 
-    >>> spelt("── 1 → 2 …", "ascii")
+    >>> transliterated("── 1 → 2 …", "ascii")
     '-- 1 -> 2 ...'
     """
     known = encoding or sys.stdout.encoding or "utf-8"
@@ -55,13 +55,13 @@ def spelt(text: str, encoding: str | None = None) -> str:
     return "".join(_PLAIN[each] if each in _PLAIN and not _is_shown(each, known) else each for each in text)
 
 
-def one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
     r"""Inert text without line ends, for cells of tables and names.
 
-    >>> print(one_line("a\nb"))
+    >>> print(on_one_line("a\nb"))
     a\nb
     """
-    return inert(text).replace("\n", "\\n")
+    return escaped(text).replace("\n", "\\n")
 
 
 def _is_shown(character: str, encoding: str) -> bool:
@@ -79,18 +79,18 @@ def _escaped(character: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-class InertStream:
-    """A text stream that lets only inert text through; where bars are shown, also the moves that they make."""
+class EscapingStream:
+    """A text stream that escapes what is written; cursor movements of progress bars pass if it shows them."""
 
     def __init__(self, stream: Any, shows_bars: bool = False) -> None:
         self._stream, self._shows_bars = stream, shows_bars
 
     def write(self, text: str) -> int:
-        """Write a piece of text, inert."""
+        """Write a piece of text, escaped."""
         is_move = self._shows_bars and text and not text.replace(_UP, "")
         start = "\r" if self._shows_bars and text.startswith("\r") else ""
         encoding = self._stream.encoding
-        self._stream.write(text if is_move else start + inert(spelt(text[len(start) :], encoding), encoding))
+        self._stream.write(text if is_move else start + escaped(transliterated(text[len(start) :], encoding), encoding))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -98,12 +98,15 @@ class InertStream:
 
 
 @contextmanager
-def inert_streams() -> Iterator[None]:
-    """Whatever is printed in this block is inert: answers, errors, warnings, logged messages."""
+def escaped_output() -> Iterator[None]:
+    """Whatever is printed in this block is escaped: answers, errors, warnings, logged messages."""
     before = sys.stdout, sys.stderr
     # A stream that was closed before the program began, as by `>&-`, is None.
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        sys.stdout, sys.stderr = InertStream(before[0] or nowhere), InertStream(before[1] or nowhere, shows_bars=True)
+        sys.stdout, sys.stderr = (
+            EscapingStream(before[0] or nowhere),
+            EscapingStream(before[1] or nowhere, shows_bars=True),
+        )
         try:
             yield
         finally:

@@ -1,14 +1,14 @@
-"""`crucible metrics`: metrics and extraction rules, and a try of one."""
+"""`crucible metrics`: metrics and extraction rules."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.pieces import Column, Facts, Pieces, Table
+from crucible_datasets.cli.output import Column, Facts, Outputs, Table
 
 
-def list_() -> Pieces:
+def list_() -> Outputs:
     """List the metrics, in all versions."""
     from crucible_datasets.evaluation.metrics import METRICS
 
@@ -31,7 +31,7 @@ def list_() -> Pieces:
     return None
 
 
-def rules() -> Pieces:
+def rules() -> Outputs:
     """List the rules that extract answers from what models write."""
     from crucible_datasets.evaluation.rules import RULES
 
@@ -40,7 +40,7 @@ def rules() -> Pieces:
     return None
 
 
-def show(name: str) -> Pieces:
+def show(name: str) -> Outputs:
     """Show a metric: what it measures, its options and their defaults."""
     from crucible_datasets.evaluation.metrics import METRICS
 
@@ -58,7 +58,7 @@ def show(name: str) -> Pieces:
     return None
 
 
-def score(metric: str, prediction: str, target: list[str], extract: str | None) -> Pieces:
+def score(metric: str, prediction: str, target: list[str], extract: str | None) -> Outputs:
     """Score one prediction against its target, to try a metric or a rule."""
     from crucible_datasets.evaluation.metrics import METRICS
     from crucible_datasets.evaluation.rules import rule_of

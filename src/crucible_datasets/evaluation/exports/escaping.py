@@ -13,19 +13,19 @@ _HARMLESS = r"(?<=[^\W_])_(?=[^\W_])|(?<=\w)@(?=\d+(?![\w.-]))"
 _MARKDOWN = re.compile(rf"(?!{_HARMLESS})" + r"([\\`*_{}\[\]()#+\-.!|~:@^$/=\"'])")
 
 
-def unsteered(text: str) -> str:
+def without_control_characters(text: str) -> str:
     """A text without characters that steer terminals and editors."""
     return _STEERING.sub("�", text.replace("\r\n", "\n"))
 
 
 def for_spreadsheets(text: str) -> str:
     """A text that no spreadsheet takes for a formula: an apostrophe goes before what would be one."""
-    plain = unsteered(text)
+    plain = without_control_characters(text)
     return f"'{plain}" if plain.startswith(_FORMULA) else plain
 
 
 def for_markdown(text: str) -> str:
     """A text on one line that Markdown shows as it is."""
-    plain = " ".join(unsteered(text).split())
+    plain = " ".join(without_control_characters(text).split())
     escaped = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\1", escaped)

@@ -1,4 +1,4 @@
-"""Exit codes: what went wrong, for scripts. They do not change between versions."""
+"""Exit codes, for scripts. They do not change between versions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 OK = 0
-NO = 1  # the answer of a check is no: damaged files, a score below what was asked for
+CHECK_FAILED = 1  # damaged files, a score below --fail-under, changed or contaminated data
 USAGE = 2
 NOT_FOUND = 3
 BAD_DATA = 4
@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 MEANINGS: Mapping[int, str] = {
     OK: "done",
-    NO: "the check that was asked for failed",
+    CHECK_FAILED: "the check that was asked for failed",
     USAGE: "the command or one of its arguments is wrong",
     NOT_FOUND: "a dataset, file, split, column, benchmark, metric or run does not exist",
     BAD_DATA: "the data is damaged or is not what it should be",
@@ -33,7 +33,7 @@ MEANINGS: Mapping[int, str] = {
     INTERRUPTED: "interrupted with ctrl-c",
 }
 
-# By names, so that no package need be imported whose error did not occur. The first that fits counts.
+# By name, so that no package has to be imported. The first match counts.
 _CODES: tuple[tuple[int, tuple[str, ...]], ...] = (
     (MISSING_PACKAGE, ("MissingPackageError",)),
     (NOT_COMPARABLE, ("IncomparableRunsError",)),
@@ -119,7 +119,7 @@ def code_of_kind(kind: type[BaseException]) -> int:
 
 
 def is_known(error: BaseException) -> bool:
-    """Whether an error says by itself what to do, so that nobody needs its traceback."""
+    """Whether an error explains itself, so that no traceback is needed."""
     return code_of(error) != DEFECT
 
 

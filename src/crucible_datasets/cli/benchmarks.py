@@ -1,14 +1,14 @@
-"""`crucible benchmarks`: what there is to measure with."""
+"""`crucible benchmarks`: the registered benchmarks."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from typing import Any
 
+from crucible_datasets.cli.benchmark_samples import fields_named, samples_of
 from crucible_datasets.cli.command import Command, benchmark_arguments, field_argument, require_count
-from crucible_datasets.cli.completing import benchmark_argument, file_argument
-from crucible_datasets.cli.pieces import Column, Facts, Pieces, Records, Said, Several, Table, amount, counted
-from crucible_datasets.cli.questions import fields_named, samples_of
+from crucible_datasets.cli.completion import benchmark_argument, file_argument
+from crucible_datasets.cli.output import Column, Facts, Message, Outputs, Records, Sections, Table, amount, plural
 
 _NONE_FITS = "no benchmark fits; `crucible benchmarks summary` tells which domains, tasks and licences there are"
 
@@ -20,7 +20,7 @@ def list_(
     tag: str | None,
     licence: str | None,
     language: str | None,
-) -> Pieces:
+) -> Outputs:
     """List the benchmarks, or those that match."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
@@ -39,7 +39,7 @@ def list_(
     return None
 
 
-def show(name: str) -> Pieces:
+def show(name: str) -> Outputs:
     """Show a benchmark: source, columns, rules, metrics, licence, citation."""
     from crucible_datasets.benchmarks.catalog.registry import get_benchmark
 
@@ -66,7 +66,7 @@ def head(
     synthetic: bool,
     field: list[str],
     rows: int,
-) -> Pieces:
+) -> Outputs:
     """Show the first samples of a benchmark, or those that `eval` makes of your data."""
     from msgspec import to_builtins
 
@@ -79,7 +79,7 @@ def head(
     return None
 
 
-def summary() -> Pieces:
+def summary() -> Outputs:
     """Count the benchmarks by domain, task and licence."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
@@ -91,16 +91,16 @@ def summary() -> Pieces:
         )
         for field, several in counts.items()
     }
-    yield Several(tables)
+    yield Sections(tables)
     return None
 
 
-def miniatures(folder: str, names: list[str]) -> Pieces:
+def miniatures(folder: str, names: list[str]) -> Outputs:
     """Write miniatures of benchmarks into a folder for `crucible hub serve`."""
     from crucible_datasets.benchmarks.miniatures.repos import write_miniatures
 
     written = write_miniatures(folder, names or None)
-    yield Said(f"{counted(len(written), 'dataset')} in {folder}", {"folder": folder, "repositories": written})
+    yield Message(f"{plural(len(written), 'dataset')} in {folder}", {"folder": folder, "repositories": written})
     return None
 
 

@@ -8,18 +8,18 @@ from collections.abc import Callable
 from typing import Any
 
 from crucible_datasets.cli.command import Command
-from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.pieces import Piece, Pieces, Said, Several
+from crucible_datasets.cli.completion import file_argument
+from crucible_datasets.cli.output import Message, Output, Outputs, Sections
 from crucible_datasets.cli.scores import comparison_table, result_rows, score_table
 
 
-def demo(output: str) -> Pieces:
+def demo(output: str) -> Outputs:
     """Evaluate simple predictors on a small benchmark, offline, and write a report."""
     from crucible_datasets import __version__
     from crucible_datasets.demo import steps
 
     yield f"Crucible Datasets {__version__}: a benchmark from loading to a report, offline"
-    shown: dict[str, Callable[[Any], Piece]] = {
+    shown: dict[str, Callable[[Any], Output]] = {
         "benchmark": _loaded,
         "sample": _drawn,
         "scores": _scored,
@@ -33,11 +33,11 @@ def demo(output: str) -> Pieces:
         yield from piece.lines()
         told[name] = piece.value
     yield f"\nThe runs stay in {output}: crucible results list --store {os.path.join(output, 'results')}"
-    yield Several({}, told)
+    yield Sections({}, told)
     return None
 
 
-def _loaded(benchmark: Any) -> Piece:
+def _loaded(benchmark: Any) -> Output:
     about = benchmark.provenance
     first = benchmark[0]
     facts = {
@@ -50,21 +50,21 @@ def _loaded(benchmark: Any) -> Piece:
         f"{facts['benchmark']}, {about.split}: {len(benchmark)} samples, {about.revision}",
         f"{first.input} → {first.target}",
     )
-    return Said("\n".join(lines), facts)
+    return Message("\n".join(lines), facts)
 
 
-def _drawn(samples: Any) -> Piece:
+def _drawn(samples: Any) -> Output:
     ids = [sample.id for sample in samples]
-    return Said(f"{len(ids)} samples: {', '.join(one.rpartition('/')[2] for one in ids[:12])} …", ids)
+    return Message(f"{len(ids)} samples: {', '.join(one.rpartition('/')[2] for one in ids[:12])} …", ids)
 
 
-def _scored(results: Any) -> Piece:
+def _scored(results: Any) -> Output:
     return score_table([row for result in results.values() for row in result_rows(result)])
 
 
-def _reported(path: str) -> Piece:
+def _reported(path: str) -> Output:
     size = os.path.getsize(path)
-    return Said(f"{os.path.abspath(path)} ({size:,} bytes): open it in a browser", {"path": path, "size": size})
+    return Message(f"{os.path.abspath(path)} ({size:,} bytes): open it in a browser", {"path": path, "size": size})
 
 
 def _arguments(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Data that comes through standard input: a file for as long as the command runs."""
+"""Data from standard input, in a temporary file that exists while the command runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HELD: list[TemporaryDirectory[str]] = []  # each is removed when the program en
 
 
 def spooled() -> tuple[str, dict[str, Any]]:
-    """What standard input holds as a file whose name says its format, and options that keep copies of it beside it."""
+    """A temporary file with the content of standard input, named by its format, and load options to cache beside it."""
     if sys.stdin.isatty():
         raise ArgumentError("dataset", STANDARD_INPUT, "nothing is piped into the command.")
     _HELD.append(TemporaryDirectory(prefix="crucible-stdin-"))

@@ -1,4 +1,4 @@
-"""Files of predictions on the command line: which model each is of, and what of it is about the samples."""
+"""Prediction files: the model of each, and which of its rows belong to the evaluated samples."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from crucible_datasets.exceptions import ArgumentError, FileNotFoundDatasetsError
 
 
-def named(predictions: list[str], model: str | None) -> dict[str, str]:
-    """Files by the name of the model: `name=file`, or what the file is called."""
+def files_by_model(predictions: list[str], model: str | None) -> dict[str, str]:
+    """Files by model: `name=file`, or the name of the file."""
     from crucible_datasets.reading.format_choice import stem_of
 
     if model is not None and len(predictions) > 1:
@@ -28,8 +28,8 @@ def named(predictions: list[str], model: str | None) -> dict[str, str]:
     return found
 
 
-def about(path: str, ids: Collection[str], id_column: str | None) -> tuple[Any, int]:
-    """The predictions of a file for these samples, and how many others it has; all of it where it names no ids."""
+def predictions_for(path: str, ids: Collection[str], id_column: str | None) -> tuple[Any, int]:
+    """The predictions of a file for these samples, and how many others there are; the whole file if it has no ids."""
     from crucible_datasets.evaluation.predictions.files import read_predictions
 
     read = read_predictions(path)
@@ -43,7 +43,7 @@ def about(path: str, ids: Collection[str], id_column: str | None) -> tuple[Any, 
 
 
 def _rows(read: Any, id_column: str | None) -> list[Mapping[str, Any]] | None:
-    """The rows of a file; None if its content is no rows with ids."""
+    """The rows of a file; None if it does not contain rows with ids."""
     from crucible_datasets.evaluation.predictions.forms import columns_of
 
     if isinstance(read, list):

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crucible_datasets.cli.command import Command, dataset_arguments, require_count
-from crucible_datasets.cli.completing import file_argument
-from crucible_datasets.cli.pieces import Column, Facts, Piece, Pieces, Records, Several, Table, amount
+from crucible_datasets.cli.completion import file_argument
+from crucible_datasets.cli.output import Column, Facts, Output, Outputs, Records, Sections, Table, amount
 
 
 def load(
@@ -19,7 +19,7 @@ def load(
     on_bad_lines: str,
     save: str | None,
     force: bool,
-) -> Pieces:
+) -> Outputs:
     """Load a dataset and show its splits and columns."""
     from crucible_datasets.cli import opening, writing
 
@@ -31,7 +31,7 @@ def load(
         for name, rows in found.items()
     ]
     columns = [{"column": name, "type": kind} for name, kind in _types(next(iter(found.values()))).items()]
-    parts: dict[str, Piece] = {
+    parts: dict[str, Output] = {
         "splits": Table(
             (Column("split"), amount("rows", shown=_count), amount("columns"), Column("fingerprint")), splits
         ),
@@ -40,7 +40,7 @@ def load(
     if save is not None:
         found.save_to_disk(save)
         parts["saved"] = Facts({"folder": save})
-    yield Several(parts)
+    yield Sections(parts)
     return None
 
 
@@ -52,7 +52,7 @@ def head(
     on_bad_lines: str,
     rows: int,
     columns: str | None,
-) -> Pieces:
+) -> Outputs:
     """Show the first rows, and read no more than that."""
     from crucible_datasets.cli import opening
 
@@ -68,7 +68,7 @@ def head(
 
 def describe(
     dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str, columns: str | None
-) -> Pieces:
+) -> Outputs:
     """Show the type, nulls, NaN, distinct values, lengths and quantiles of every column."""
     from crucible_datasets.cli import opening
     from crucible_datasets.cli.profile import profile
@@ -78,12 +78,12 @@ def describe(
         chosen = rows if columns is None else rows.select_columns(columns.split(","))
         profiles = [profile(chosen, column) for column in chosen.column_names]
         facts = Facts({"split": str(name), "rows": len(rows), "columns": len(rows.column_names)})
-        parts[str(name)] = Several({"about": facts, "columns": Table(_PROFILE, profiles)})
-    yield Several(parts)
+        parts[str(name)] = Sections({"about": facts, "columns": Table(_PROFILE, profiles)})
+    yield Sections(parts)
     return None
 
 
-def formats() -> Pieces:
+def formats() -> Outputs:
     """List file formats: their extensions, and whether they can be written."""
     from crucible_datasets.formats.base import FORMATS
     from crucible_datasets.reading.compression import EXTENSIONS
@@ -106,7 +106,7 @@ def formats() -> Pieces:
         Column("options", shown=", ".join, spare=True),
     )
     compression = Facts({"compressed": list(EXTENSIONS)}, {"compressed": " ".join(EXTENSIONS)})
-    yield Several({"formats": Table(columns, rows), "compression": compression})
+    yield Sections({"formats": Table(columns, rows), "compression": compression})
     return None
 
 

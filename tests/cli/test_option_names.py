@@ -6,8 +6,8 @@ import json
 import pytest
 from support.command import crucible, every_command
 
-from crucible_datasets.cli import exits, parser
-from crucible_datasets.cli.phrasing import phrased, words_for
+from crucible_datasets.cli import exit_codes, parser
+from crucible_datasets.cli.option_names import option_names, with_option_names
 from crucible_datasets.exceptions import (
     ArgumentError,
     CodeExecutionRefusedError,
@@ -30,26 +30,26 @@ def parser_of(words):
 def test_every_argument_is_called_as_it_is_typed(value):
     commands = [parser_of(words) for words in every_command()]
     for command, action in ((each, action) for each in commands for action in each._actions):
-        told = phrased(str(ArgumentError(action.dest, value, "no.")), words_for(command))
+        told = with_option_names(str(ArgumentError(action.dest, value, "no.")), option_names(command))
         typed = action.option_strings or [action.metavar or action.dest]
         assert told.startswith(tuple(typed)) and f"{action.dest}=" not in told and told.endswith(": no.")
 
 
 def test_advice_of_the_library_is_one_for_the_command():
-    words = words_for(parser_of(["eval"]))
-    told = phrased(str(MissingPredictionsError(["a"], 2)), words)
+    words = option_names(parser_of(["eval"]))
+    told = with_option_names(str(MissingPredictionsError(["a"], 2)), words)
     assert "Pass --missing wrong to count such samples as wrong, or --missing ignore to leave them out." in told
-    told = phrased(str(CodeExecutionRefusedError("pass_at_k@1")), words)
+    told = with_option_names(str(CodeExecutionRefusedError("pass_at_k@1")), words)
     assert "Pass --allow-code-execution to run it" in told
-    assert phrased("Pass id_column=, or prediction_column='a'.", words) == "Pass --id-column, or --column a."
-    found = phrased(str(SplitNotFoundError("dev", ["train"])), words)
+    assert with_option_names("Pass id_column=, or prediction_column='a'.", words) == "Pass --id-column, or --column a."
+    found = with_option_names(str(SplitNotFoundError("dev", ["train"])), words)
     assert found == "There is no split 'dev'. Available: train."
-    export = words_for(parser_of(["results", "export"]))
-    assert phrased("path='a.x': … Or pass format=.", export) == "--output 'a.x': … Or pass --format."
-    assert phrased("as fields={'target': 'gold'}, or", words) == "as --field target=gold, or"
-    assert phrased("as fields={'target': 'gold'}", export) == "as --field target=gold of `crucible eval`"
-    assert phrased("say so with remote=True (--allow-remote).", export) == "say so with --allow-remote."
-    assert phrased("as fields={'target': 'gold'}", {}) == "as fields={'target': 'gold'}"
+    export = option_names(parser_of(["results", "export"]))
+    assert with_option_names("path='a.x': … Or pass format=.", export) == "--output 'a.x': … Or pass --format."
+    assert with_option_names("as fields={'target': 'gold'}, or", words) == "as --field target=gold, or"
+    assert with_option_names("as fields={'target': 'gold'}", export) == "as --field target=gold of `crucible eval`"
+    assert with_option_names("say so with remote=True (--allow-remote).", export) == "say so with --allow-remote."
+    assert with_option_names("as fields={'target': 'gold'}", {}) == "as fields={'target': 'gold'}"
 
 
 def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_path, monkeypatch):
@@ -65,11 +65,11 @@ def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_pa
     assert wrong.err.startswith("--parts {")
     monkeypatch.setattr("crucible_datasets.sources.backoff._NEVER_REACHED", 0.0)
     unheard = crucible("hub", "mirror", "acme/rows", tmp_path, "--endpoint", "http://127.0.0.1:9")
-    assert unheard.code == exits.UNREACHABLE and "http://127.0.0.1:9" in unheard.err
+    assert unheard.code == exit_codes.UNREACHABLE and "http://127.0.0.1:9" in unheard.err
 
 
 def test_what_is_no_argument_of_the_command_stays_as_it_is():
-    words = words_for(parser_of(["eval"]))
+    words = option_names(parser_of(["eval"]))
     for text in (
         "f(x=1)",
         "train=0.8,test=0.2",
@@ -78,14 +78,14 @@ def test_what_is_no_argument_of_the_command_stays_as_it_is():
         "a == b",
         "missing = 'wrong'",
     ):
-        assert phrased(text, words) == text
+        assert with_option_names(text, words) == text
 
 
 def test_the_command_says_so_to_people_and_programs(tmp_path):
     (tmp_path / "few.jsonl").write_text('{"id": "gsm8k/main/test/0", "prediction": "x"}\n')
     asked = ("eval", "gsm8k", tmp_path / "few.jsonl", "--synthetic", "--no-store")
     ran = crucible(*asked)
-    assert ran.code == exits.BAD_DATA and "--missing wrong" in ran.err and "missing=" not in ran.err
+    assert ran.code == exit_codes.BAD_DATA and "--missing wrong" in ran.err and "missing=" not in ran.err
     assert "--missing wrong" in json.loads(crucible(*asked, "--json").err)["error"]["message"]
     ran = crucible("eval", "ifeval", tmp_path / "few.jsonl", "--synthetic", "--no-store")
     assert ran.err.startswith("BENCHMARK 'ifeval': no sample has a target, so ")

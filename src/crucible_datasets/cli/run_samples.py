@@ -1,4 +1,4 @@
-"""The answers of one run: which were wrong, which could not be read."""
+"""The samples of one run, by outcome: wrong, right, unparsed, failed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crucible_datasets.cli.command import require_count
-from crucible_datasets.cli.pieces import Piece, Records, Table
+from crucible_datasets.cli.output import Output, Records, Table
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.outcome import Outcome
@@ -18,7 +18,7 @@ _UNREAD = ("unparsed", "empty", "truncated")
 _SHOWN = ("id", "input", "target", "prediction", "extracted", "score", "status")
 
 
-def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int) -> Piece:
+def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int) -> Output:
     """The first answers of a kind, as one metric judged them; 1 is right, as for `results diff`.
 
     A table cuts no question or answer: where they are too long for it, each field has its own lines.
@@ -44,7 +44,7 @@ def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int)
 
 
 def is_kind(outcome: Outcome, kind: str) -> bool:
-    """Whether an outcome is one of these: what could not be read is wrong too, what has no value is neither."""
+    """Whether an outcome is of this kind: unparsed ones are wrong too; without a value, neither."""
     if kind in ("right", "wrong"):
         return outcome.value is not None and (outcome.value >= 1) == (kind == "right")
     if kind == "unparsed":

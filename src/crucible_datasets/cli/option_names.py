@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: `missing='wrong'` of a message is what `--missing wrong` is here."""
+"""Error messages with the names of options: `missing='wrong'` becomes `--missing wrong`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from argparse import ArgumentParser
 from collections.abc import Mapping
 
-# Arguments of functions that have another name as options.
+# Options whose function arguments have another name.
 _OTHER_NAMES = {
     "benchmark": ("data",),
     "column": ("prediction_column",),
@@ -21,7 +21,7 @@ _GIVEN = re.compile(
     r"""(?<![\w.-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|\{[^{}]*\}|None|True|False|-?\d+(?:\.\d+)?|(?=[\s,.)]|$))(?P<colon>:?)"""
 )
 _FIELD = re.compile(r"\bfields=\{'(?P<field>\w+)': '(?P<column>[^']*)'\}")
-# What only a program can give, or what only one need be told.
+# Advice that applies to Python programs only.
 _ELSEWHERE = (
     (re.compile(r"(?<=--allow-code-execution) in this call"), ""),
     (re.compile(r"remote=True \((--allow-remote)\)"), r"\1"),
@@ -31,8 +31,8 @@ _ELSEWHERE = (
 )
 
 
-def words_for(parser: ArgumentParser) -> dict[str, str]:
-    """The names of a command's arguments as users write them: `--id-column`, or `FILE` of a positional one."""
+def option_names(parser: ArgumentParser) -> dict[str, str]:
+    """A command's arguments as users write them: `--id-column`, or `FILE` for a positional one."""
     words = {
         action.dest: action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
         for action in parser._actions
@@ -40,8 +40,8 @@ def words_for(parser: ArgumentParser) -> dict[str, str]:
     return {other: word for dest, word in words.items() for other in _OTHER_NAMES.get(dest, ())} | words
 
 
-def phrased(message: str, words: Mapping[str, str]) -> str:
-    """A message of the library as a user of the command needs it."""
+def with_option_names(message: str, words: Mapping[str, str]) -> str:
+    """A message of the library, with options in place of Python arguments."""
 
     def said(given: re.Match[str]) -> str:
         word = words.get(given["name"])

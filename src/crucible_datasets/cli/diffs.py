@@ -1,20 +1,22 @@
-"""`crucible results diff`, `crucible results rescore`: samples that are judged differently."""
+"""`crucible results diff`, `crucible results rescore`: samples whose scores differ."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, require_count, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store, run_named, told_by_ids
-from crucible_datasets.cli.pieces import Column, Pieces, Said, Several, Table, amount
+from crucible_datasets.cli.opening import explained_run_names, open_store, run_named
+from crucible_datasets.cli.output import Column, Message, Outputs, Sections, Table, amount
 from crucible_datasets.cli.scores import interval, number, percent, result_rows
 
 
-def diff(first: str, second: str, store: str | None, metric: str | None, kind: str | None, limit: int | None) -> Pieces:
+def diff(
+    first: str, second: str, store: str | None, metric: str | None, kind: str | None, limit: int | None
+) -> Outputs:
     """Show which samples were fixed and which were broken between two runs."""
     require_count(limit or 0, "limit")
     place = open_store(store)
-    with told_by_ids(place, [first, second]):
+    with explained_run_names(place, [first, second]):
         found = place.diff(run_named(place, first), run_named(place, second), metric)
     counts = Table((Column("kind"), amount("samples")), [{"kind": k, "samples": n} for k, n in found.counts.items()])
     kinds = ("fixed", "broken") if kind is None else (kind,)
@@ -32,11 +34,11 @@ def diff(first: str, second: str, store: str | None, metric: str | None, kind: s
     names = (("id", "id"), ("target", "target"), ("first", found.first.info.model), ("second", found.second.info.model))
     columns = (Column("kind", keep=True), *(Column(key, heading) for key, heading in names))
     empty = "no samples moved" if kind is None else f"no samples are {kind}"
-    yield Several({"counts": counts, "samples": Table(columns, rows[:limit], empty)})
+    yield Sections({"counts": counts, "samples": Table(columns, rows[:limit], empty)})
     return None
 
 
-def rescore(run: str, store: str | None, metrics: str | None, extract: str | None, no_store: bool) -> Pieces:
+def rescore(run: str, store: str | None, metrics: str | None, extract: str | None, no_store: bool) -> Outputs:
     """Score the stored predictions of a run again, with another rule or other metrics."""
     place = open_store(store)
     chosen = metrics.split(",") if metrics else None
@@ -55,11 +57,11 @@ def rescore(run: str, store: str | None, metrics: str | None, extract: str | Non
     columns = (Column("id"), amount("before"), amount("after"), Column("was"), Column("is"), Column("read"))
     both = {"before": made.before, "after": made.result}
     rows = [{"scored": when, **row} for when, result in both.items() for row in result_rows(result)]
-    yield Several(
+    yield Sections(
         {
             "scores": Table(_TWICE, rows),
             "moved": Table(columns, moved, "no sample moved"),
-            "stored": Said("" if made.run_id is None else f"kept as {made.run_id}", made.run_id),
+            "stored": Message("" if made.run_id is None else f"kept as {made.run_id}", made.run_id),
         }
     )
     return None

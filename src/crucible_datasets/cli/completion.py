@@ -1,4 +1,4 @@
-"""What shells complete arguments with, in the words of shtab, which need not be imported for it."""
+"""Shell completion by shtab, which is imported only to write a script."""
 
 from __future__ import annotations
 
