@@ -26,7 +26,7 @@ from crucible_datasets import (
 )
 from crucible_datasets.exceptions import AccessDeniedError, ArgumentError, CardError, OfflineError, UploadError
 from crucible_datasets.hub import delete_from_hub
-from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.server import Handler, serving
 from crucible_datasets.sources import backoff
 from crucible_datasets.sources.hub import writer

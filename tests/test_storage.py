@@ -27,7 +27,7 @@ from crucible_datasets.exceptions import (
     UploadError,
 )
 from crucible_datasets.localhub import server as module
-from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.server import Handler, serving
 from crucible_datasets.storage import BlobFile
 

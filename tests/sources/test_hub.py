@@ -110,7 +110,9 @@ def test_files_that_did_not_come_with_a_branch_are_listed(server, requests, monk
     if about == "too many":
         monkeypatch.setattr("crucible_datasets.sources.hub.files._MOST_TOGETHER", 1)
     else:
-        monkeypatch.setattr("crucible_datasets.localhub.answers._siblings", lambda commit, blobs: [{"rfilename": "a"}])
+        monkeypatch.setattr(
+            "crucible_datasets.localhub.json_views._siblings", lambda commit, blobs: [{"rfilename": "a"}]
+        )
     assert sorted(repo(server).files) == ["data/large.bin", "numbers.csv"]
     assert "/tree/" in requests[-1][1]
 

@@ -1,1 +1,1 @@
-"""A Hub of one's own: a folder of datasets, served over HTTP as the Hugging Face Hub serves them."""
+"""A Hub server for a local folder of datasets, with the HTTP API of the Hugging Face Hub."""

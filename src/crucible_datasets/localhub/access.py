@@ -1,4 +1,4 @@
-"""Who may do what: tokens, private and gated repositories, and links to contents that expire."""
+"""Permissions: tokens, private and gated repositories, and signed links that expire."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.repos import Repo
 
 _LINK_SECONDS = 3600
@@ -37,7 +37,7 @@ class Access:
             return cls(json.load(file))
 
     def user(self, authorization: str | None) -> dict[str, str] | None:
-        """Who sent the header; None without one."""
+        """The user of an Authorization header; None without one."""
         if not authorization:
             return None
         given = authorization.removeprefix("Bearer ").encode()
@@ -52,7 +52,7 @@ class Access:
             status = 404 if user else 401
             raise HubError(status, "RepoNotFound", f"Repository not found: {repo.id}")
         settings = repo.settings
-        allowed = {repo.id.partition("/")[0], *settings.get("allowed", ())}  # whose it is needs not ask
+        allowed = {repo.id.partition("/")[0], *settings.get("allowed", ())}  # the owner always has access
         if contents and settings["gated"] and (user is None or user["name"] not in allowed):
             raise HubError(401 if user is None else 403, "GatedRepo", f"Access to dataset {repo.id} is restricted.")
 
@@ -65,7 +65,7 @@ class Access:
         return user
 
     def signed(self, what: str) -> str:
-        """What a link carries so that it opens `what`, and only that, for an hour."""
+        """The signed query of a link that gives access to `what` for an hour."""
         until = int(time.time()) + _LINK_SECONDS
         return f"until={until}&signature={self._signature(what, until)}"
 
@@ -74,7 +74,7 @@ class Access:
         if not until.isdigit() or int(until) < time.time():
             raise HubError(403, "Forbidden", "The link has expired.")
         if not hmac.compare_digest(self._signature(what, int(until)), signature):
-            raise HubError(403, "Forbidden", "The link is not one of this server.")
+            raise HubError(403, "Forbidden", "The signature of the link is not valid.")
 
     def _signature(self, what: str, until: int) -> str:
         return hmac.new(self._secret, f"{what}|{until}".encode(), hashlib.sha256).hexdigest()

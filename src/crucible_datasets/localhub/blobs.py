@@ -1,4 +1,4 @@
-"""The contents of files, each kept once under its sha256.
+"""The contents of files, each stored once under its sha256.
 
 blobs/<first two digits>/<sha256>
 """
@@ -19,7 +19,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Blob:
-    """The content of a file by its names: sha256, and what git calls it."""
+    """The hashes and size of a content."""
 
     sha256: str
     git_sha1: str
@@ -42,7 +42,7 @@ class Blobs:
         return open(self.path(sha256), "rb")
 
     def add(self, pieces: Iterable[bytes], expected: str | None = None) -> Blob:
-        """Keep a content, unless it is not the expected one."""
+        """Store a content; an error if its hash is not the expected one."""
         os.makedirs(self.folder, exist_ok=True)
         temporary = os.path.join(self.folder, f"incoming-{os.urandom(8).hex()}")
         try:
@@ -54,7 +54,7 @@ class Blobs:
                 os.unlink(temporary)
 
     def take_over(self, path: str, expected: str | None = None) -> Blob:
-        """Keep a file of the same disk as a content, by moving it here, unless it is not the expected one."""
+        """Store a file of the same disk by moving it; an error if its hash is not the expected one."""
         blob = blob_of(path)
         if expected is not None and expected not in {blob.sha256, blob.git_sha1}:
             raise ContentMismatchError(os.path.basename(path), expected, blob.sha256)
@@ -65,7 +65,7 @@ class Blobs:
 
 
 def blob_of(path: str) -> Blob:
-    """The names of a file's content."""
+    """The hashes and size of a file's content."""
     size = os.path.getsize(path)
     sha256, git = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     with open(path, "rb") as file:

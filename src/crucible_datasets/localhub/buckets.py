@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from crucible_datasets.localhub.bucketwrites import folder_of, is_private, seen_folder
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import plain_files
-from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.routing import Answer, Request, paged, route
 from crucible_datasets.sources.fetching import xet_hash
 

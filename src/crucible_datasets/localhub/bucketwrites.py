@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.exceptions import DownloadError
-from crucible_datasets.localhub.refusals import HubError, require_name
+from crucible_datasets.localhub.errors import HubError, require_name
 from crucible_datasets.localhub.routing import Answer, Request, route
 from crucible_datasets.sources.fetching import xet_hash
 from crucible_datasets.sources.hub.files import safe_path
@@ -30,14 +30,14 @@ _VALID_SECONDS = 3600
 
 
 def folder_of(request: Request) -> str:
-    """The folder of the bucket of a request, whether it is there or not."""
+    """The folder of the requested bucket, which may not exist."""
     id = unquote(request.parts["id"])
     require_name(id)
     return os.path.join(request.hub.root, "buckets", *id.split("/"))
 
 
 def seen_folder(request: Request) -> str:
-    """The folder of the bucket of a request, which its user may see; one that may not learns nothing of it."""
+    """The folder of the requested bucket; the same error whether it does not exist or the user may not see it."""
     folder, user = folder_of(request), request.user
     if not os.path.isdir(folder) or (is_private(folder) and user is None):
         raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
@@ -64,7 +64,7 @@ def create(request: Request) -> Answer:
         raise HubError(409, "Conflict", f"You already created this bucket: {id}")
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     if visibility == "private":
-        with open(_mark(folder), "wb"):  # before the bucket, which nobody else is to see for a moment
+        with open(_mark(folder), "wb"):  # before the bucket, so that it is never public
             pass
     os.makedirs(folder)
     return Answer({"id": id, "url": f"{request.origin}/buckets/{id}"})
@@ -84,7 +84,7 @@ def write_token(request: Request) -> Answer:
 
 @route("POST", f"/api/buckets/{_ID}/batch")
 def batch(request: Request) -> Answer:
-    """All that is asked for, or nothing: what is to be added is here and right before anything changes."""
+    """Apply all steps or none: added contents are complete and verified before anything changes."""
     folder, steps = _writable(request), list(_steps(request))
     with ExitStack() as written:
         for kind, path, hash in steps:
@@ -111,7 +111,7 @@ def _store(request: Request) -> str:
 
 
 def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
-    """The steps that a client asks for: an action, a path of this disk, the hash of its content."""
+    """The requested steps: action, local path, and hash of the content."""
     folder = os.path.realpath(folder_of(request))
     try:
         for line in request.content().splitlines():
@@ -121,11 +121,11 @@ def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
                 raise ValueError(path)
             yield str(step["type"]), path, str(step.get("xetHash", ""))
     except (ValueError, KeyError, TypeError, AttributeError, DownloadError) as error:
-        raise HubError(400, "BadRequest", "This is no list of steps, or one leads out of the bucket.") from error
+        raise HubError(400, "BadRequest", "The body is no list of steps, or a path is outside the bucket.") from error
 
 
 def _bring(request: Request, hash: str, path: str) -> None:
-    """Have a content that a client left in the store at a path."""
+    """Copy a content from the client's Xet store to a path."""
     hf_xet: Any = import_module("hf_xet")
     try:
         with hf_xet.XetSession().new_file_download_group(endpoint=_store(request)) as group:
@@ -134,7 +134,7 @@ def _bring(request: Request, hash: str, path: str) -> None:
     except (RuntimeError, ValueError, OSError):
         is_right = False
     if not is_right:
-        raise HubError(400, "BadRequest", f"The content {hash} never came.")
+        raise HubError(400, "BadRequest", f"The content {hash} was never uploaded.")
 
 
 def _remove_empty(folder: str, top: str) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 
 from crucible_datasets.forking import cached_property
 from crucible_datasets.localhub.blobs import Blobs, blob_of
-from crucible_datasets.localhub.refusals import HubError, is_name, require_name
+from crucible_datasets.localhub.errors import HubError, is_name, require_name
 from crucible_datasets.localhub.repos import Repo, StoredFile, stored
 
-_TAKEN = {"datasets", "blobs", "buckets"}  # folders that are no organizations
+_TAKEN = {"datasets", "blobs", "buckets"}  # folders that are not organizations
 
 
 @dataclass(eq=False)
@@ -37,7 +37,7 @@ class HubFolder:
         return Blobs(os.path.join(self.root, "blobs"))
 
     def repo(self, id: str) -> Repo:
-        """The repository of that name, there or not; a plain folder of that name is looked at again."""
+        """The repository, which may not exist; changes in a plain folder of that name are committed first."""
         require_name(id)
         with self._lock:
             if id not in self._repos:
@@ -70,7 +70,7 @@ class HubFolder:
         return open(path, "rb")
 
     def _import(self, repo: Repo) -> None:
-        """Commit what has changed in a plain folder since it was last looked at."""
+        """Commit the changes in a plain folder since the last look."""
         plain = os.path.join(self.root, *repo.id.split("/"))
         if not os.path.isdir(plain) or os.path.realpath(plain) == os.path.realpath(repo.folder):
             return
@@ -99,7 +99,7 @@ def plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
         for name in sorted(files):
             path = os.path.join(parent, name)
             if os.path.islink(path) and not os.path.realpath(path).startswith(folder + os.sep):
-                continue  # a link that leads out of the folder would show what was never meant to be served
+                continue  # a link out of the folder would expose other files
             facts = os.stat(path)
             relative = path[len(folder) + 1 :].replace(os.sep, "/")
             yield relative, (path, facts.st_size, facts.st_mtime_ns)

@@ -14,8 +14,8 @@ from crucible_datasets import config, progress
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.localhub.blobs import blob_of
+from crucible_datasets.localhub.errors import HubError, require_name
 from crucible_datasets.localhub.folder import HubFolder
-from crucible_datasets.localhub.refusals import HubError, require_name
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 from crucible_datasets.sources.fetching import Advance, fetch
 from crucible_datasets.sources.hub.files import HubFile, parsed_commit
@@ -25,10 +25,10 @@ _AT_ONCE = 8
 
 
 def mirror(root: str, names: list[str], endpoint: str | None = None, token: str | bool | None = None) -> Iterator[str]:
-    """Copy each `org/name` or `org/name@revision`; a line about each when it is whole.
+    """Copy each `org/name` or `org/name@revision`; yields a line about each when it is complete.
 
-    What an earlier run has copied is not fetched again, and a file goes on where that was killed. Every file is
-    checked against the hash that the hub states, before it counts.
+    Files of earlier runs are not downloaded again, and killed downloads are resumed. Every file is verified with the
+    hash that the Hub states.
     """
     hub = HubFolder(root)
     for asked in names:
@@ -51,7 +51,7 @@ def _require_name(name: str) -> None:
     try:
         require_name(name)
     except HubError as error:
-        raise ArgumentError("names", name, "expected org/name, and perhaps @revision behind it.") from error
+        raise ArgumentError("names", name, "expected org/name or org/name@revision.") from error
 
 
 def _commit_and_date(answer: Any) -> tuple[str, str | None]:
@@ -59,7 +59,7 @@ def _commit_and_date(answer: Any) -> tuple[str, str | None]:
 
 
 def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFile]:
-    """The files of a commit, once their contents are here; each content comes once."""
+    """The files of a commit, after downloading missing contents, each once."""
     known = _known(hub, repo)
     contents = {file.hash: file for file in there.files.values()}
     missing = [file for hash, file in contents.items() if hash not in known and not _is_here(hub, file)]
@@ -81,7 +81,7 @@ def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFi
 
 
 def _known(hub: HubFolder, repo: Repo) -> dict[str, StoredFile]:
-    """The contents that commits brought here, by the names that hubs know them by."""
+    """The contents that are stored already, by their hash on the Hub."""
     if not repo.exists:
         return {}
     commits = [repo.load(id) for id in set(repo.refs().values())]

@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.localhub.blobs import Blob
-from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub.errors import HubError
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from crucible_datasets.exceptions import ContentMismatchError
-from crucible_datasets.localhub import answers, uploads
-from crucible_datasets.localhub.refusals import HubError
+from crucible_datasets.localhub import json_views, uploads
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.routing import PAGE, Answer, Request, paged, route
 
 _ID = r"(?P<id>[^/]+(?:/[^/]+)?)"
@@ -37,7 +37,7 @@ def listing(request: Request) -> Answer:
         if not repo.exists or (repo.settings["private"] and request.user is None):
             continue
         if wanted in name.lower() and (not author or name.startswith(f"{author}/")):
-            shown.append(answers.repo_info(request.hub, repo, repo.find("main")))
+            shown.append(json_views.repo_info(request.hub, repo, repo.find("main")))
     return Answer(shown[: int(request.query.get("limit", ["1000"])[0])])
 
 
@@ -72,7 +72,7 @@ def delete(request: Request) -> Answer:
 @route("GET", f"/api/datasets/{_ID}/tree/{_REVISION}(?:/{_PATH})?")
 def tree(request: Request) -> Answer:
     commit, folder = request.commit, unquote(request.parts["path"]).strip("/")
-    entries = answers.tree(commit, folder, request.flag("recursive"))
+    entries = json_views.tree(commit, folder, request.flag("recursive"))
     if folder and not entries:
         raise HubError(404, "EntryNotFound", f"{folder} does not exist on {request.revision!r}.")
     return paged(request, entries, {"X-Repo-Commit": commit.id})
@@ -86,20 +86,20 @@ def paths_info(request: Request) -> Answer:
     found: list[Any] = []
     for path in [asked] if isinstance(asked, str) else asked:
         if path in commit.files:
-            found.append(answers.entry(path, commit.files[path], commit))
+            found.append(json_views.entry(path, commit.files[path], commit))
         elif any(name.startswith(f"{path}/") for name in commit.files):
-            found += [one for one in answers.tree(commit, path.rpartition("/")[0], False) if one["path"] == path]
+            found += [one for one in json_views.tree(commit, path.rpartition("/")[0], False) if one["path"] == path]
     return Answer(found)
 
 
 @route("GET", f"/api/datasets/{_ID}/refs")
 def refs(request: Request) -> Answer:
-    return Answer(answers.refs(request.repo))
+    return Answer(json_views.refs(request.repo))
 
 
 @route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}")
 def commits(request: Request) -> Answer:
-    shown, page = answers.commits(request.repo, request.revision), int(request.query.get("p", ["0"])[0])
+    shown, page = json_views.commits(request.repo, request.revision), int(request.query.get("p", ["0"])[0])
     size = int(request.query.get("limit", [str(PAGE)])[0])
     return Answer(shown[page * size : (page + 1) * size], headers={"X-Total-Count": str(len(shown))})
 
@@ -215,7 +215,7 @@ def commit(request: Request) -> Answer:
 
 @route("GET", f"/api/datasets/{_ID}(?:/revision/{_REVISION})?")
 def info(request: Request) -> Answer:
-    shown = answers.repo_info(
+    shown = json_views.repo_info(
         request.hub, request.repo, request.commit, request.flag("blobs"), request.query.get("expand")
     )
     return Answer(shown, headers={"X-Repo-Commit": request.commit.id})
@@ -229,7 +229,7 @@ def resolve(request: Request) -> Answer:
     if path not in commit.files:
         raise HubError(404, "EntryNotFound", f"{path} does not exist on {request.revision!r}.")
     file = commit.files[path]
-    headers = {"X-Repo-Commit": commit.id, "ETag": f'"{answers.oid(file)}"', "Accept-Ranges": "bytes"}
+    headers = {"X-Repo-Commit": commit.id, "ETag": f'"{json_views.oid(file)}"', "Accept-Ranges": "bytes"}
     if not file.is_lfs:
         return Answer(file=request.hub.open(file), size=file.size, headers=headers)
     headers |= {"X-Linked-Etag": f'"{file.sha256}"', "X-Linked-Size": str(file.size)}

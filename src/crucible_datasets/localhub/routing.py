@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from crucible_datasets.localhub.access import Access
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import HubFolder
-from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.repos import Commit, Repo
 
 PAGE = 1000

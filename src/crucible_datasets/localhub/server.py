@@ -17,8 +17,8 @@ from urllib.parse import parse_qs
 from crucible_datasets.hosts import LOOPBACK, is_one_of, own_names
 from crucible_datasets.localhub import buckets, routes  # noqa: F401  they register what is answered
 from crucible_datasets.localhub.access import Access
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import HubFolder
-from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.routing import Answer, Request, answer
 
 _ABSOLUTE = re.compile(r"^https?://[^/?]*")  # how a proxy may ask

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import HubFolder
-from crucible_datasets.localhub.refusals import HubError
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile, is_large, stored
 
 

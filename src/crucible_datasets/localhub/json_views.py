@@ -1,4 +1,4 @@
-"""What the Hub says about repositories, in the words that its clients know."""
+"""Repositories, commits and files as the JSON that clients of the Hub expect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 def repo_info(
     hub: HubFolder, repo: Repo, commit: Commit, blobs: bool = False, only: Collection[str] | None = None
 ) -> dict[str, Any]:
-    """A repository at a commit, with the names of its files; or only some facts of it."""
+    """A repository at a commit, with the names of its files; or only some of its properties."""
     settings = repo.settings
     facts: dict[str, Callable[[], Any]] = {
         "_id": lambda: hashlib.sha1(repo.id.encode(), usedforsecurity=False).hexdigest()[:24],
@@ -61,7 +61,7 @@ def card_data(hub: HubFolder, commit: Commit) -> Any:
 
 @lru_cache(maxsize=4)
 def tree(commit: Commit, folder: str, recursive: bool) -> list[dict[str, Any]]:
-    """The files and folders in a folder, or in all below it; whoever asks for a page will ask for the next."""
+    """The files and folders in a folder, or all below it; cached, since the next page will be requested soon."""
     return list(_tree(commit, folder, recursive))
 
 
@@ -112,13 +112,13 @@ def commits(repo: Repo, revision: str) -> list[dict[str, Any]]:
 
 
 def _words(commit: Commit) -> dict[str, str]:
-    """As in git a title is one line, and the others are the message."""
+    """As in git, the first line is the title and the rest the message."""
     title, _, message = f"{commit.title}\n\n{commit.message}".partition("\n")
     return {"title": title, "message": message.strip("\n")}
 
 
 def oid(file: StoredFile) -> str:
-    """What git calls the file: for a large one, the pointer that stands for it."""
+    """The git hash of the file; for a large one, that of its LFS pointer."""
     if not file.is_lfs:
         return file.git_sha1
     pointer = _pointer(file)

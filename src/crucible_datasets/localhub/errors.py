@@ -1,4 +1,4 @@
-"""What the server refuses, as the Hub says it, and names that it refuses."""
+"""The errors of the server, in the format of the Hub, and checks of names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]{0,94}[\w])?")
 
 
 class HubError(Exception):
-    """A refusal of the server: a status, the Hub's code for it, and a sentence."""
+    """An error response: a status, the error code of the Hub, and a message."""
 
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(sentence)
