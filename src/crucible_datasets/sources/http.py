@@ -82,7 +82,7 @@ def require_same(file: SourceFile, options: Options) -> None:
 
 
 def _web(url: str, options: Options) -> Web:
-    """A client that sends the user's headers to the host of the URL only, and never downgrades to http."""
+    """A client that sends the user's headers to the host of the URL only, and not over http if the URL is https."""
     stated, named = dict(options.get("headers") or {}), urlsplit(url)
 
     def headers(asked: str) -> Mapping[str, str]:

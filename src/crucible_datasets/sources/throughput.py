@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-SLOWEST = 1000  # bytes per second, slower than any modem since 1990
+SLOWEST = 1000  # bytes per second, slower than a modem of 1995
 
 
 class BrokenConnectionError(Exception):
