@@ -23,10 +23,16 @@ def _switch(name: str, default: str, on: set[str] = ENV_VARS_TRUE_VALUES) -> boo
 
 def is_offline() -> bool:
     """Whether the network is forbidden: by the setting, or by its variables, if these were changed since the import."""
-    for name, before in _OFFLINE_AT_FIRST.items():
-        if os.environ.get(name) != before:
-            return _switch(name, "0")
-    return HF_HUB_OFFLINE
+    return HF_HUB_OFFLINE if offline_variables() == _OFFLINE_VARIABLES else _is_said_offline()
+
+
+def offline_variables() -> tuple[str | None, ...]:
+    """The environment variables that forbid the network, the stronger one first."""
+    return tuple(map(os.environ.get, ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE")))
+
+
+def _is_said_offline() -> bool:
+    return _switch("HF_DATASETS_OFFLINE", os.environ.get("HF_HUB_OFFLINE", "0"))
 
 
 def _folder(name: str, default: str | Path) -> Path:
@@ -51,9 +57,9 @@ HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 HUB_DATASETS_URL = HF_ENDPOINT + "/datasets/{repo_id}/resolve/{revision}/{path}"
 HUB_DATASETS_HFFS_URL = "hf://datasets/{repo_id}@{revision}/{path}"
 HUB_DEFAULT_VERSION = "main"
-HF_DATASETS_OFFLINE = _switch("HF_DATASETS_OFFLINE", os.environ.get("HF_HUB_OFFLINE", "0"))
+HF_DATASETS_OFFLINE = _is_said_offline()
 HF_HUB_OFFLINE = HF_DATASETS_OFFLINE
-_OFFLINE_AT_FIRST = {name: os.environ.get(name) for name in ("HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE")}
+_OFFLINE_VARIABLES = offline_variables()  # as they were when the settings were made of them
 # Seconds for which a Hub that is written to may say nothing before it is asked again.
 CRUCIBLE_HUB_SILENCE = float(os.environ.get("CRUCIBLE_HUB_SILENCE", 60))
 HF_UPDATE_DOWNLOAD_COUNTS = _switch("HF_UPDATE_DOWNLOAD_COUNTS", "AUTO", ENV_VARS_TRUE_AND_AUTO_VALUES)

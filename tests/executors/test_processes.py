@@ -163,6 +163,23 @@ def test_they_see_the_program_as_it_is_now(start, tmp_path, monkeypatch):
     assert run(lambda _: config.MAX_CARD_VALUES) == [17]
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_network_is_forbidden_to_them_as_to_the_program(start, monkeypatch, when):
+    """Said by a variable while the program runs, before or after the server of workers has started."""
+    for value in ("1", "0", "1"):
+        monkeypatch.setenv("HF_HUB_OFFLINE", value)
+        if when == "before":
+            monkeypatch.setattr(forkserver, "_current", None)
+        assert run(lambda _: config.is_offline()) == [config.is_offline()] == [value == "1"]
+
+
+def test_the_stronger_variable_forbids_the_network_whatever_becomes_of_the_other(monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    monkeypatch.setattr(config, "_OFFLINE_VARIABLES", config.offline_variables())
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    assert config.is_offline()
+
+
 def test_they_share_nothing_with_the_next_call(start):
     def mark(_):
         before = getattr(os, "marked", None)

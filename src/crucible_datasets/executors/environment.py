@@ -49,7 +49,7 @@ class ProcessState:
             folder=_folder(),
             path=import_path(),
             arguments=list(sys.argv),
-            settings={k: v for k, v in vars(config).items() if k.isupper() and isinstance(v, _SETTING)},
+            settings=_settings(),
             levels={logger.name: logger.level for logger in _loggers() if logger.level},
             propagate=get_logger().propagate,
             handlers=[known for handler in logging.root.handlers if (known := _described(handler))],
@@ -69,6 +69,8 @@ class ProcessState:
         # Decoding threads of many workers would only compete with each other.
         threads = self.settings["CRUCIBLE_DECODE_THREADS"] or 1
         vars(config).update(self.settings, HF_DATASETS_DISABLE_PROGRESS_BARS=True, CRUCIBLE_DECODE_THREADS=threads)
+        # The fork server may have started with other variables; the settings were made of these.
+        vars(config).update(_OFFLINE_VARIABLES=config.offline_variables())
         progress.disable_progress_bars()  # the program shows one bar for all workers
         self._set_up_logging()
 
@@ -97,6 +99,12 @@ class ProcessState:
         warnings.resetwarnings()
         for each in reversed(self.filters):
             warnings.filterwarnings(*each)
+
+
+def _settings() -> dict[str, Any]:
+    """All settings; whether the network is forbidden may be said by the environment since."""
+    found = {name: value for name, value in vars(config).items() if name.isupper() and isinstance(value, _SETTING)}
+    return {**found, "HF_HUB_OFFLINE": config.is_offline()}
 
 
 def _is_place(value: Any) -> bool:
