@@ -43,13 +43,15 @@ def test_messages_of_chats_are_their_texts():
 
 
 def _reply(text):
-    """As OpenAI's client gives it, Anthropic's and vLLM."""
+    """As OpenAI's client gives it, Anthropic's and vLLM; with thoughts before it, and by OpenAI's later interface."""
     yield SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(role="assistant", content=text))])
     yield SimpleNamespace(role="assistant", content=[SimpleNamespace(type="text", text=text)])
     yield SimpleNamespace(prompt="?", outputs=[SimpleNamespace(index=0, text=text)])
+    yield SimpleNamespace(content=[SimpleNamespace(thinking="?"), SimpleNamespace(type="text", text=text)])
+    yield SimpleNamespace(output=[SimpleNamespace(type="message")], output_text=text)
 
 
-@pytest.mark.parametrize("client", range(3))
+@pytest.mark.parametrize("client", range(5))
 def test_what_clients_return_is_its_text(client):
     def answered(sample):
         return list(_reply(sample.target))[client]

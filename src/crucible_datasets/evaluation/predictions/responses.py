@@ -25,11 +25,12 @@ TEXTS = (
     "pred",
     "preds",
 )
-_SAID_IN = ("content", "text", *TEXTS)
+_SAID_IN = ("content", "text", "output_text", *TEXTS)
 _AROUND = ("response", "body")  # of a line of a batch: {"custom_id": …, "response": {"body": {"choices": …}}}
 
 
-_PARTS = ("choices", "outputs", "message", "content", "text")  # of what clients give: OpenAI's, Anthropic's, vLLM's
+# Of what clients give: OpenAI's, Anthropic's, vLLM's.
+_PARTS = ("choices", "outputs", "message", "content", "text", "output_text")
 _PLAIN = (str, bytes, int, float, Mapping, type(None))
 
 
@@ -79,8 +80,8 @@ def _text(turn: Mapping[str, Any], otherwise: Any) -> Any:
 
 
 def _words(content: Any) -> Any:
-    """A text, or the texts among the parts of a message."""
-    if isinstance(content, list) and content and all(isinstance(part, Mapping) for part in content):
-        texts = [part["text"] for part in content if isinstance(part.get("text"), str)]
-        return "".join(texts) if texts else content
-    return content
+    """A text, or the texts among the parts of a message, which may also have thoughts and calls of tools."""
+    if not isinstance(content, list):
+        return content
+    texts = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+    return "".join(texts) if texts else content
