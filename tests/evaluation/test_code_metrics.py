@@ -10,7 +10,7 @@ from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.results.rescoring import rescored
 from crucible_datasets.evaluation.sandbox import box, boxes
 from crucible_datasets.evaluation.sandbox.outputs import same_output
-from crucible_datasets.evaluation.sandbox.tasks import CodeTask
+from crucible_datasets.evaluation.sandbox.tasks import CodeTask, task_of
 from crucible_datasets.exceptions import CodeExecutionRefusedError, CodeTestsError, SandboxUnavailableError
 
 HUMANEVAL = Sample(
@@ -117,6 +117,18 @@ def test_a_task_in_plain_words_is_not_run_as_code(tests):
     sample = Sample(id="0", input="Write root(x).", metadata={"tests": tests, "entry_point": "root"})
     whole = "def root(x): return int(x**0.5)"
     assert METRIC.score(whole, "", sample=sample, allow_code_execution=True, timeout=30.0).value == 1.0
+
+
+@pytest.mark.parametrize("prompt", ["a." * 100_000 + "b", "-" * 200_000 + "1", "(" * 500])
+def test_a_task_that_no_parser_takes_is_no_code(prompt):
+    known = {"tests": "def check(candidate): ...", "entry_point": "root"}
+    assert task_of(Sample(id="0", input=prompt, metadata=known), {}).prompt == ""
+
+
+def test_a_head_with_escapes_that_are_none_is_code_and_warns_nobody():
+    known = {"tests": "def check(candidate): ...", "entry_point": "root"}
+    head = 'def root(x):\n    """As \\d."""\n'
+    assert task_of(Sample(id="0", input=head, metadata=known), {}).prompt == head
 
 
 @needs_isolation

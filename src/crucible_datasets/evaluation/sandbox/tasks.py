@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,8 +85,9 @@ def _is_code(prompt: Any) -> bool:
 
 def _parses(program: str) -> bool:
     try:
-        ast.parse(program.replace("\r\n", "\n"))
-    except (SyntaxError, ValueError):
+        with warnings.catch_warnings(action="ignore"):  # of escapes that are none, which are old but run
+            ast.parse(program.replace("\r\n", "\n"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
 
