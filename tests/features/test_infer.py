@@ -41,6 +41,34 @@ def test_a_value_that_the_feature_refuses_is_named() -> None:
     assert (caught.value.column, caught.value.row) == ("n", 2)
 
 
+class Node:
+    def __init__(self) -> None:
+        self.children, self.parent = [1], self
+
+
+class Lazy:
+    size = 1
+
+    @property
+    def content(self) -> str:
+        raise RuntimeError("not loaded")
+
+
+def test_an_object_that_holds_itself_is_named() -> None:
+    for store in (
+        lambda values: infer_column(values, "c", "use_json"),
+        lambda values: column_of(values, Json(), "c"),
+    ):
+        with pytest.raises(ValueTypeError) as caught:
+            store([{"a": 1}, Node()])
+        assert (caught.value.column, caught.value.row) == ("c", 1)
+
+
+def test_an_attribute_that_cannot_be_had_is_left_out() -> None:
+    assert infer_column([Lazy()], "c", "use_json")[0].to_pylist() == [{"size": 1}]
+    assert column_of([Lazy()], Json(), "c").to_pylist() == ['{"size":1}']
+
+
 def test_json_only_where_kinds_differ() -> None:
     rows = [{"id": 1, "answer": 2}, {"id": 2, "answer": "2"}]
     column, feature = infer_column(rows, on_mixed_types="use_json")

@@ -22,7 +22,7 @@ from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_t
 from crucible_datasets.features.translation import Translation
 from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
 
-_REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError)
+_REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 # Arrow silently truncates finer times to these units; a cast raises.
 _COARSE = re.compile(r"(timestamp|duration|time32)\[m?s\b.*")
 

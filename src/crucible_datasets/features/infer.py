@@ -104,7 +104,7 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
     except (*_FAILURES, OverflowError) as error:
         if on_mixed_types != "use_json" or isinstance(error, OverflowError):
             raise _located(known, name) from error
-        return _mixed([_told(value) for value in known], name)
+        return _mixed([_told_whole(value, row, name) for row, value in enumerate(known)], name)
     array = _compact(array, name)
     feature = _with_media(feature_of(array.type), values)
     return cast_column(chunked(array), feature, name), feature
@@ -132,6 +132,13 @@ def translate(value: Any) -> Any:
     if hasattr(value, "tolist") and not isinstance(value, np.generic):  # a pandas or polars series
         return [translate(item) for item in value.tolist()]
     return value
+
+
+def _told_whole(value: Any, row: int, name: str | None) -> Any:
+    try:
+        return _told(value)
+    except RecursionError as error:  # a tree whose nodes know their parents
+        raise ValueTypeError(name, row, type(value).__name__, str(Json()), "it holds itself.") from error
 
 
 def _told(value: Any) -> Any:

@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import json
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,11 @@ def attributes(value: Any) -> dict[str, Any]:
         return {}
     if hasattr(value, "model_dump"):
         return dict(value.model_dump())
-    found = ((name, getattr(value, name, None)) for name in dir(value) if not name.startswith("_"))
-    return {name: item for name, item in found if not callable(item)}
+    found: dict[str, Any] = {}
+    for name in (name for name in dir(value) if not name.startswith("_")):
+        with suppress(Exception):  # a property may compute something, and fail
+            found[name] = getattr(value, name)
+    return {name: item for name, item in found.items() if not callable(item)}
 
 
 def _refuse(constant: str) -> Any:
