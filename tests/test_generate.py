@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crucible_datasets
-from crucible_datasets import Dataset, Features, Json, List, Value
+from crucible_datasets import Dataset, Features, Json, List, Value, fingerprint
 from crucible_datasets.exceptions import DatasetGenerationError
 from crucible_datasets.ops import generate
 
@@ -298,3 +298,11 @@ def test_lists_of_unequal_length_cannot_be_dealt_out(tmp_path):
         Dataset.from_generator(
             lambda a, b: iter([{"n": 1}]), gen_kwargs={"a": [1], "b": [1, 2]}, num_proc=2, cache_dir=str(tmp_path)
         )
+
+
+def test_what_cannot_be_hashed_is_named_as_the_caller_calls_it(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(fingerprint.logger, "warning", told.append)
+    once = (number for number in [1])
+    Dataset.from_generator(lambda: ({"a": number} for number in once), cache_dir=str(tmp_path))
+    assert "in generator of from_generator" in told[0] and "The result of from_generator gets" in told[0]

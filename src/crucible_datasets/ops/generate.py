@@ -53,8 +53,8 @@ def from_generator(
     if keep_in_memory or not is_caching_enabled():
         table, found = in_memory(generator, arguments, kinds)
         return view_of(table, found, info, split)
-    made_of = {"of": generator, "given": Arguments(arguments), "kinds": kinds}
-    key = fingerprint or str(Fingerprint.fixed("generator").derive("rows", **made_of))
+    made_of = {"generator": generator, "gen_kwargs": Arguments(arguments), "features": kinds}
+    key = fingerprint or str(Fingerprint.fixed("generator").derive("from_generator", **made_of))
     identity = Fingerprint.fixed(key)
     make = partial(into_folder, generator=generator, gen_kwargs=arguments, features=kinds, num_proc=num_proc)
     folder = default_cache(cache_dir).made(f"generator-{key}", make, {"kind": "generator"})
