@@ -40,3 +40,10 @@ def test_what_is_read_at_once_is_asked_for_at_once(file, asked, size):
     file.seek(4)
     assert file.read(size) == CONTENT[4 : 4 + size]
     assert asked == [(4, 4 + max(size, 65_536))]
+
+
+def test_a_line_is_not_asked_for_with_what_was_read_before(file, asked):
+    file.read(2 << 20)
+    file.seek(1 << 20)
+    file.readline()
+    assert all(stop - start <= 1 << 17 for start, stop in asked[1:])

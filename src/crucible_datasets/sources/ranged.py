@@ -79,7 +79,10 @@ class _Buffered(io.BufferedReader):
 
     def read(self, size: int | None = -1, /) -> bytes:
         self.raw.wanted_until = self.tell() + size if size is not None and size > 0 else 0
-        return super().read(size)
+        try:
+            return super().read(size)
+        finally:
+            self.raw.wanted_until = 0  # reads of other kinds, such as of lines, say nothing
 
 
 def ranged(ranges: Ranges, size: int, name: str) -> BinaryIO:
