@@ -331,7 +331,7 @@ def test_who_may_not_is_told_where_and_what_to_do(kind, act):
 @pytest.mark.parametrize("kind", ["gs"])
 def test_a_bucket_that_is_not_there_cannot_be_written_to(kind):
     known = store(kind)
-    with pytest.raises(FileNotFoundError, match="no such bucket"):
+    with pytest.raises(FileNotFoundError, match="bucket or folder to write to does not exist"):
         ACTS["write"](f"{kind}://{uuid.uuid4().hex}/a.jsonl", known.options)
 
 

@@ -1,5 +1,6 @@
 """The same folders of media given to Hugging Face `datasets` and to this library: splits, columns, types, rows, errors."""
 
+import gc
 import json
 import os
 import shutil
@@ -41,6 +42,13 @@ def limited(seconds):
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def closed_files():
+    """Collect the files that Hugging Face leaves open after errors, or some other test would stumble over them."""
+    yield
+    gc.collect()
 
 
 @contextmanager
