@@ -101,3 +101,9 @@ def test_rows_before_a_broken_group_are_given(file):
             given.append(row["n"])
     assert given == list(range(5 * GROUP))
     assert not reading_threads()
+
+
+def test_there_are_no_helpers_where_the_bytes_are_used_up(file, helpers, monkeypatch):
+    monkeypatch.setattr(prefetched.config, "STREAMING_PREFETCH_BYTES", 0)
+    assert [row["n"] for row in stream(file)] == list(range(ROWS))
+    assert not helpers

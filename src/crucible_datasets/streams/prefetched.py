@@ -105,7 +105,8 @@ def in_parallel(items: Generator[T]) -> Generator[T] | None:
     Other threads get None: what they read may continue in a forked process, where no thread would make the items.
     """
     helpers = _HELPERS
-    if not isinstance(threading.current_thread(), _PrefetchThread) or not helpers.acquire(blocking=False):
+    may_help = isinstance(threading.current_thread(), _PrefetchThread) and not _BUDGET.is_used_up
+    if not may_help or not helpers.acquire(blocking=False):
         return None
 
     def released() -> Generator[T]:
