@@ -28,7 +28,7 @@ HEAVY = {
     "tqdm",
     "yaml",
 }
-FACADES = {"arrow_dataset.py": 1145, "dataset_dict.py": 521, "search.py": 450}
+FACADES = {"arrow_dataset.py": 1149, "dataset_dict.py": 521, "search.py": 450}
 # Functions of a facade file that are not methods may work; methods only introduce.
 STATEMENTS = 3
 

@@ -96,6 +96,15 @@ def test_the_longest_file_name_can_be_written(tmp_path):
     assert path.read_text() == "new"
 
 
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
+    path = tmp_path / "private"
+    path.write_text("old")
+    path.chmod(0o600)
+    with atomic_file(path) as beside:
+        Path(beside).write_text("new")
+    assert path.read_text() == "new" and path.stat().st_mode & 0o777 == 0o600
+
+
 def test_what_the_dead_left_goes_and_what_the_living_do_stays(tmp_path):
     dead, other, foreign = of_a_dead_process(".file"), of_a_dead_process(".else"), of_another_machine(".file")
     living = owners.unfinished_name(".file")
@@ -126,6 +135,7 @@ def test_errors_of_the_disk_name_the_path(code):
     assert (error.errno, error.path, str(error)) == (code, "/data/x.csv", str(caught.value))
     assert isinstance(error, OSError) and isinstance(error, DatasetsError)
     assert ("crucible cache clean" in str(error)) == (code in {errno.ENOSPC, errno.EDQUOT})
+    assert ("HF_DATASETS_CACHE" in str(error)) == (code == errno.EROFS)
 
 
 def test_other_errors_pass():
@@ -226,6 +236,15 @@ def test_a_swap_that_stopped_half_way_is_undone_by_the_next_reader(tmp_path):
     (aside / "data").write_text("old")
     assert seen_whole(tmp_path / "folder", lambda: contents(tmp_path / "folder")) == {"data": "old"}
     assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_a_swap_that_stopped_half_way_is_not_undone_for_a_folder_whose_name_begins_alike(tmp_path):
+    alike = "a-name-of-which-more-than-forty-characters-are-"
+    (tmp_path / of_a_dead_process(f".{alike}here", ".old")).mkdir()
+    folders.finish_interrupted(tmp_path / f"{alike}elsewhere")
+    assert not (tmp_path / f"{alike}elsewhere").exists()
+    folders.finish_interrupted(tmp_path / f"{alike}here")
+    assert (tmp_path / f"{alike}here").exists()
 
 
 def test_a_move_that_stopped_half_way_is_finished_by_the_next_reader(tmp_path):

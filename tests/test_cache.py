@@ -373,8 +373,10 @@ def test_sizes(text, size):
     assert units.byte_count(text, "/") == size
 
 
-def test_a_share_of_the_disk():
+def test_a_share_of_the_disk(tmp_path):
     assert 0 < units.byte_count("20%", "/") == pytest.approx(2 * units.byte_count("10%", "/"), abs=2)
+    # The cache of a new user does not exist yet.
+    assert units.byte_count("20%", str(tmp_path / "not" / "there")) == units.byte_count("20%", str(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["", "GB", "10 XB", "-1", "1e9", "ten", "5%B"])

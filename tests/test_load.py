@@ -269,6 +269,8 @@ def test_a_card_that_makes_no_sense_is_named(tmp_path):
         ({"path": "test.jsnl"}, DatasetNotFoundError, r"no such file. In .*Did you mean 'test\.jsonl'"),
         ({"path": "tets.jsonl"}, DatasetNotFoundError, r"no such file. In .*Did you mean 'test\.jsonl'"),
         ({"path": "jsn"}, OfflineError, "no format 'jsn'. Did you mean 'json'"),
+        ({"path": "jsn"}, OfflineError, "There is no file or folder 'jsn' here."),
+        ({"path": "rows.dat"}, DataFilesNotFoundError, r"load_dataset\('csv', data_files='.*rows\.dat'\)"),
         ({"path": "data", "encodign": "x"}, TypeError, "Did you mean 'encoding'"),
         ({"path": "data", "on_bad_lines": "x"}, ArgumentError, "error, warn, skip"),
         ({"path": "json", "data_files": []}, ArgumentError, "empty"),
@@ -287,6 +289,7 @@ def test_a_card_that_makes_no_sense_is_named(tmp_path):
 def test_errors_say_what_to_do(tmp_path, monkeypatch, arguments, kind, text):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "test.jsonl").touch()
+    (tmp_path / "rows.dat").touch()
     with pytest.raises(kind, match=text):
         d.load_dataset(**arguments)
 

@@ -17,7 +17,7 @@ import pytest
 
 import crucible_datasets as cd
 from crucible_datasets import config
-from crucible_datasets.exceptions import DatasetsError, StorageError
+from crucible_datasets.exceptions import DatasetsError, FileFormatError, OfflineError, StorageError
 from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.server import serving
 
@@ -146,6 +146,78 @@ def test_a_file_with_other_bytes_is_an_error_for_its_rows_only(hub, served, monk
         rows[4 * ROWS]
 
 
+def downloaded(tmp_path):
+    """The numbers of the files that have been downloaded, once all downloads are done."""
+    for thread in threading.enumerate():
+        if thread.name == "crucible-download":
+            thread.join()
+    return sorted(int(path.stem[-1]) for path in (tmp_path / "cache").rglob("snapshots/*/train-*.parquet"))
+
+
+SLICES = {
+    "train[:10]": [0],
+    "train[:1%]": [0],
+    f"train[{ROWS}:{ROWS + 1}]": [1],
+    f"train[{ROWS - 1}:{2 * ROWS + 1}]": [0, 1, 2],
+    "train[-5:]": [5],
+    "train[:5]+train[-5:]": [0, 5],
+    "train[50%:]": [3, 4, 5],
+    "train": [0, 1, 2, 3, 4, 5],
+}
+
+
+@pytest.mark.parametrize("spec", SLICES)
+def test_a_slice_downloads_the_files_that_hold_its_rows(hub, tmp_path, monkeypatch, spec):
+    rows = cd.load_dataset("acme/large", split=spec)
+    assert downloaded(tmp_path) == SLICES[spec]
+    expected = cd.Dataset.from_dict({"n": list(range(FILES * ROWS))})
+    wanted = cd.splits.pieces_of(spec, {"train": len(expected)})
+    assert rows["n"][:] == [n for piece in wanted for n in range(piece.start, piece.stop)]
+    assert pickle.loads(pickle.dumps(rows))["n"][:] == rows["n"][:]
+    assert downloaded(tmp_path) == SLICES[spec]
+
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    hub.shutdown()
+    again = cd.load_dataset("acme/large", split=spec)
+    assert again["n"][:] == rows["n"][:]
+    assert again._fingerprint == rows._fingerprint
+
+
+def test_a_slice_of_a_pinned_revision_is_found_without_a_request(hub, tmp_path, monkeypatch):
+    first = cd.load_dataset("acme/large", split="train[:10]")
+    commit = cd.load_dataset_builder("acme/large").revision
+    assert downloaded(tmp_path) == [0]
+    asked, answer = [], module.answer
+    monkeypatch.setattr(module, "answer", lambda request: asked.append(request.path) or answer(request))
+    assert cd.load_dataset("acme/large", split="train[:10]", revision=commit)[:] == first[:]
+    assert asked == []
+
+
+def test_a_slice_keeps_its_identity_when_all_files_have_come(hub, tmp_path):
+    sliced = cd.load_dataset("acme/large", split="train[:60]")
+    whole = cd.load_dataset("acme/large", split="train")
+    assert downloaded(tmp_path) == list(range(FILES))
+    assert whole["n"][:] == list(range(FILES * ROWS))
+    again = cd.load_dataset("acme/large", split="train[:60]")
+    assert again._fingerprint == sliced._fingerprint and again[:] == sliced[:]
+
+
+def test_a_slice_whose_files_are_not_all_here_needs_the_network(hub, tmp_path, monkeypatch):
+    cd.load_dataset("acme/large", split="train[:10]")
+    assert downloaded(tmp_path) == [0]
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    for spec in ("train[-1:]", "train"):
+        with pytest.raises(OfflineError, match=r"train-\d.parquet of acme/large"):
+            cd.load_dataset("acme/large", split=spec)
+
+
+def test_a_damaged_footer_is_read_again(hub, tmp_path):
+    rows = cd.load_dataset("acme/large", split="train[:10]")[:]
+    for footer in (tmp_path / "datasets" / "hub" / "footers").iterdir():
+        footer.write_bytes(footer.read_bytes()[:-30])
+    assert cd.load_dataset("acme/large", split="train[:10]")[:] == rows
+
+
 PROGRAM = """
 import crucible_datasets as cd
 print(cd.load_dataset("acme/large", split="train")[0]["n"])
@@ -245,23 +317,19 @@ def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
             file.write("x")
         advance(1)
 
-    downloads = BackgroundDownloads(download, paths, 20, "test")
-    with downloads.started(), ThreadPoolExecutor(10) as pool:
+    downloads = BackgroundDownloads(download, dict.fromkeys(paths, 1), "test")
+    downloads.start_first()
+    downloads.start(paths[:12])  # the others are downloaded by who waits for them
+    with ThreadPoolExecutor(10) as pool:
         list(pool.map(lambda path: _wait_twice(downloads, path), paths[::-1]))
     assert all(os.path.exists(path) for path in paths)
 
 
-def test_when_the_files_cannot_be_opened_only_the_first_comes(tmp_path):
-    from crucible_datasets.reading.background_downloads import BackgroundDownloads
-
-    brought, paths = [], [str(tmp_path / f"{number}") for number in range(20)]
-    downloads = BackgroundDownloads(lambda path, advance: brought.append(path), paths, 20, "test")
-    with pytest.raises(ValueError, match="footers"), downloads.started():
-        raise ValueError("footers")
-    for thread in threading.enumerate():
-        if thread.name == "crucible-download":
-            thread.join()
-    assert brought in ([], paths[:1])
+def test_when_a_footer_cannot_be_read_only_the_first_file_comes(hub, tmp_path):
+    (tmp_path / "hub" / "acme" / "large" / "train-3.parquet").write_bytes(b"no Parquet" * 100)
+    with pytest.raises(FileFormatError, match=r"train-3\.parquet"):
+        cd.load_dataset("acme/large", split="train")
+    assert downloaded(tmp_path) in ([], [0])
 
 
 def test_a_full_disk_is_told_once_and_to_whoever_needs_the_rest(tmp_path, caplog):
@@ -271,9 +339,9 @@ def test_a_full_disk_is_told_once_and_to_whoever_needs_the_rest(tmp_path, caplog
         raise StorageError(path, errno.ENOSPC)
 
     paths = [str(tmp_path / f"{number}") for number in range(20)]
-    downloads = BackgroundDownloads(download, paths, 20, "test")
-    with downloads.started():
-        pass
+    downloads = BackgroundDownloads(download, dict.fromkeys(paths, 1), "test")
+    downloads.start_first()
+    downloads.start(paths)
     for path in paths:
         with pytest.raises(StorageError, match="space"):
             downloads.wait(path)

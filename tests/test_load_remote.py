@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi
+from support.web import folder_served
 
 import crucible_datasets as cd
 from crucible_datasets import config
@@ -28,7 +29,7 @@ from crucible_datasets.exceptions import (
     OfflineError,
 )
 from crucible_datasets.localhub import server as module
-from crucible_datasets.localhub.routing import Answer
+from crucible_datasets.localhub.routing import Response
 from crucible_datasets.localhub.server import serving
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -106,12 +107,17 @@ def test_a_pinned_revision_makes_no_request_the_second_time(server, requests):
     assert requests == []
 
 
-def test_what_is_known_is_told_without_the_data(server, requests):
+def test_what_is_known_is_told_without_the_data(server, requests, tmp_path):
     assert cd.get_dataset_config_names("acme/numbers") == ["main", "other"]
     assert cd.get_dataset_default_config_name("acme/numbers") == "main"
     assert cd.get_dataset_split_names("acme/numbers", "main") == ["train", "test"]
-    assert set(cd.get_dataset_infos("acme/numbers")) == {"main", "other"}
     assert not [path for path in requests if path.endswith((".parquet", ".csv"))]
+    infos = cd.get_dataset_infos("acme/numbers")
+    assert {name: info.features for name, info in infos.items()} == {
+        "main": cd.Features({"n": cd.Value("int64"), "text": cd.Value("string")}),
+        "other": None,  # columns of CSV files have the types of all their rows
+    }
+    assert not list((tmp_path / "cache").rglob("*.parquet"))
 
 
 def test_data_files_choose_among_the_files_of_a_repository(server):
@@ -131,6 +137,62 @@ def test_addresses_load_too(server):
     url = f"{server.endpoint}/datasets/acme/plain/resolve/main/train.jsonl"
     assert cd.load_dataset("json", data_files=url, split="train")["a"][:] == [1, 2]
     assert cd.load_dataset("json", data_files=["hf://datasets/acme/plain/*.jsonl"], split="train")["a"][:] == [3, 1, 2]
+
+
+HELD = [
+    "1.csv",
+    "in/1.csv",
+    "in/2.csv",
+    ".dot.csv",
+    ".in/1.csv",
+    "__in/1.csv",
+    "README.md",
+    "in/config.json",
+    "a[1].csv",
+]
+MEANT = {
+    "**": ["1.csv", "a[1].csv", "in/1.csv", "in/2.csv"],
+    "*": ["1.csv", "a[1].csv"],
+    "in/*": ["in/1.csv", "in/2.csv"],
+    "**/1.csv": ["1.csv", "in/1.csv"],
+    "in/[12].csv": ["in/1.csv", "in/2.csv"],
+    "?.csv": ["1.csv"],
+    ".dot.csv": [".dot.csv"],
+    ".in/*": [".in/1.csv"],
+    "README.md": ["README.md"],
+    "in/c*.json": None,
+    "a[1].csv": ["a[1].csv"],
+}
+
+
+@pytest.mark.parametrize("kind", ["disk", "hub", "memory"])
+def test_a_pattern_means_the_same_files_everywhere(server, tmp_path, kind):
+    import fsspec
+
+    places = {
+        "disk": tmp_path / "hub/acme/held",
+        "hub": "hf://datasets/acme/held",
+        "memory": f"memory://{uuid.uuid4()}",
+    }
+    for name in HELD:
+        content = f"x\n{name}\n"
+        (places["disk"] / name).parent.mkdir(parents=True, exist_ok=True)
+        (places["disk"] / name).write_text(content)
+        fsspec.filesystem("memory").pipe_file(f"{places['memory']}/{name}", content.encode())
+    for pattern, names in MEANT.items():
+        try:
+            found = cd.load_dataset("csv", data_files=f"{places[kind]}/{pattern}", split="train")["x"][:]
+        except DataFilesNotFoundError:
+            found = None
+        assert found == names, pattern
+
+
+def test_an_address_without_a_name_is_a_file(server, tmp_path):
+    (tmp_path / "web" / "rows").mkdir(parents=True)
+    (tmp_path / "web" / "rows" / "index.html").write_text('{"a": 1}\n')
+    with folder_served(tmp_path / "web" / "rows") as address:
+        for ending in ("", "/", "/?page=1", "/."):
+            assert cd.load_dataset("json", data_files=address + ending, split="train")["a"] == [1]
 
 
 def test_archives_elsewhere_are_read_by_our_own_readers(server, tmp_path):
@@ -316,7 +378,7 @@ def test_a_repository_that_was_renamed_is_found_under_its_old_name(server, monke
         if "/gone/" not in request.path:
             return answer(request)
         asked = urlencode(request.query, doseq=True)
-        return Answer(None, 307, {"Location": f"{request.path.replace('/gone/', '/acme/')}?{asked}"})
+        return Response(None, 307, {"Location": f"{request.path.replace('/gone/', '/acme/')}?{asked}"})
 
     monkeypatch.setattr(module, "answer", moved)
     for streaming in (False, True):

@@ -240,6 +240,43 @@ def test_a_pull_request_leaves_the_branch_alone(server, api):
     assert api.list_repo_files("local/pulled", repo_type="dataset", revision="refs/pr/1") == ["t.txt"]
 
 
+def test_a_pull_request_is_merged_unless_both_changed_a_file(api, server):
+    where = {"repo_id": "local/pulled", "repo_type": "dataset"}
+    api.create_repo(**where)
+
+    def write(name, content, **how):
+        return api.upload_file(path_or_fileobj=content, path_in_repo=name, **where, **how)
+
+    write("a.txt", b"1")
+    write("b.txt", b"1")
+    pull = write("a.txt", b"2", create_pr=True).pr_num
+    api.delete_file("b.txt", revision=f"refs/pr/{pull}", **where)
+    conflict = write("c.txt", b"1", create_pr=True).pr_num
+    write("c.txt", b"2")
+    api.merge_pull_request(discussion_num=pull, **where)
+    assert {name: file.size for name, file in server.hub.repo("local/pulled").find("main").files.items()} == {
+        "a.txt": 1,
+        "c.txt": 1,
+    }
+    assert Path(api.hf_hub_download(filename="a.txt", **where)).read_bytes() == b"2"
+    with pytest.raises(HfHubHTTPError, match=r"c\.txt was changed on main too"):
+        api.merge_pull_request(discussion_num=conflict, **where)
+
+
+def test_what_no_client_could_work_with_is_refused(api):
+    where = {"repo_id": "local/refusing", "repo_type": "dataset"}
+    with pytest.raises(HfHubHTTPError, match="datasets, not a model"):
+        api.create_repo("local/refusing")
+    api.create_repo(**where)
+    with pytest.raises(HfHubHTTPError, match="main cannot be deleted"):
+        api.delete_branch(branch="main", **where)
+    api.upload_file(path_or_fileobj=b"1", path_in_repo="a/b/c.txt", **where)
+    for name in ("a", "a/b", "a/b/c.txt/d"):
+        with pytest.raises(HfHubHTTPError, match="a file and a folder"):
+            api.upload_file(path_or_fileobj=b"1", path_in_repo=name, **where)
+    assert api.list_repo_files(**where) == ["a/b/c.txt"]
+
+
 def test_the_file_system_of_huggingface_hub_reads_ranges(server):
     files = HfFileSystem(endpoint=server.endpoint, token=False)
     with files.open("datasets/acme/plain/data/train-00000-of-00001.parquet") as file:
@@ -265,6 +302,19 @@ def test_a_mirror_has_the_same_commits_and_bytes(server, tmp_path, requests):
     list(mirror(copy, ["acme/plain"], server.endpoint, token=False))
     assert [path for path in requests if "/resolve/" in path] == []
     assert [path for path in Path(copy).rglob("*") if "incoming" in path.name] == []
+
+
+def test_a_mirror_of_a_program_has_what_is_read_instead(server, root, tmp_path):
+    (Path(root) / "acme" / "program").mkdir()
+    (Path(root) / "acme" / "program" / "program.py").write_text("raise SystemExit")
+    repo, known = server.hub.repo("acme/program"), server.hub.repo("acme/plain").find("main").files
+    export = {"default/train/0000.parquet": known["data/train-00000-of-00001.parquet"]}
+    repo.commit(export, "export", onto="refs/convert/parquet")
+    said = list(mirror(str(tmp_path / "copy"), ["acme/program", "acme/plain"], server.endpoint))
+    assert [line.partition(" ")[0] for line in said] == ["acme/program", "acme/program", "acme/plain"]
+    copied = HubFolder(str(tmp_path / "copy")).repo("acme/program")
+    assert list(copied.refs()) == ["refs/convert/parquet", "refs/heads/main"]
+    assert list(copied.find("refs/convert/parquet").files) == list(export)
 
 
 def test_a_mirror_looks_once_at_contents_that_several_datasets_have(server, api, tmp_path, monkeypatch):

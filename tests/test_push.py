@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from huggingface_hub import HfApi, hf_hub_download
@@ -20,6 +21,7 @@ from crucible_datasets import (
     Features,
     IterableDatasetDict,
     Value,
+    concatenate_datasets,
     config,
     load_dataset,
     storage,
@@ -584,3 +586,26 @@ def test_streams_are_pushed_while_they_flow(api, dataset, server):
     said = card(api, "local/flown")
     assert [one["num_examples"] for one in said["dataset_info"]["splits"]] == [3, 1]
     assert [one["name"] for one in said["dataset_info"]["features"]] == ["label", "text", "length"]
+
+
+def by_file(api, repo_id):
+    names = [name for name in api.list_repo_files(repo_id, repo_type="dataset") if name.endswith(".parquet")]
+    paths = [api.hf_hub_download(repo_id, name, repo_type="dataset") for name in sorted(names)]
+    return [pq.read_table(path)["n"].to_pylist() for path in paths]
+
+
+STEPS = {
+    "nothing": (lambda rows: rows, [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]),
+    "a function": (lambda rows: rows.map(lambda row: {"n": row["n"] + 1}), [[1, 2, 3], [4, 5, 6], [7, 8, 9, 10]]),
+    "known types": (lambda rows: rows.filter(lambda row: row["n"] != 5), [[0, 1, 2, 3], [4, 6], [7, 8, 9]]),
+    "one after another": (lambda rows: concatenate_datasets([rows, rows.skip(9)]), [[*range(10), 9]]),
+    "some rows": (lambda rows: rows.take(5), [[0, 1, 2, 3, 4]]),
+    "numbers": (lambda rows: rows.filter(lambda row, index: index < 5, with_indices=True), [[0, 1, 2, 3, 4]]),
+}
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_each_shard_of_a_stream_is_a_file_unless_rows_depend_on_other_shards(api, server, steps):
+    change, files = STEPS[steps]
+    change(Dataset.from_dict({"n": list(range(10))}).to_iterable_dataset(num_shards=3)).push_to_hub("local/shards")
+    assert by_file(api, "local/shards") == files

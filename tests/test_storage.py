@@ -283,6 +283,17 @@ def test_a_folder_of_files_is_a_dataset(root):
     assert cd.load_dataset(f"{root}/data", split="test")["a"][:] == [4]
 
 
+def test_a_copy_between_stores_uses_the_credentials_of_each(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        storage, "BlobFile", lambda path, mode, storage_options: seen.append(storage_options) or open(path, mode)
+    )
+    (tmp_path / "a").write_bytes(b"1")
+    for options in ({"storage_options": {"key": 1}}, {"storage_options": {"key": 1}, "target_options": {}}):
+        storage.copy(tmp_path / "a", tmp_path / "b", **options)
+    assert seen == [{"key": 1}, {"key": 1}, {"key": 1}, {}]
+
+
 def test_options_say_who_one_is(monkeypatch):
     monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
     known = store("s3")

@@ -14,6 +14,7 @@ from crucible_datasets.exceptions import UnsavedIndexError
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.ops import (
     batching,
     build,
@@ -1143,3 +1144,6 @@ def _rows_with(source: Dataset | Column, name: str) -> Dataset:
         return Dataset._of(columns.field(source._rows._view, source.column_name, name))
     source._view.require([name])
     return source
+
+
+names_of_datasets(__name__)

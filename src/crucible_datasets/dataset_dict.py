@@ -11,6 +11,7 @@ import numpy as np
 from crucible_datasets.arrow_dataset import Dataset, Grouped, savable
 from crucible_datasets.exceptions import ArgumentError, SplitNotFoundError
 from crucible_datasets.features import Features
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.ops import map as mapping
 from crucible_datasets.ops import push, save, saved
 from crucible_datasets.ops.webdataset import export as webdataset
@@ -28,16 +29,6 @@ if TYPE_CHECKING:
     from crucible_datasets.iterable_dataset_dict import IterableDatasetDict as IterableDatasetDict
 
     AnyPath = str | bytes | os.PathLike[Any]
-
-
-def __getattr__(name: str) -> Any:
-    """`IterableDatasetDict`, which existing code imports from here; loaded on demand."""
-    if name != "IterableDatasetDict":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from crucible_datasets import iterable_dataset_dict
-
-    return iterable_dataset_dict.IterableDatasetDict
-
 
 _PER_SPLIT = ("cache_file_names", "with_split")
 
@@ -519,3 +510,6 @@ def require_splits(splits: Mapping[Any, Dataset], given: Mapping[Any, Any], argu
     for name in splits:
         if name not in given:
             raise SplitNotFoundError(f"{argument} for {name!s}", given)
+
+
+names_of_datasets(__name__)  # among them IterableDatasetDict

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.forking import Lock
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.logging import get_logger
 
 if TYPE_CHECKING:
@@ -158,3 +159,6 @@ def _warn_once(operation: str, error: UnhashableError) -> None:
     if warning not in _warned:
         _warned.add(warning)
         logger.warning(warning)
+
+
+names_of_datasets(__name__)

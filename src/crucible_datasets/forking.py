@@ -52,7 +52,7 @@ class Lock:
         self._lock.acquire(timeout=self._seconds)
 
     def __exit__(self, *error: object) -> None:
-        with suppress(RuntimeError):  # not ours, or taken before the fork
+        with suppress(RuntimeError):  # not acquired, or acquired before the fork
             self._lock.release()
 
 
@@ -88,7 +88,7 @@ def _go_on_importing() -> None:
 
 def _free_foreign_locks() -> None:
     for module, path in _FOREIGN.items():
-        with suppress(KeyError, AttributeError):  # never used, or made differently
+        with suppress(KeyError, AttributeError):  # not imported, or another version
             lock = attrgetter(path)(sys.modules[module])
             if lock.acquire(blocking=False):
                 lock.release()

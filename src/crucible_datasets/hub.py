@@ -12,6 +12,7 @@ from crucible_datasets.reading.card import CardConfig, card_of
 from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.addresses import matching
 from crucible_datasets.sources.hub.writer import Writer
+from crucible_datasets.sources.wildcards import is_pattern
 
 
 def delete_from_hub(
@@ -25,7 +26,7 @@ def delete_from_hub(
     configs = card_of(repo.folder).configs
     if config_name not in configs:
         raise ConfigNotFoundError(repo_id, config_name, list(configs))
-    fits = [matching(pattern).fullmatch for pattern in _patterns(configs[config_name])]
+    fits = [matching(pattern, is_pattern(pattern)).fullmatch for pattern in _patterns(configs[config_name])]
     gone = [name for name in repo.files if any(fit(name) for fit in fits)]
     with open(path, encoding="utf-8", newline="") as file:
         text = file.read()

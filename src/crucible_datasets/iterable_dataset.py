@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfoMixin
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.ops import build, push
 from crucible_datasets.private_names import PrivateStreamNames
 from crucible_datasets.reading import streaming
@@ -532,3 +533,6 @@ def _narrowed(source: IterableDataset | IterableColumn, name: str) -> Any:
     only = source.select_columns([name])
     only._loaded = source._loaded
     return only
+
+
+names_of_datasets(__name__)

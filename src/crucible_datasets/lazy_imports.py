@@ -3,6 +3,7 @@
 In a package whose `__getattr__` is `submodules(__name__)`, `from package import name` returns a `LazyModule`, which
 imports the module on first attribute access. `import package.name` and `from package.name import …` work as usual.
 In a package whose `__getattr__` is `names(__name__, homes)`, each name is loaded from its own module.
+A module that ends with `names_of_datasets(__name__)` also has the names of Hugging Face's module of that name.
 `gc_paused` speeds up importing many modules at once.
 """
 
@@ -92,6 +93,27 @@ def names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str],
         return value
 
     return named
+
+
+def names_of_datasets(module: str) -> None:
+    """Let a module find the names that only Hugging Face's has, when they are asked for: see `_sharing.elsewhere`."""
+    known = vars(sys.modules[module])
+    if known.get("_of_datasets"):
+        return
+    own = known.get("__getattr__")
+
+    def named(name: str) -> Any:
+        if own is not None:
+            try:
+                return own(name)
+            except AttributeError:
+                pass
+        if name.startswith("__"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return import_module("crucible_datasets._sharing").elsewhere(module, name)
+
+    # Set, not defined: a type checker would take any name of a module that has a function `__getattr__` as given.
+    known.update(__getattr__=named, _of_datasets=True)
 
 
 @contextmanager

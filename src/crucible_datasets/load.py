@@ -12,6 +12,7 @@ from crucible_datasets.dataset_dict import DatasetDict
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.logging import get_logger
 from crucible_datasets.ops import saved
 from crucible_datasets.reading import streaming
@@ -335,14 +336,16 @@ def get_dataset_config_info(
     token: bool | str | None = None,
     **config_kwargs: Any,
 ) -> DatasetInfo:
-    """The description of one configuration, without reading its files; at least the names of its splits."""
+    """The description of one configuration; at least its splits, and its features if its first file states them."""
     where: dict[str, Any] = {"download_config": download_config, "revision": revision, "token": token}
     builder = load_dataset_builder(path, config_name, data_files=data_files, **where, **config_kwargs)
     info = builder.info
     if info.splits:
         return info
-    names = builder.config.data_files
-    return replace(info, splits=SplitDict({name: SplitInfo(name) for name in names}, dataset_name=info.dataset_name))
+    names = list(builder.config.data_files)
+    features = info.features or builder._streamed(names[0]).features
+    splits = SplitDict({name: SplitInfo(name) for name in names}, dataset_name=info.dataset_name)
+    return replace(info, features=features, splits=splits)
 
 
 def get_dataset_split_names(
@@ -356,9 +359,9 @@ def get_dataset_split_names(
     **config_kwargs: Any,
 ) -> list[str]:
     """The names of the splits of one configuration."""
-    where = (download_config, download_mode, revision, token)
-    info = get_dataset_config_info(path, config_name, data_files, *where, **config_kwargs)
-    return list(info.splits or ())
+    where: dict[str, Any] = {"download_config": download_config, "revision": revision, "token": token}
+    builder = load_dataset_builder(path, config_name, data_files=data_files, **where, **config_kwargs)
+    return list(builder.info.splits or builder.config.data_files)
 
 
 def get_dataset_infos(
@@ -374,3 +377,6 @@ def get_dataset_infos(
     where = (download_config, download_mode, revision, token)
     names = get_dataset_config_names(path, revision, download_config, download_mode, data_files, token=token)
     return {name: get_dataset_config_info(path, name, data_files, *where, **config_kwargs) for name in names}
+
+
+names_of_datasets(__name__)

@@ -97,7 +97,8 @@ class Transfer:
     """One bar for files that are transferred together: bytes, speed, time left, and number of files done."""
 
     def __init__(self, title: str, size: int, files: int) -> None:
-        self._bar, self._files, self._came = bar(total=size, unit="B", unit_scale=True, desc=title), files, 0
+        self._bar = bar(total=size, unit="B", unit_scale=True, desc=title)
+        self._size, self._files, self._came = size, files, 0
         self._lock = threading.Lock()
         self.update, self.close = self._bar.update, self._bar.close
 
@@ -106,6 +107,12 @@ class Transfer:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def expect(self, size: int, files: int) -> None:
+        """Show the transfer of more files."""
+        with self._lock:
+            self._size, self._files = self._size + size, self._files + files
+            self._bar.total = self._size
 
     def file_done(self) -> None:
         """Count a file."""

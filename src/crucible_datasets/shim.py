@@ -1,8 +1,8 @@
-"""`import datasets` gives this library: in this process, in the programs it starts, or in a whole environment.
+"""Makes `import datasets` import this library: in this process and its children, in a program, or in an environment.
 
-The folder `dropin/` holds a package called `datasets`, and the metadata of a distribution of that name. Where the
-folder comes before the other packages on Python's path, `import datasets` finds it. The path is inherited: by processes
-of `multiprocessing` from this one, by other programs from `PYTHONPATH`, by all of an environment from a `.pth` file.
+The folder `dropin/` has a package `datasets`, and the metadata of a distribution of that name. If the folder comes
+first in `sys.path`, `import datasets` finds it. Processes of `multiprocessing` inherit `sys.path`; other programs get
+it from `PYTHONPATH`, and all programs of an environment from a `.pth` file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import ModuleType
 from crucible_datasets.exceptions import DatasetsError
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dropin")
-# The version of Hugging Face `datasets` whose interface this is; others ask for it before they use a feature.
+# The version of Hugging Face `datasets` with the same API, which other libraries check.
 VERSION = "5.2.0"
 
 
@@ -42,7 +42,7 @@ class ProgramNotFoundError(DatasetsError, FileNotFoundError):
 
 
 def install_as_datasets() -> None:
-    """Make `import datasets` give this library, in this process and in those that it starts.
+    """Make `import datasets` import this library, in this process and its children.
 
     Call it before anything imports `datasets`.
     """
@@ -54,7 +54,7 @@ def install_as_datasets() -> None:
 
 
 def is_ours(module: ModuleType) -> bool:
-    """Whether a module called `datasets` is this library."""
+    """Whether a module named `datasets` is this library."""
     return os.path.dirname(os.path.dirname(os.path.abspath(module.__file__ or ""))) == FOLDER
 
 
@@ -65,7 +65,7 @@ def redirected(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def command_of(arguments: Sequence[str]) -> list[str]:
-    """The program that is meant: a script, or a module after `-m`, is run by this Python; all else is run as it is."""
+    """The command to run: scripts, and modules after `-m`, by this Python; other programs directly."""
     if not arguments:
         raise ProgramNotFoundError("")
     first = arguments[0]
@@ -77,45 +77,45 @@ def command_of(arguments: Sequence[str]) -> list[str]:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Become a program that finds this library as `datasets`; its exit code, where programs cannot be replaced."""
+    """Replace this process by a program that finds this library as `datasets`; on Windows, run it; its exit code."""
     command, environment = command_of(arguments), redirected(os.environ)
     sys.stdout.flush()
     sys.stderr.flush()
     if os.name == "posix":
         os.execvpe(command[0], command, environment)  # noqa: S606 - the program that the user asked for
-    # Elsewhere nobody would wait for the new program.
+    # On Windows, `exec` returns to the shell before the program ends.
     import subprocess
 
     return subprocess.run(command, env=environment, check=False).returncode
 
 
 def switch_file() -> str:
-    """The file that switches the environment of this Python; such files are read by name, this one last."""
+    """The `.pth` file for the environment of this Python; they are read in alphabetical order, this one last."""
     return os.path.join(sysconfig.get_path("purelib"), "zz_crucible_datasets_as_datasets.pth")
 
 
 def switch_on() -> None:
-    """Make `import datasets` give this library in every program of this environment."""
+    """Make `import datasets` import this library in every program of this environment."""
     from crucible_datasets.atomic import atomic_file
 
     with atomic_file(switch_file()) as path, open(path, "w", encoding="utf-8") as file:
-        # A line that begins with `import` is run at start. Paths in such a file would come behind other packages.
-        # The file outlives the library, whose folder may too: nothing is switched where it is not installed any more.
+        # A line that begins with `import` is executed at start; plain paths would be appended to `sys.path`. The file
+        # may remain after the library is uninstalled, so it checks that the library can be imported.
         is_there = "any(finder.find_spec('crucible_datasets', None) for finder in sys.meta_path)"
         file.write(f"import sys; sys.path[:0] = [{FOLDER!r}] if {is_there} else []\n")
 
 
 def switch_off() -> None:
-    """Undo `switch_on`: `import datasets` gives what it gave before."""
+    """Undo `switch_on`."""
     with suppress(FileNotFoundError):
         os.unlink(switch_file())
 
 
 def status() -> dict[str, str | None]:
-    """What `import datasets` gives in a new program of this environment, and the file that has switched it."""
+    """What `import datasets` imports in a new program of this environment, and the `.pth` file, if there is one."""
     import subprocess
 
-    # It runs elsewhere and without PYTHONPATH: neither this folder nor this shell is what the environment is.
+    # Without PYTHONPATH and the current folder, which are not part of the environment.
     ask = "import importlib.util as u; s = u.find_spec('datasets'); print(s.origin if s else '', end='')"
     asked = [sys.executable, "-E", "-c", f"import sys; sys.path.pop(0); {ask}"]
     place = subprocess.run(asked, capture_output=True, text=True, check=True).stdout

@@ -255,11 +255,20 @@ def listdir(path: Path, storage_options: Mapping[str, Any] | None = None) -> lis
     return sorted({file.path.partition("/")[0] for file in files})
 
 
-def copy(source: Path, target: Path, storage_options: Mapping[str, Any] | None = None) -> None:
-    """Copy a file from anywhere to anywhere; it appears whole."""
+def copy(
+    source: Path,
+    target: Path,
+    storage_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> None:
+    """Copy a file from anywhere to anywhere; it appears whole.
+
+    `storage_options` are those of both places, unless the target is another store: `target_options` are its own.
+    """
+    options = storage_options if target_options is None else target_options
     with (
         BlobFile(source, "rb", storage_options=storage_options) as reading,
-        BlobFile(target, "wb", storage_options=storage_options) as writing,
+        BlobFile(target, "wb", storage_options=options) as writing,
     ):
         shutil.copyfileobj(reading, writing, 4 << 20)
 

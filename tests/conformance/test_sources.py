@@ -168,6 +168,27 @@ def test_a_listing_has_every_file(place):
     assert [file.path for file in place.listed("data/")] == [path[5:] for path in sorted(FILES) if path[:5] == "data/"]
 
 
+WILDCARDS = {
+    "data/n[12].txt": ["n1.txt", "n2.txt"],
+    "data/n[!1].txt": ["n2.txt"],
+    "data/n?.txt": ["n1.txt", "n2.txt"],
+    "d?ta/n1.txt": ["data/n1.txt"],
+    "data/n[1-2].t*": ["n1.txt", "n2.txt"],
+    "data/odd[1].txt": ["odd[1].txt"],  # there is a file of this name
+}
+
+
+def test_every_wildcard_is_one_everywhere(place):
+    if place.source.name == "http":
+        pytest.skip("web servers do not list")
+    for name in ("n1", "n2", "odd[1]", "odd1"):
+        place.write(f"data/{name}.txt", name.encode())
+    assert {pattern: [file.path for file in place.listed(pattern)] for pattern in WILDCARDS} == WILDCARDS
+    assert [file.url for file in place.listed("data/n?.txt")] == storage.glob(
+        f"{place.root}/data/n[12].txt", place.store.options
+    )
+
+
 def test_an_address_that_was_listed_leads_to_the_same_file(place):
     for file in [place.found("one.csv")] if place.source.name == "http" else place.listed():
         (again,) = place.source.listed(file.url, place.store.options)

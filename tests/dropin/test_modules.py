@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import datasets.arrow_reader
 import datasets.arrow_writer
 import datasets.features.features
@@ -215,3 +218,37 @@ def test_tables():
             ]
         )
     assert given_back[0] == given_back[1]
+
+
+DEEP = {
+    "arrow_dataset": "Batch Column Dataset Example",
+    "builder": "BuilderConfig DatasetBuilder DatasetGenerationError InvalidConfigName Key",
+    "dataset_dict": "DatasetDict IterableDatasetDict",
+    "download.streaming_download_manager": "StreamingDownloadManager xbasename xjoin xopen",
+    "features.bio_sequence": "BioSequence",
+    "features.features": "Array2D ClassLabel Sequence Value cast_to_python_objects generate_from_dict string_to_arrow",
+    "features.image": "Image encode_np_array encode_pil_image image_to_bytes",
+    "fingerprint": "Hasher generate_fingerprint generate_random_fingerprint update_fingerprint",
+    "info": "DatasetInfo SplitDict",
+    "iterable_dataset": "ExamplesIterable IterableDataset _BaseExamplesIterable",
+    "load": "DatasetNotFoundError _PACKAGED_DATASETS_MODULES load_dataset",
+}
+
+
+@pytest.mark.parametrize("module", DEEP)
+def test_names_of_modules_need_no_drop_in(module):
+    program = f"import sys; from crucible_datasets.{module} import {', '.join(DEEP[module].split())}; assert 'datasets' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_modules_are_attributes_of_their_packages():
+    program = (
+        "import crucible_datasets as c; c.packaged_modules.csv.csv.Csv; c.formatting.np_formatter; c.utils.tf_utils"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_name_that_no_module_has():
+    for module in ("features.features", "load", "fingerprint", "dataset_dict"):
+        with pytest.raises(AttributeError, match=f"'crucible_datasets.{module}' has no attribute 'nothing'"):
+            getattr(_sharing.shared(module), "nothing")

@@ -20,7 +20,7 @@ from crucible_datasets import config
 from crucible_datasets import logging as own_logging
 from crucible_datasets.exceptions import WorkerDiedError
 from crucible_datasets.executors import forkserver, processes
-from crucible_datasets.executors.base import Task
+from crucible_datasets.executors.base import EXECUTORS, Task
 from crucible_datasets.executors.pickling import TaskPickler
 
 STARTS = ["fork", "spawn"] if forkserver.START == "fork" else ["spawn"]
@@ -424,3 +424,9 @@ def test_the_fork_server_leaves_when_it_is_idle(start, monkeypatch):
     assert forkserver.current() is first
     monkeypatch.setattr(forkserver, "IDLE_SECONDS", 0)
     assert forkserver.current() is not first
+
+
+def test_the_number_of_workers_is_known_where_the_system_does_not_tell_the_processors_of_a_process(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)  # as on macOS
+    monkeypatch.delattr(os, "process_cpu_count", raising=False)  # before Python 3.13
+    assert EXECUTORS["processes"].workers() >= 1

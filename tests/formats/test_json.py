@@ -11,6 +11,8 @@ import sys
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.formats import loaded
 
 from crucible_datasets import config, disable_caching, enable_caching, load_dataset
@@ -278,6 +280,39 @@ def test_what_is_written_nested_is_read_back(options):
     text = written(table, **options)
     assert read(text.encode())[1] == table.to_pydict()
     assert text.isascii() == bool(options.get("force_ascii"))
+
+
+LEAVES = (
+    (pa.string(), st.text(max_size=5)),
+    (pa.bool_(), st.booleans()),
+    (pa.int64(), st.integers(-9, 9)),
+    (pa.float64(), st.sampled_from([0.5, 2.0, -3.0, 1e20, -1e-9])),
+    (pa.float16(), st.sampled_from([0.5, 2.0])),
+    (pa.null(), st.none()),
+    (pa.struct([]), st.just({})),
+)
+
+
+@st.composite
+def nested_columns(draw) -> pa.Array:
+    kind, values = draw(st.sampled_from(LEAVES))
+    for _ in range(draw(st.integers(0, 3))):
+        values = st.none() | values if draw(st.booleans()) else values
+        if draw(st.booleans()):
+            kind, values = pa.list_(kind), st.lists(values, max_size=3)
+        else:
+            kind = pa.struct([("a", kind), ('"b', kind)])
+            values = st.fixed_dictionaries({"a": values, '"b': values})
+    column = pa.array(draw(st.lists(st.none() | values, min_size=1, max_size=5)), kind)
+    return column[draw(st.integers(0, len(column) - 1)) :]
+
+
+@given(nested_columns(), nested_columns())
+def test_a_line_is_what_the_standard_library_writes(first, second):
+    both = min(len(first), len(second))
+    table = pa.table({"x": first[:both], "y ": second[:both]})
+    wanted = [json.loads(json.dumps(row)) for row in table.to_pylist()]
+    assert [json.loads(line) for line in written(table).split("\n")[:-1]] == wanted
 
 
 def test_orients():

@@ -484,11 +484,55 @@ def test_batches_that_fail_are_left_out():
     made = dataset.map(
         lambda batch: {"b": [1 // (value != 3) for value in batch["a"]]}, batched=True, batch_size=2, on_error="collect"
     )
-    assert made["a"][:] == [0, 1, 4, 5, 6]
-    assert made.errors["index"][:] == [2, 3]
+    few = dataset.filter(
+        lambda batch: [1 // (value != 3) > 0 for value in batch["a"]], batched=True, batch_size=2, on_error="collect"
+    )
+    assert made["a"][:] == few["a"][:] == [0, 1, 4, 5, 6]
+    assert made.errors["index"][:] == few.errors["index"][:] == [2, 3]
+
+
+@pytest.mark.parametrize("options", [{}, {"input_columns": "a"}, {"input_columns": []}], ids=str)
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("call", ["map", "filter"])
+def test_a_transform_that_fails_on_a_row_loses_that_row_alone(call, batched, options):
+    def halved(batch):
+        return {"a": [6 // (value != 3) for value in batch["a"]]}
+
+    def function(*given):
+        return {"b": given[-1]} if call == "map" else [True] * len(given[-1]) if batched else True
+
+    dataset = Dataset.from_dict({"a": list(range(6))}).with_transform(halved)
+    made = getattr(dataset, call)(
+        function, with_indices=True, batched=batched, batch_size=1, on_error="skip", **options
+    ).with_format(None)
+    is_transformed = options.get("input_columns") != [] or batched
+    assert made["a"][:] == [place for place in range(6) if place != 3 or not is_transformed]
+    if call == "map":
+        assert made["b"][:] == made["a"][:]
 
 
 # Coroutines
+
+
+async def cancelled_at_3(row):
+    """A function that waits for something that is cancelled, once."""
+    if row["a"] == 3:
+        raise asyncio.CancelledError
+    return {"b": row["a"]}
+
+
+@pytest.mark.parametrize("call", ["map", "filter"])
+@pytest.mark.parametrize("made", [lambda dataset: dataset, lambda dataset: dataset.to_iterable_dataset()])
+def test_a_coroutine_that_is_cancelled_loses_no_row_silently(call, made):
+    with pytest.raises(asyncio.CancelledError):
+        list(getattr(made(Dataset.from_dict({"a": list(range(6))})), call)(cancelled_at_3))
+
+
+def test_a_coroutine_that_is_cancelled_can_be_left_out():
+    dataset = Dataset.from_dict({"a": list(range(6))})
+    made = dataset.map(cancelled_at_3, on_error="collect")
+    assert made["b"][:] == dataset.filter(cancelled_at_3, on_error="skip")["a"][:] == [0, 1, 2, 4, 5]
+    assert made.errors["index"][:] == [3]
 
 
 def test_coroutines_run_at_once_and_stay_in_order(monkeypatch):

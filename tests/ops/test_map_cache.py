@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import crucible_datasets
@@ -124,6 +125,22 @@ def test_in_memory_datasets_go_by_content(tmp_path, notes):
     assert notes.new() == 3
     assert OPERATIONS["map"](Dataset.from_dict({"n": [1, 2, 4]}), function)["m"][:] == [2, 4, 8]
     assert notes.new() == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen", "change"),
+    [
+        (lambda: np.array([5, 3, 1]), Dataset.select, lambda rows: rows.__imul__(0)),
+        (lambda: {"n": 1, "l": [1]}, Dataset.add_item, lambda item: item["l"].append(2)),
+    ],
+)
+def test_arguments_that_are_changed_afterwards_do_not_mix_up_results(given, chosen, change):
+    dataset, argument = Dataset.from_dict({"n": list(range(9)), "l": [[0]] * 9}), given()
+    before = chosen(dataset, argument)
+    change(argument)
+    after = chosen(dataset, argument)
+    assert before.map(lambda row: {"m": str(row)})["m"][:] == [str(row) for row in before]
+    assert after.map(lambda row: {"m": str(row)})["m"][:] == [str(row) for row in after] != [str(row) for row in before]
 
 
 PROGRAM = """
@@ -375,8 +392,14 @@ import os, sys
 from crucible_datasets import Dataset, config, disable_caching
 disable_caching()
 config.TEMP_CACHE_DIR_PREFIX = sys.argv[1]
-assert Dataset.from_dict({"n": [1, 2]}).map(lambda row: {"m": row["n"]})["m"][:] == [1, 2]
+data = Dataset.from_dict({"n": [1, 2]})
+assert data.map(lambda row: {"m": row["n"]})["m"][:] == [1, 2]
 assert os.listdir(os.path.dirname(sys.argv[1]))
+if not os.fork():
+    assert data.map(lambda row: {"m": -row["n"]})["m"][:] == [-1, -2]
+    sys.exit()
+assert os.wait()[1] == 0
+assert data.map(lambda row: {"m": 2 * row["n"]})["m"][:] == [2, 4], "a fork has removed our folder"
 """
 
 

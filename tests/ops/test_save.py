@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -239,6 +240,16 @@ def test_readers_see_one_dataset_or_the_other(folder):
             lengths.add(len(loaded))
         saving.result()
     assert lengths <= {50, 100}
+
+
+def test_unchanged_files_are_copied_where_there_are_no_links(folder, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    numbers(3).save_to_disk(folder)
+    monkeypatch.setattr(os, "link", refuse)
+    Dataset.load_from_disk(folder).save_to_disk(folder)
+    assert len(Dataset.load_from_disk(folder)) == 3
 
 
 def test_unchanged_files_are_linked_in_place_and_copied_elsewhere(folder, tmp_path):

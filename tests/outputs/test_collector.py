@@ -56,3 +56,13 @@ def test_what_functions_make_is_still_collected():
 
     assert len(Dataset.from_generator(rows, keep_in_memory=True)) == 100_000
     assert most < 60_000
+
+
+def test_the_usual_threshold_is_back_when_the_last_of_several_threads_is_done():
+    usual, first, second = gc.get_threshold(), collecting_rarely(), collecting_rarely()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold() != usual
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == usual

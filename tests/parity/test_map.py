@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from support.parity import same
 from support.tables import Spec, scalar, specs
 
+import crucible_datasets as ours
+
 few = settings(max_examples=max(settings.default.max_examples // 2, 8))
 
 
@@ -321,6 +323,31 @@ def test_filter(kind):
     function, batched = FILTERS[kind]
     same(table(), lambda library, dataset: dataset.filter(function, batched=batched, batch_size=3))
     same(table(), lambda library, dataset: dataset.shuffle(seed=1).filter(function, batched=batched).take(1))
+
+
+def first_letter_after_c(text, *more):
+    return next(letter for letter in text if letter > "c")  # raises StopIteration for some
+
+
+@pytest.mark.parametrize("operation", ["map", "filter"])
+@pytest.mark.parametrize("options", [{}, {"with_indices": True}, {"with_rank": True}], ids=str)
+@pytest.mark.parametrize("texts", [["d", "abc", "d"], ["abc"], ["d", "abc"]], ids=str)
+def test_a_function_that_raises_stop_iteration_ends_no_rows(operation, options, texts):
+    def called(library, dataset):
+        function = first_letter_after_c if operation == "filter" else lambda *row: {"l": first_letter_after_c(*row)}
+        return getattr(dataset, operation)(function, input_columns="s", **options)
+
+    spec = Spec({"s": texts}, {"s": scalar("string", st.none())})
+    same(spec, called)
+    with pytest.raises(RuntimeError, match="StopIteration") as raised:
+        called(ours, spec.dataset(ours))
+    assert f"on row {texts.index('abc')}" in raised.value.__notes__[0]
+
+
+def test_rows_that_raise_stop_iteration_are_collected_like_others():
+    data = ours.Dataset.from_dict({"s": ["d", "abc", "e", "abc"]})
+    kept = data.filter(first_letter_after_c, input_columns="s", on_error="skip")
+    assert kept["s"][:] == ["d", "e"]
 
 
 @pytest.mark.parametrize(("size", "drop"), [(1, True), (2, True), (7, True), (1, False), (3, False), (9, False)])

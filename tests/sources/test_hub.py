@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +26,7 @@ from crucible_datasets.sources.backoff import TransientError, unreachable_timeou
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.api import headers
+from crucible_datasets.sources.hub.environment import hub_cache
 from crucible_datasets.sources.hub.files import safe_path
 from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.sources.web import Web
@@ -152,10 +155,19 @@ def test_offline_what_is_cached_is_there_and_what_is_not_is_named(server, reques
     assert requests == []
 
 
-def test_offline_a_snapshot_of_another_tool_will_do(server, monkeypatch):
-    hf_hub_download("acme/plain", "numbers.csv", repo_type="dataset", endpoint=server.endpoint)
+@pytest.mark.parametrize("is_pinned", [False, True])  # as by Hugging Face `datasets`, which leaves no ref
+def test_offline_a_snapshot_of_another_tool_will_do(server, monkeypatch, caplog, is_pinned):
+    monkeypatch.setattr(logging.getLogger("crucible_datasets"), "propagate", True)
+    revision = repo(server).commit if is_pinned else None
+    where = {"repo_type": "dataset", "endpoint": server.endpoint, "cache_dir": hub_cache()}
+    shutil.rmtree(hub_cache(), ignore_errors=True)
+    shutil.rmtree(config.HF_DATASETS_CACHE, ignore_errors=True)
+    hf_hub_download("acme/plain", "numbers.csv", revision=revision, **where)
     monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
     assert contents(repo(server), ["numbers.csv"]) == [NUMBERS]
+    assert "Taking the 1 that are cached for all of them" in caplog.text
+    with pytest.raises(OfflineError, match="other"):
+        _ = repo(server, "other").commit
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "gone"])

@@ -42,6 +42,13 @@ def test_what_is_read_at_once_is_asked_for_at_once(file, asked, size):
     assert asked == [(4, 4 + max(size, 65_536))]
 
 
+def test_what_is_read_bit_by_bit_is_asked_for_in_growing_ranges(file, asked):
+    while file.read(10_000):
+        pass
+    assert asked[0] == (0, 65_536)
+    assert len(asked) == 7  # 3 MiB: each as long as all before it
+
+
 def test_a_line_is_not_asked_for_with_what_was_read_before(file, asked):
     file.read(2 << 20)
     file.seek(1 << 20)

@@ -229,3 +229,14 @@ def test_a_forked_process_goes_on_where_its_reader_stands(used):
         os._exit((found + rest, rest) == (expected, values(stream)))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
     assert found + [row["x"] for row in rows] == expected
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_rows_come_where_no_thread_can_be_started(tmp_path, monkeypatch, streaming):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    pq.write_table(pa.table({"x": list(range(2000))}), tmp_path / "rows.parquet", row_group_size=300)
+    rows = ours.load_dataset("parquet", data_files=str(tmp_path / "*"), split="train", streaming=streaming)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert [row["x"] for row in rows] == list(range(2000))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import threading
 import time
@@ -29,7 +30,8 @@ def _raise(error: OSError) -> None:
 def atomic_file(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterator[str]:
     """Yield a temporary path next to `path` to write to; on exit, the file there replaces `path`.
 
-    If the block raises, the new file is removed and `path` is unchanged. A pipe or a device is written to directly.
+    A file that is replaced keeps its permissions. If the block raises, the new file is removed and `path` is unchanged.
+    A pipe or a device is written to directly.
     Unless `is_lasting`, the file is not synced, and may be missing or corrupt after a power failure.
     """
     target = os.path.realpath(path)
@@ -45,6 +47,8 @@ def atomic_file(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterat
     try:
         with storage_errors(target):
             yield temporary
+            if os.path.exists(target):
+                shutil.copymode(target, temporary)
             if not is_lasting:
                 os.replace(temporary, target)
                 return

@@ -207,12 +207,13 @@ def carry_over(old: str, new: str, replaces: Callable[[str], bool]) -> None:
         if os.path.lexists(copy) or replaces(name) or taken_apart(name):
             continue
         if os.path.isdir(source) and not os.path.islink(source):
-            shutil.copytree(source, copy, symlinks=True, copy_function=_linked)
+            shutil.copytree(source, copy, symlinks=True, copy_function=linked)
         else:
-            _linked(source, copy)
+            linked(source, copy)
 
 
-def _linked(source: str, copy: str) -> None:
+def linked(source: str, copy: str) -> None:
+    """Make a hard link to a file; a copy where there are none."""
     try:
         os.link(source, copy, follow_symlinks=False)
     except OSError as error:

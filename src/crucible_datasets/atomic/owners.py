@@ -42,7 +42,12 @@ class Unfinished(NamedTuple):
 
 def unfinished_name(what: str, suffix: str = ".tmp") -> str:
     """A new temporary name for this thread; a long `what` is cut, because file names are limited to 255 bytes."""
-    return f"{what[:40]}~{me()}~{threading.get_native_id()}-{os.urandom(4).hex()}{suffix}"
+    return f"{_short(what)}~{me()}~{threading.get_native_id()}-{os.urandom(4).hex()}{suffix}"
+
+
+def _short(what: str) -> str:
+    """At most 40 characters that tell a name from others, also from those that begin alike."""
+    return what if len(what) <= 40 else f"{what[:31]}-{xxhash.xxh32_hexdigest(os.fsencode(what))}"
 
 
 def taken_apart(name: str) -> Unfinished | None:
@@ -56,7 +61,7 @@ def unfinished_in(folder: str, what: str | None = None) -> Iterator[tuple[str, U
     with suppress(FileNotFoundError):
         for name in sorted(os.listdir(folder)):
             parts = taken_apart(name) if "~" in name else None
-            if parts is not None and (what is None or parts.what == what[:40]):
+            if parts is not None and (what is None or parts.what == _short(what)):
                 yield os.path.join(folder, name), parts
 
 

@@ -8,5 +8,8 @@ result.
 from crucible_datasets.builder.base import DatasetBuilder
 from crucible_datasets.builder.configuration import BuilderConfig
 from crucible_datasets.builder.rows import ArrowBasedBuilder, GeneratorBasedBuilder
+from crucible_datasets.lazy_imports import names_of_datasets
 
 __all__ = ["ArrowBasedBuilder", "BuilderConfig", "DatasetBuilder", "GeneratorBasedBuilder"]
+
+names_of_datasets(__name__)

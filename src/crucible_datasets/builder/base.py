@@ -105,7 +105,7 @@ class DatasetBuilder(Prepared):
             return DatasetDict({name: self.as_dataset(one, in_memory) for name, one in split.items()})
         if isinstance(split, (list, tuple)):
             return [self.as_dataset(one, in_memory) for one in split]
-        names = names_in(split, sizes)
+        names = list(names_in(split, sizes))
         if any(sizes[name] for name in names):
             parts = [self._part(*piece, in_memory) for piece in pieces_of(split, sizes)]
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 
@@ -31,6 +32,8 @@ def byte_count(size: int | str, disk: str) -> int:
     if match is None or (match[3] or "").upper() not in _SIZES:
         raise ArgumentError("limit", size, "write a size as 10GB, 512MiB, or 20% of the disk.")
     number, percent, unit = float(match[1]), match[2], (match[3] or "").upper()
+    while percent and not os.path.exists(disk) and disk != os.path.dirname(disk):
+        disk = os.path.dirname(disk)  # nothing has been cached yet
     return int(number / 100 * shutil.disk_usage(disk).total if percent else number * _SIZES[unit])
 
 

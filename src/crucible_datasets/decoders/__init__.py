@@ -1,1 +1,1 @@
-"""Media from bytes: one file for each library that decodes them."""
+"""Decoders of media, one module per library."""

@@ -1,7 +1,7 @@
-"""What a decoder is, which one a type of media uses, and where they are found.
+"""`Decoder`, the interface of decoders, their registry, and the decoder of each media type.
 
-A decoder is one file with one `DECODER`; `DECODERS` finds it by name. It says for which types of media it has a
-function, and that function gets the `Content` of a value and the feature that it belongs to.
+A decoder is one file with one `DECODER`, which `DECODERS` finds by name. It has a function for each of its media
+types, which takes the `Content` of a value and its feature.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from crucible_datasets.registry import Registry
 
 
 class TooLargeError(Exception):
-    """Raised by decoders with what is too large, the limit and the setting of it."""
+    """Raised by decoders for content that is too large; has the limit and its setting."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """The bytes of a media value, or the file of this machine that has them; and what the data calls it."""
+    """The content of a media value: bytes or a local file, and the path in the data."""
 
     data: bytes | None
     file: str | None
     name: str | None = None
-    sibling: Callable[[str], bytes] | None = None  # the content of another file, named relative to this one
+    sibling: Callable[[str], bytes] | None = None  # reads another file, given relative to this one
 
     def stream(self) -> BinaryIO:
-        """The bytes as a file that is open for reading."""
+        """The bytes as an open file."""
         return io.BytesIO(self.data) if self.data is not None else open(str(self.file), "rb")
 
     def read(self) -> bytes:
@@ -56,11 +56,11 @@ class Content:
 
     @property
     def extension(self) -> str:
-        """The end of its name in lower case, with the dot."""
+        """The extension of its name in lower case, with the dot."""
         return os.path.splitext(self.name or "")[1].lower()
 
     def within(self, num_bytes: float, what: str) -> None:
-        """Refuse a value that would take more memory than the setting allows."""
+        """Raise if the value would need more memory than the setting allows."""
         if num_bytes > config.MAX_MEDIA_BYTES:
             raise TooLargeError(what, config.MAX_MEDIA_BYTES, "CRUCIBLE_MAX_MEDIA_BYTES")
 
@@ -71,10 +71,10 @@ Begins = Callable[[Content, Any], Callable[[], Any]]
 
 @dataclass(frozen=True)
 class Decoder:
-    """A library that decodes media; `opens` has a function for each type of them.
+    """A library that decodes media; `opens` has a function per media type.
 
-    Where there is one in `begins` too, it does what threads would wait for each other with, and gives what does the
-    rest, in any thread.
+    A function in `begins` does the part of the work that does not run in parallel threads, and returns a function
+    that does the rest in any thread.
     """
 
     name: str
@@ -95,7 +95,7 @@ USUAL = {
 
 
 def decoder_of(kind: str) -> Decoder | None:
-    """The decoder that the settings choose for a type of media, or the usual one; None for types that have none."""
+    """The decoder of a media type: as configured, or the default; None if it has none."""
     chosen = {**USUAL, **_stated(config.CRUCIBLE_MEDIA_DECODERS)}
     found = DECODERS[chosen[kind]] if kind in chosen else None
     if found is not None and kind not in found.opens:
@@ -106,8 +106,8 @@ def decoder_of(kind: str) -> Decoder | None:
 
 
 @contextmanager
-def blamed(kind: str, decoder: str, path: str | None) -> Iterator[None]:
-    """Whatever a library says about foreign bytes, as one kind of error."""
+def decoding_errors(kind: str, decoder: str, path: str | None) -> Iterator[None]:
+    """Turn all errors of a library about untrusted bytes into a `BadMediaError`."""
     try:
         yield
     except TooLargeError as error:
@@ -122,7 +122,7 @@ def blamed(kind: str, decoder: str, path: str | None) -> Iterator[None]:
 
 @lru_cache(maxsize=8)
 def _stated(setting: str) -> dict[str, str]:
-    """The decoders that a setting such as `Audio=pyav,Image=mine` names, by type of media."""
+    """The decoders in a setting such as `Audio=pyav,Image=mine`, by media type."""
     pairs = [part.partition("=") for part in setting.split(",") if part.strip()]
     for kind, sign, name in pairs:
         if not (kind.strip() and sign and name.strip()):

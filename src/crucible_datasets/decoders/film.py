@@ -1,8 +1,8 @@
-"""`Film`: a video whose frames are decoded when they are asked for.
+"""`Film`: a video whose frames are decoded on access.
 
-It answers as the video decoder of torchcodec does, which Hugging Face `datasets` gives: `len(film)`, `film[3]`,
-`film[10:20]`, `film.get_frames_at([0, 5])`. Frames are uint8 arrays of numpy, or tensors of
-the format that rows are shown in.
+It has the interface of torchcodec's video decoder, which Hugging Face `datasets` returns: `len(film)`, `film[3]`,
+`film[10:20]`, `film.get_frames_at([0, 5])`. Frames are numpy arrays of uint8, or tensors of the format of the
+dataset.
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.decoders.base import blamed
+from crucible_datasets.decoders.base import decoding_errors
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FrameIndexError
 
 Pixels = npt.NDArray[np.uint8]  # height × width × 3
-_OPTIONS = {"dimension_order": ("NCHW", "NHWC"), "seek_mode": ("exact", "approximate")}  # of the feature
+_OPTIONS = {"dimension_order": ("NCHW", "NHWC"), "seek_mode": ("exact", "approximate")}  # options of the feature
 
 
 @dataclass(frozen=True)
 class VideoMetadata:
-    """What the head of a film says."""
+    """Metadata from the header of a video."""
 
     width: int
     height: int
     codec: str
     average_fps: float | None
     duration_seconds: float | None
-    num_frames: int | None  # None where the head does not say it
+    num_frames: int | None  # None if the header does not have it
     stream_index: int = 0
 
 
 class Reel(Protocol):
-    """The reader of the frames of one film."""
+    """The interface of a reader of frames."""
 
     decoder: str
     metadata: VideoMetadata
 
     def times(self) -> list[float]:
-        """When each frame begins, in seconds."""
+        """The start time of each frame, in seconds."""
 
     def frames(self, places: Sequence[int]) -> Iterator[Pixels]:
-        """The frames at these places, which ascend."""
+        """The frames at these positions, which must ascend."""
 
     def within(self, num_frames: int) -> None:
-        """Refuse to decode more frames at once than the settings allow."""
+        """Raise if that many decoded frames exceed the memory that the settings allow."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A picture of a film, when it begins and how long it is shown."""
+    """A frame with start time and duration."""
 
     data: Any
     pts_seconds: float
@@ -66,7 +66,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class FrameBatch:
-    """Several pictures of a film as one array, with the time of each."""
+    """Several frames as one array, with times."""
 
     data: Any
     pts_seconds: Any
@@ -83,7 +83,7 @@ class FrameBatch:
 
 
 class Film:
-    """A sequence of frames, channels first unless the feature says NHWC."""
+    """A video as a sequence of frames, channels first unless the feature says NHWC."""
 
     def __init__(self, reel: Reel, feature: Any, show: Callable[[Any], Any] | None = None) -> None:
         for name, known in _OPTIONS.items():
@@ -102,7 +102,7 @@ class Film:
 
     @property
     def path(self) -> str | None:
-        """What the data calls it."""
+        """The path in the data."""
         return self.reference["path"]
 
     def __len__(self) -> int:
@@ -119,18 +119,18 @@ class Film:
         raise ArgumentTypeError("key", key, "frames are named by an int or a slice; see get_frames_at.")
 
     def get_frame_at(self, index: int) -> Frame:
-        """The frame at one place, with its time."""
+        """The frame at an index, with its time."""
         place = self._place(index)
         return Frame(self[place], *(float(times[0]) for times in self._times([place])))
 
     def get_frames_at(self, indices: Sequence[int]) -> FrameBatch:
-        """The frames at these places, in this order."""
+        """The frames at these indices, in this order."""
         places = [self._place(int(index)) for index in indices]
         begins, lengths = self._times(places)
         return FrameBatch(self._stacked(places), begins, lengths)
 
     def get_frames_in_range(self, start: int, stop: int, step: int = 1) -> FrameBatch:
-        """Every `step`-th frame from one place to before another."""
+        """Every `step`-th frame from `start` to before `stop`."""
         return self.get_frames_at(range(len(self))[start:stop:step])
 
     def get_all_frames(self) -> FrameBatch:
@@ -138,7 +138,7 @@ class Film:
         return self.get_frames_at(range(len(self)))
 
     def get_frame_played_at(self, seconds: float) -> Frame:
-        """The frame that is shown at a time."""
+        """The frame that is shown at this time."""
         return self.get_frame_at(self._played_at(seconds))
 
     def get_frames_played_at(self, seconds: Sequence[float]) -> FrameBatch:
@@ -146,7 +146,7 @@ class Film:
         return self.get_frames_at([self._played_at(float(time)) for time in seconds])
 
     def get_frames_played_in_range(self, start_seconds: float, stop_seconds: float) -> FrameBatch:
-        """The frames that are shown from one time to before another."""
+        """The frames that are shown between two times, the second exclusive."""
         if stop_seconds < start_seconds:
             raise ArgumentError("stop_seconds", stop_seconds, f"expected a time from {start_seconds} on.")
         first = self._played_at(start_seconds)
@@ -154,15 +154,15 @@ class Film:
         return self.get_frames_at(range(first, max(first, after)))
 
     def _begins(self) -> list[float]:
-        with self._blamed():
+        with self._decoding_errors():
             return self._reel.times()
 
     def _frames(self, places: Sequence[int]) -> Iterator[Pixels]:
-        with self._blamed():
+        with self._decoding_errors():
             yield from self._reel.frames(places)
 
-    def _blamed(self) -> AbstractContextManager[None]:
-        return blamed("Video", self._reel.decoder, self.path)
+    def _decoding_errors(self) -> AbstractContextManager[None]:
+        return decoding_errors("Video", self._reel.decoder, self.path)
 
     def _played_at(self, seconds: float) -> int:
         times = self._begins()
@@ -181,10 +181,10 @@ class Film:
         return next(self._frames([self._place(index)]))
 
     def _stacked(self, places: Sequence[int]) -> Any:
-        with self._blamed():
+        with self._decoding_errors():
             self._reel.within(len(places))
-        told = self.metadata
-        pixels = np.empty((len(places), told.height, told.width, 3), np.uint8)
+        metadata = self.metadata
+        pixels = np.empty((len(places), metadata.height, metadata.width, 3), np.uint8)
         order = np.argsort(np.asarray(places, np.int64), kind="stable").tolist()
         for place, frame in zip(order, self._frames([places[place] for place in order]), strict=True):
             pixels[place] = frame
@@ -207,14 +207,14 @@ class Film:
         return 1 / fps if fps else 0.0
 
     def shown_as(self, show: Callable[[Any], Any]) -> Film:
-        """The same film, whose frames are made tensors by `show`."""
+        """The same video, with `show` applied to frames."""
         other = Film(self._reel, self._feature, show)
         other.reference = self.reference
         return other
 
     def __repr__(self) -> str:
-        told = self.metadata
-        return f"Film(path={self.path!r}, width={told.width}, height={told.height}, codec={told.codec!r})"
+        metadata = self.metadata
+        return f"Film(path={self.path!r}, width={metadata.width}, height={metadata.height}, codec={metadata.codec!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._feature.decode_example, (self.reference,)

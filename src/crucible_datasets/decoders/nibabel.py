@@ -1,4 +1,4 @@
-"""NIfTI volumes by nibabel. Voxels of a file are read when they are asked for."""
+"""NIfTI volumes by nibabel. Voxels of a file are read on access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER_OF_NIFTI_2 = 540
 def _volume(content: Content, feature: Any) -> Any:
     nibabel = need("nibabel", extra="nifti")
     if content.data is None and str(content.file).lower().endswith((".nii", ".nii.gz")):
-        # Other names may belong to pairs of files, of which the second would be opened unasked.
+        # Other names may be of file pairs, of which nibabel would open the second.
         volume = nibabel.load(content.file)
     else:
         data = content.read()
@@ -30,7 +30,7 @@ def _volume(content: Content, feature: Any) -> Any:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """The content of a gzip file, unless it is much larger than its file lets expect."""
+    """The decompressed content; raises if it is too large for its compressed size."""
     most = max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, len(data) * config.MAX_UNPACKED_RATIO)
     unpacker = zlib.decompressobj(wbits=31)
     unpacked = unpacker.decompress(data, most + 1)

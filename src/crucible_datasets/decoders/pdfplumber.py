@@ -11,7 +11,7 @@ from crucible_datasets.registry import need
 
 
 def _document(content: Content, feature: Any) -> Any:
-    # Pages are parsed when they are asked for. They are read from memory, so that no file stays open until then.
+    # Pages are parsed on access, from memory, so that no file stays open.
     document = need("pdfplumber", extra="pdf").open(io.BytesIO(content.read()))
     document.path = None if content.data is not None else Path(str(content.file))
     return document

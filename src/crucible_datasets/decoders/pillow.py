@@ -1,4 +1,4 @@
-"""Pictures by Pillow: upright, and in the mode that the feature asks for."""
+"""Images by Pillow: with EXIF orientation applied, in the mode of the feature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ORIENTATION = 0x0112
 
 
 def _begun(content: Content, feature: Any) -> Callable[[], Any]:
-    """The header is read, and the memory of a JPEG taken."""
+    """Read the header, and allocate the memory of a JPEG."""
     pillow = need("PIL.Image", extra="image")
     try:
         picture = pillow.open(content.file if content.data is None else content.stream())
@@ -22,7 +22,7 @@ def _begun(content: Content, feature: Any) -> Callable[[], Any]:
             "number of pixels", 2 * (pillow.MAX_IMAGE_PIXELS or 0), "PIL.Image.MAX_IMAGE_PIXELS"
         ) from error
     if content.file is not None:
-        picture.filename = content.file  # where there is a path, it stays known
+        picture.filename = content.file  # users may read the path here
     if picture.format == "JPEG":
         picture.load_prepare()
     return partial(_finished, picture, feature)

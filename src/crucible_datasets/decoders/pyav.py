@@ -1,7 +1,7 @@
-"""Video, and sound of any container, by PyAV.
+"""Video, and audio of any container, by PyAV.
 
-FFmpeg knows formats that are lists of other files and addresses, which it would open. So it reads the bytes that it is
-given through one file object, may open nothing by itself, and only formats that hold their own data are allowed.
+FFmpeg supports playlist formats, which refer to other files and URLs that it would open. So it reads from a file
+object, must not open anything itself, and only self-contained formats are allowed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _stream_of(container: Any, kind: str, index: int | None) -> Any:
 
 
 def recording(content: Content, feature: Any) -> Recording:
-    """The sound in a container."""
+    """The audio in a container."""
     return Recording(_Track(content, feature.stream_index), feature)
 
 
@@ -62,17 +62,17 @@ class _Track:
             self.metadata = AudioMetadata(codec.sample_rate, codec.channels, seconds, codec.name, stream.index)
 
     def read(self, start: int = 0, stop: int | None = None) -> Sound:
-        told, blocks, total = self.metadata, [], 0
-        resampler = need("av", extra="video").AudioResampler("fltp", rate=told.sample_rate)
+        metadata, blocks, total = self.metadata, [], 0
+        resampler = need("av", extra="video").AudioResampler("fltp", rate=metadata.sample_rate)
         with _opened(self.content) as container:
             for frame in container.decode(_stream_of(container, "audio", self.index)):
                 for part in resampler.resample(frame):
                     blocks.append(part.to_ndarray())
                     total += blocks[-1].shape[1]
-                    self.content.within(total * told.num_channels * 4, "number of bytes of samples")
+                    self.content.within(total * metadata.num_channels * 4, "number of bytes of samples")
                 if stop is not None and total >= stop:
                     break
-        samples = np.concatenate(blocks, axis=1) if blocks else np.empty((told.num_channels, 0), np.float32)
+        samples = np.concatenate(blocks, axis=1) if blocks else np.empty((metadata.num_channels, 0), np.float32)
         return np.ascontiguousarray(samples[:, start:stop], np.float32)
 
 
@@ -91,7 +91,7 @@ class _Reel:
         self.content, self.index, self.threads = content, feature.stream_index, feature.num_ffmpeg_threads
         with _opened(content) as container:
             stream = _stream_of(container, "video", self.index)
-            self.metadata = _told(stream)
+            self.metadata = _video_metadata(stream)
         self.within(1)
 
     def within(self, num_frames: int) -> None:
@@ -100,11 +100,11 @@ class _Reel:
 
     @cached_property
     def _index(self) -> list[int]:
-        """The time of every frame, in the stream's own unit, found without decoding them."""
+        """The time of every frame in the time base of the stream, without decoding."""
         with _opened(self.content) as container:
             stream = _stream_of(container, "video", self.index)
             self._unit = stream.time_base
-            # Packets hold the film; only their times are kept.
+            # Packets contain the data of frames; only their times are kept.
             shown = (packet for packet in container.demux(stream) if packet.size and not packet.is_discard)
             times = [(_time(packet), packet.is_keyframe) for packet in shown]
         self._keys = sorted(time for time, is_key in times if is_key)
@@ -128,7 +128,7 @@ class _Reel:
                 if first is not None and first.pts is not None and first.pts <= self._keys[key]:
                     yield from _at(wanted, chain([first], decoded))
                     return
-        # Some containers have no index to seek by, and what is decoded from the middle of a group is no picture.
+        # Some containers cannot seek, and decoding from the middle of a group of pictures gives damaged frames.
         with _opened(self.content) as container:
             yield from _at(wanted, self._decoded(container))
 
@@ -143,7 +143,7 @@ def _time(packet: Any) -> int:
 
 
 def _at(wanted: Sequence[int], frames: Iterator[Any]) -> Iterator[Pixels]:
-    """The frames that begin at these times, which ascend; a frame may be wanted several times."""
+    """The frames at these times, which ascend; a time may be repeated."""
     frame, pixels = None, None
     for time in wanted:
         while frame is None or frame.pts is None or frame.pts < time:
@@ -154,7 +154,7 @@ def _at(wanted: Sequence[int], frames: Iterator[Any]) -> Iterator[Pixels]:
         yield pixels
 
 
-def _told(stream: Any) -> VideoMetadata:
+def _video_metadata(stream: Any) -> VideoMetadata:
     seconds = None if stream.duration is None else float(stream.duration * stream.time_base)
     fps = None if stream.average_rate is None else float(stream.average_rate)
     codec = stream.codec_context

@@ -1,8 +1,8 @@
-"""`Recording`: sound that is decoded when its samples are asked for.
+"""`Recording`: audio that is decoded on access.
 
-It answers as a dict (`recording["array"]`) and as the audio decoder of torchcodec does (`recording.get_all_samples()`),
-which Hugging Face `datasets` gives. Samples are float32 arrays of numpy, or tensors of the format that rows are
-shown in.
+It has the interfaces of a dict (`recording["array"]`) and of torchcodec's audio decoder
+(`recording.get_all_samples()`), which Hugging Face `datasets` returns. Samples are numpy arrays of float32, or
+tensors of the format of the dataset.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.decoders.base import blamed
+from crucible_datasets.decoders.base import decoding_errors
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.registry import need
@@ -25,7 +25,7 @@ _HALF_POWER = np.float32(0.5**0.5)
 
 @dataclass(frozen=True)
 class AudioMetadata:
-    """What the head of a recording says."""
+    """Metadata from the header of a recording."""
 
     sample_rate: int
     num_channels: int
@@ -43,18 +43,18 @@ class AudioMetadata:
 
 
 class Track(Protocol):
-    """The reader of the samples of one recording."""
+    """The interface of a reader of samples."""
 
     decoder: str
     metadata: AudioMetadata
 
     def read(self, start: int = 0, stop: int | None = None) -> Sound:
-        """Samples from `start` to before `stop`, as they are stored."""
+        """The stored samples from `start` to before `stop`."""
 
 
 @dataclass(frozen=True)
 class AudioSamples:
-    """Some samples (channels × samples), when they begin, how long they are, and how many make a second."""
+    """Samples (channels × samples) with start time, duration and sample rate."""
 
     data: Any
     pts_seconds: float
@@ -66,7 +66,7 @@ class AudioSamples:
 
 
 class Recording(Mapping[str, Any]):
-    """Sound in the sampling rate and number of channels that the feature asks for."""
+    """Audio in the sampling rate and number of channels of the feature."""
 
     def __init__(self, track: Track, feature: Any, show: Callable[[Any], Any] | None = None) -> None:
         self._track, self._feature, self._show = track, feature, show
@@ -82,17 +82,17 @@ class Recording(Mapping[str, Any]):
 
     @property
     def sampling_rate(self) -> int:
-        """How many samples make a second."""
+        """Samples per second."""
         return self._feature.sampling_rate or self.metadata.sample_rate
 
     @property
     def path(self) -> str | None:
-        """What the data calls it."""
+        """The path in the data."""
         return self.reference["path"]
 
     @cached_property
     def array(self) -> Any:
-        """All samples in one row: the mean of the channels."""
+        """All samples in one dimension: the mean of the channels."""
         return self._shown(self._samples[0] if len(self._samples) == 1 else self._samples.mean(axis=0))
 
     @cached_property
@@ -101,25 +101,25 @@ class Recording(Mapping[str, Any]):
 
     def get_all_samples(self) -> AudioSamples:
         """All samples of all channels."""
-        return self._told(self._samples, 0)
+        return self._audio_samples(self._samples, 0)
 
     def get_samples_played_in_range(
         self, start_seconds: float = 0.0, stop_seconds: float | None = None
     ) -> AudioSamples:
-        """The samples from one time to before another."""
+        """The samples between two times, the second exclusive."""
         if start_seconds < 0 or (stop_seconds is not None and stop_seconds < start_seconds):
             raise ArgumentError("stop_seconds", stop_seconds, f"expected a time from {start_seconds} on, not below 0.")
         rate = self.sampling_rate
         start, stop = round(start_seconds * rate), None if stop_seconds is None else round(stop_seconds * rate)
         if "_samples" in self.__dict__ or rate != self.metadata.sample_rate:
-            return self._told(self._samples[:, start:stop], start)
-        return self._told(self._read(start, stop), start)
+            return self._audio_samples(self._samples[:, start:stop], start)
+        return self._audio_samples(self._read(start, stop), start)
 
     def _read(self, start: int = 0, stop: int | None = None) -> Sound:
-        with blamed("Audio", self._track.decoder, self.path):
+        with decoding_errors("Audio", self._track.decoder, self.path):
             return self._converted(self._track.read(start, stop))
 
-    def _told(self, samples: Sound, start: int) -> AudioSamples:
+    def _audio_samples(self, samples: Sound, start: int) -> AudioSamples:
         rate = self.sampling_rate
         return AudioSamples(self._shown(samples), start / rate, samples.shape[1] / rate, rate)
 
@@ -134,7 +134,7 @@ class Recording(Mapping[str, Any]):
         return np.ascontiguousarray(resample(mixed.T, self.metadata.sample_rate, self.sampling_rate).T)
 
     def shown_as(self, show: Callable[[Any], Any]) -> Recording:
-        """The same sound, whose samples are made tensors by `show`."""
+        """The same recording, with `show` applied to samples."""
         other = Recording(self._track, self._feature, show)
         other.reference = self.reference
         return other
@@ -156,8 +156,10 @@ class Recording(Mapping[str, Any]):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        told = self.metadata
-        return f"Recording(path={self.path!r}, sampling_rate={self.sampling_rate}, num_channels={told.num_channels})"
+        metadata = self.metadata
+        return (
+            f"Recording(path={self.path!r}, sampling_rate={self.sampling_rate}, num_channels={metadata.num_channels})"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._feature.decode_example, (self.reference,)
@@ -167,7 +169,7 @@ _FIELDS = ("path", "array", "sampling_rate")
 
 
 def _mixed(samples: Sound, num_channels: int) -> Sound:
-    """The samples in as many channels as asked for; one and two become each other at half the power, as FFmpeg does."""
+    """The samples in `num_channels` channels; mono and stereo are converted at half the power, as by FFmpeg."""
     if num_channels == len(samples):
         return samples
     if num_channels == 1:

@@ -1,4 +1,4 @@
-"""Sound by soundfile: wav, flac, ogg, opus, mp3 and what else libsndfile reads. PyAV reads the rest."""
+"""Audio by soundfile: wav, flac, ogg, opus, mp3 and other formats of libsndfile. PyAV reads the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.decoders.base import Content, Decoder
 from crucible_datasets.decoders.recording import AudioMetadata, Recording, Sound
 from crucible_datasets.registry import need
 
-_FRAMES_AT_ONCE = 1 << 20  # a head can tell of more samples than there are, so they are not reserved by its word
+_FRAMES_AT_ONCE = 1 << 20  # read at a time, since a header may state more samples than there are
 
 
 def _recording(content: Content, feature: Any) -> Recording:
@@ -21,7 +21,7 @@ def _recording(content: Content, feature: Any) -> Recording:
     try:
         return Recording(_Track(content), feature)
     except soundfile.LibsndfileError as error:
-        # What libsndfile does not know, such as m4a, may still be sound.
+        # Formats that libsndfile does not support, such as m4a.
         if importlib.util.find_spec("av") is None:
             raise
         try:

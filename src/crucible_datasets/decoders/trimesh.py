@@ -1,4 +1,4 @@
-"""Meshes by trimesh: glb, gltf, obj, off, ply and stl, told apart by the extension of their name."""
+"""Meshes by trimesh: glb, gltf, obj, off, ply and stl, recognized by extension."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _mesh(content: Content, feature: Any) -> Any:
     trimesh = need("trimesh", extra="mesh")
     with content.stream() as stream:
         extension = content.extension or _MAGIC.get(stream.read(4), "")
-        # trimesh also reads archives and lists of files, which are no business of a value.
+        # trimesh also reads archives and lists of files, which are not allowed in a value.
         if extension not in _KINDS:
             raise ValueError(f"a mesh needs a 'path' whose extension says what it is: one of {', '.join(_KINDS)}")
         stream.seek(0)
@@ -26,7 +26,7 @@ def _mesh(content: Content, feature: Any) -> Any:
 
 
 def _resolver(content: Content) -> Any:
-    """The finder of files that a mesh names, such as its textures: those beside it, and no others."""
+    """The resolver of files that a mesh refers to, such as textures: only those in its folder."""
     resolvers = need("trimesh.resolvers", extra="mesh")
 
     class Beside(resolvers.Resolver):  # type: ignore[misc, name-defined]

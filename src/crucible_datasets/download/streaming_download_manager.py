@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from crucible_datasets.download.download_config import DownloadConfig
 from crucible_datasets.download.download_manager import DownloadManager, Nested
 from crucible_datasets.exceptions import UnavailableError
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.reading.unpack import is_packed
 
 
@@ -41,3 +42,6 @@ class StreamingDownloadManager(DownloadManager):
         if os.path.isfile(path) and is_packed(os.path.abspath(path)):
             raise UnavailableError(f"Unpacking {path} as a stream", "Read it with iter_archive.")
         return str(path)
+
+
+names_of_datasets(__name__)

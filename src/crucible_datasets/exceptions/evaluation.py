@@ -6,6 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from crucible_datasets.exceptions.base import DatasetsError, closest, listed
 
+_ENOUGH = 4  # letters of a part: names end with a digest, so that fewer would fit by chance
+
+
+def is_part_of_name(asked: str, name: str) -> bool:
+    """Whether the name of a run begins or ends so, with enough letters or with a whole word between dashes."""
+    if len(asked) >= _ENOUGH:
+        return name.startswith(asked) or name.endswith(asked)
+    return asked != "" and (name.startswith(f"{asked}-") or name.endswith(f"-{asked}"))
+
 
 class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
     """The store has no such run."""
@@ -13,7 +22,7 @@ class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
     def message(self, run_id: object, store: str, available: Iterable[str]) -> str:
         self.run_id, self.store, self.available = run_id, store, list(available)
         asked = str(run_id)
-        fitting = [name for name in self.available if asked and (name.startswith(asked) or name.endswith(asked))]
+        fitting = [name for name in self.available if is_part_of_name(asked, name)]
         if len(fitting) > 1:
             return f"{asked!r} is ambiguous in {store}: {listed(fitting, 10)}. Give more of the name."
         hint = closest(run_id, self.available)
@@ -54,7 +63,8 @@ class MissingPredictionsError(DatasetsError, ValueError):
 
     def message(self, ids: Iterable[str], num_samples: int, at_first: bool = False) -> str:
         self.ids, self.num_samples = list(ids), num_samples
-        told = f"{len(self.ids)} of {num_samples} samples lack a prediction: {listed(self.ids)}."
+        lack = "lacks" if len(self.ids) == 1 else "lack"
+        told = f"{len(self.ids)} of {num_samples} samples {lack} a prediction: {listed(self.ids)}."
         if at_first:  # the model was not asked for the rest
             told = f"The model returned no answer for sample {self.ids[0]!r} (there are {num_samples})."
         return f"{told} Pass missing='wrong' to count such samples as wrong, or missing='ignore' to leave them out."

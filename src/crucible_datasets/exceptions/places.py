@@ -9,6 +9,10 @@ from typing import Any
 
 from crucible_datasets.exceptions.base import DatasetsError, listed, without_secrets
 
+_ELSEWHERE = " Name another place; for the cache, with the variable HF_HOME or HF_DATASETS_CACHE."
+_MAKE_ROOM = " Free some space, for example with `crucible cache clean`, and try again."
+_ADVICE = {errno.ENOSPC: _MAKE_ROOM, errno.EDQUOT: _MAKE_ROOM, errno.EROFS: _ELSEWHERE}
+
 
 class StorageError(DatasetsError, OSError):
     """The disk is full or failing."""
@@ -18,9 +22,7 @@ class StorageError(DatasetsError, OSError):
         self.path, self.errno = path, code
 
     def message(self, path: str, code: int) -> str:
-        full = code in {errno.ENOSPC, errno.EDQUOT}
-        hint = " Free some space, for example with `crucible cache clean`, and try again." if full else ""
-        return f"{path}: {os.strerror(code)}.{hint}"
+        return f"{path}: {os.strerror(code)}.{_ADVICE.get(code, '')}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # OSError does not keep errno in `__dict__`.
@@ -31,8 +33,7 @@ class NotWritableError(StorageError, PermissionError):
     """The user has no permission to write."""
 
     def message(self, path: str, code: int) -> str:
-        where = "Name another place; for the cache, with the variable HF_HOME or HF_DATASETS_CACHE."
-        return f"{path}: {os.strerror(code)}. {where}"
+        return f"{path}: {os.strerror(code)}.{_ELSEWHERE}"
 
 
 class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):

@@ -7,12 +7,12 @@ executor object of their own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.features.batch_decode import processors
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
@@ -96,7 +96,7 @@ class LocalExecutor:
         return True
 
     def workers(self) -> int:
-        return os.process_cpu_count() if hasattr(os, "process_cpu_count") else len(os.sched_getaffinity(0))
+        return processors()
 
 
 EXECUTORS: Registry[Executor] = Registry("executor", "crucible_datasets.executors", "EXECUTOR")

@@ -208,7 +208,7 @@ def _opened(title: str, result: Packed) -> Any:
     try:
         return opened(result)
     except Exception as error:
-        raise NotPicklableError(title, "gave a result that cannot be read state", error) from error
+        raise NotPicklableError(title, "gave a result that cannot be read here", error) from error
 
 
 @cache

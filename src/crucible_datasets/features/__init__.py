@@ -23,6 +23,7 @@ from crucible_datasets.features.serialized import register_feature
 from crucible_datasets.features.translation import Translation, TranslationVariableLanguages
 from crucible_datasets.features.types import Json, LargeList, List, Sequence, Value
 from crucible_datasets.features.video import Video
+from crucible_datasets.lazy_imports import names_of_datasets
 
 __all__ = [
     "Array2D",
@@ -48,3 +49,7 @@ __all__ = [
     "Video",
     "register_feature",
 ]
+
+# Modules that are only forwarded: see `dropin/datasets/__init__.py`.
+__path__.append(f"{__path__[0]}/../dropin/datasets/features")
+names_of_datasets(__name__)

@@ -88,7 +88,7 @@ def threads_for(feature: Any) -> int:
     if config.CRUCIBLE_DECODE_THREADS:
         return config.CRUCIBLE_DECODE_THREADS
     # With several processes, threads of each would only compete.
-    return 1 if _is_child() else min(_processors(), _MOST_THREADS)
+    return 1 if _is_child() else min(processors(), _MOST_THREADS)
 
 
 def _is_child() -> bool:
@@ -97,7 +97,8 @@ def _is_child() -> bool:
     return processes is not None and processes.parent_process() is not None
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use, as far as the system says."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

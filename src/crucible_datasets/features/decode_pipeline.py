@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from crucible_datasets.decoders.base import Content, blamed, decoder_of
+from crucible_datasets.decoders.base import Content, decoder_of, decoding_errors
 from crucible_datasets.features.media import Media, Reference, content_of
 
 Read = tuple[Reference, Content] | None
@@ -56,4 +56,4 @@ class Stages:
             return rest()
 
     def _blamed(self, reference: Reference) -> Any:
-        return blamed(self._feature._type, self._decoder, reference["path"])
+        return decoding_errors(self._feature._type, self._decoder, reference["path"])

@@ -17,6 +17,7 @@ from crucible_datasets.features.serialized import register_feature as register_f
 from crucible_datasets.features.storage import arrow_type, feature_of, plain
 from crucible_datasets.features.types import LargeList, List, with_item
 from crucible_datasets.features.yaml import from_yaml, to_yaml
+from crucible_datasets.lazy_imports import names_of_datasets
 
 METADATA_KEY = b"huggingface"
 
@@ -185,3 +186,6 @@ def _parts(name: str, feature: Any) -> dict[str, Any]:
     """The columns that a feature is flattened into: those of a struct, or itself."""
     parts = feature.flatten() if hasattr(feature, "flatten") else feature
     return {f"{name}.{key}": part for key, part in parts.items()} if isinstance(parts, dict) else {name: feature}
+
+
+names_of_datasets(__name__)

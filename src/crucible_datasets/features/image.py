@@ -13,6 +13,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.features import dtypes
 from crucible_datasets.features.media import Media, Reference
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import need
 
@@ -83,3 +84,6 @@ def _narrowed(array: np.ndarray[Any, Any], kind: str) -> np.ndarray[Any, Any]:
     if ((array < limits.min) | (array > limits.max)).any():
         raise ArgumentError("array", f"{array.min()} to {array.max()}", f"pixels go up to {limits.max}.")
     return array.astype(kind)
+
+
+names_of_datasets(__name__)

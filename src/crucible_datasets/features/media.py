@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.decoders.base import Content, blamed, decoder_of
+from crucible_datasets.decoders.base import Content, decoder_of, decoding_errors
 from crucible_datasets.exceptions import (
     ArgumentError,
     CastError,
@@ -69,7 +69,7 @@ class Media:
         if value is None or decoder is None:
             return value
         reference = {"bytes": None, "path": value} if isinstance(value, str) else value
-        with blamed(self._type, decoder.name, reference["path"]):
+        with decoding_errors(self._type, decoder.name, reference["path"]):
             made = decoder.opens[self._type](content_of(self, reference, token_per_repo_id), self)
         if hasattr(made, "reference"):
             made.reference = reference
@@ -103,7 +103,7 @@ class Media:
         for row in rows:
             if row is not None and row["path"] is not None and (local_files if _is_here(row["path"]) else remote_files):
                 if row["bytes"] is None:
-                    with blamed(self._type, "embedding", row["path"]):
+                    with decoding_errors(self._type, "embedding", row["path"]):
                         row["bytes"] = read_file(self.locate(row["path"]), token_per_repo_id)
                 row["path"] = base_name(row["path"])
         return pa.array(rows, _REFERENCE)

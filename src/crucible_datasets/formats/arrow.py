@@ -1,7 +1,7 @@
 """Arrow IPC: streams, files, and Feather in its second version, which is an IPC file.
 
-Arrow trusts the offsets in a file, and a wrong one crashes the process. Therefore batches
-that come from outside are validated in full before anything looks into them.
+Arrow trusts the offsets in a file, and a wrong offset crashes the process. Therefore batches of untrusted files are
+fully validated before they are used.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ _BYTES_PER_EMPTY_ROW = 256
 def read(
     stream: BinaryIO, *, columns: list[str] | None = None, filters: Any = None, features: Features | None = None
 ) -> Iterator[pa.Table]:
-    """Yield the batches, each once it is known to be valid."""
+    """Yield the batches, each after it has been validated."""
     path = str(getattr(stream, "name", "Arrow data"))
     expression = expression_of(filters)
     for batch in batches(stream if stream.seekable() else pa.BufferReader(stream.read()), path):
         table = pa.Table.from_batches([batch])
-        # Whoever asked may filter once more, so what the filters look at stays.
+        # The caller may filter again, so the columns that the filters use are kept.
         kept = columns and list(dict.fromkeys([*columns, *columns_of(expression, table.column_names)]))
         yield narrowed(table, kept, expression)
 
 
 def whole(source: Any, path: str) -> pa.Table:
-    """All rows of an open source, which is trusted to be valid."""
-    with broken(path):
+    """All rows of an open source, without validation: the source is trusted."""
+    with file_errors(path):
         return opened(source).read_all()
 
 
 def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     """The record batches of an open source; an empty one if there are none, so that the schema is known."""
-    with broken(path):
+    with file_errors(path):
         reader = opened(source)
         require_readable_names(reader.schema)
         if len(set(reader.schema.names)) < len(reader.schema.names):
@@ -56,7 +56,7 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     produced = count = 0
     limit = max(config.MAX_DECODED_BYTES, _HONEST_RATIO * size)
     while True:
-        with broken(path):
+        with file_errors(path):
             batch = next(following, None)
             if batch is None:
                 break
@@ -72,14 +72,14 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def require_bytes(batch: pa.RecordBatch, path: str) -> None:
-    """Refuse a batch of very many rows without bytes: a file can claim four billion of them for nothing."""
+    """Refuse a batch of very many rows without bytes: a tiny file can state four billion of them."""
     limit = config.MAX_DECODED_BYTES // _BYTES_PER_EMPTY_ROW
     if batch.num_rows > limit and not batch.nbytes:
         raise LimitExceededError(path, "the number of rows without bytes", limit, "config.MAX_DECODED_BYTES")
 
 
 def opened(source: Any) -> Any:
-    """A reader of the stream or file that begins here."""
+    """A reader of the IPC stream or IPC file."""
     start = source.read(len(_FILE_MAGIC))
     source.seek(0)
     if start[: len(_FEATHER_1_MAGIC)] == _FEATHER_1_MAGIC:
@@ -88,15 +88,15 @@ def opened(source: Any) -> Any:
 
 
 def require_readable_names(fields: Iterable[pa.Field]) -> None:
-    """Raise now, and not when a row is first shown, if the name of a field is not valid text."""
+    """Raise now, rather than when a row is first printed, if a field name is not valid UTF-8."""
     for field in fields:
         if field.name is not None and pa.types.is_nested(field.type):
             require_readable_names(field.type.field(index) for index in range(field.type.num_fields))
 
 
 @contextmanager
-def broken(path: str, kind: str = "readable Arrow data") -> Iterator[None]:
-    """Report whatever goes wrong with the bytes of a file as a `FileFormatError`."""
+def file_errors(path: str, kind: str = "readable Arrow data") -> Iterator[None]:
+    """Turn every error caused by the bytes of a file into a `FileFormatError`."""
     try:
         yield
     except (DatasetsError, FileNotFoundError, PermissionError):
@@ -106,7 +106,7 @@ def broken(path: str, kind: str = "readable Arrow data") -> Iterator[None]:
 
 
 def write(tables: Iterable[pa.Table], features: Features, stream: BinaryIO, batch_size: int | None = None) -> int:
-    """Write tables of storage as an Arrow stream. Gives the bytes written."""
+    """Write tables of storage types as an Arrow stream; the number of bytes written."""
     formatter = ArrowFormatter()
     written = 0
     with pa.ipc.new_stream(stream, features.arrow_schema) as writer:

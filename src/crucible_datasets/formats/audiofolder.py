@@ -1,4 +1,4 @@
-"""Folders of sound."""
+"""Folders of audio files."""
 
 from crucible_datasets.features import Audio
 from crucible_datasets.formats.folders import folder_format

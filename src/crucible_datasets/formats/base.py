@@ -1,8 +1,8 @@
-"""What a format is, and where formats are found.
+"""`Format`, the interface of a file format, and the registry of formats.
 
 A format is one file with one `FORMAT`. Its `read` turns the bytes of one file into Arrow
-tables, in blocks; options are its keyword parameters. What a format does not do itself
-(choosing columns, filtering rows) is done for it here.
+tables, in blocks; options are its keyword parameters. If `read` does not select columns or filter rows itself,
+`Format.rows` does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crucible_datasets.registry import Registry
 
 __all__ = ["FORMATS", "Filters", "Format", "columns_of", "expression_of", "fitting", "narrowed"]
 
-# What Arrow says of filters that do not fit. Memory that ran out, or a call that was stopped, is no fault of theirs.
+# Raised by Arrow for filters that do not fit the columns. Other errors (out of memory, cancelled) have other causes.
 _MISFITS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowKeyError)
 
 
@@ -43,10 +43,10 @@ class Format:
     write: Callable[..., int] | None = None
     aliases: tuple[str, ...] = ()
     by_extension: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that an extension implies
-    in_place: bool = False  # read where it lies, never converted
-    needs_path: bool = False  # `read` opens the file by its name: bytes alone, or those in an archive, cannot be read
-    reads_archives: bool = False  # an archive is one file of it, and not the files that are in the archive
-    folder: Any = None  # for media: a `MediaFolder` (formats.folders), and a whole folder makes the rows
+    in_place: bool = False  # read without conversion
+    needs_path: bool = False  # `read` opens the file by its path, so it cannot read from memory or out of an archive
+    reads_archives: bool = False  # the archive itself is a file of this format: it is not unpacked
+    folder: Any = None  # for media: a `MediaFolder` (formats.folders); rows are made of the whole folder
 
     def options(self) -> dict[str, Any]:
         """The options that `read` takes, with their defaults."""
@@ -66,7 +66,7 @@ class Format:
         features: Any = None,
         **options: Any,
     ) -> Iterator[pa.Table]:
-        """Only the columns and rows that are asked for, whatever the format does by itself."""
+        """The tables of the file, with only the requested columns and rows."""
         expression = expression_of(filters)
         if columns is not None and len(set(columns)) != len(columns):
             raise ArgumentError("columns", columns, "expected names that differ.")
@@ -80,10 +80,10 @@ FORMATS: Registry[Format] = Registry("format", "crucible_datasets.formats", "FOR
 
 
 def columns_of(filters: pc.Expression | None, available: list[str]) -> list[str]:
-    """The columns that an expression looks at."""
+    """The columns that an expression uses, and perhaps more."""
     if filters is None:
         return []
-    # Expressions do not tell which fields they use; their text does, as a superset.
+    # Expressions do not list their fields. Searching their text finds all of them, and sometimes others.
     text = str(filters)
     return [name for name in available if name in text]
 
@@ -103,7 +103,7 @@ def narrowed(table: pa.Table, columns: list[str] | None, filters: pc.Expression 
 
 @contextmanager
 def fitting(filters: pc.Expression, available: Iterable[str] | None = None) -> Iterator[None]:
-    """Where filters are applied: that they do not fit the columns, which may be known, is an error of theirs."""
+    """Turn errors of Arrow about filters that do not fit the columns into errors about the argument `filters`."""
     try:
         yield
     except _MISFITS as error:

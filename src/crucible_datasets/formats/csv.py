@@ -1,8 +1,8 @@
 """Comma-separated values, with the options of pandas.
 
-Every field is first read as text, by Arrow or, where a file needs it, record by record
-(`csv_records`); `csv_types` then decides over all rows what each column is. A file of
-more than one block is looked at twice for that, so memory stays that of a block.
+Every field is first read as text, by Arrow or, where Arrow cannot, record by record (`csv_records`). `csv_types` then
+infers the type of each column from all rows. A file of more than one block is read twice for that, so that only one
+block is in memory at a time.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read(
 ) -> Iterator[pa.Table]:
     """Yield tables of typed columns."""
     require_known(locals())
-    told_apart = dialect_of(
+    csv_dialect = dialect_of(
         delimiter if delimiter is not None else sep,
         quotechar,
         quoting,
@@ -113,14 +113,14 @@ def read(
     source = _Source(stream, encoding, encoding_errors)
     given_names = column_names if column_names is not None else names
     with closing(source):
-        records = Records(source.opened(), told_apart)
+        records = Records(source.opened(), csv_dialect)
         found = layout(records, source.name, header, given_names, index_col, usecols)
         if found is None:
             return
         found = found.choosing(_wanted(found.names, columns, filters, features))
         table = _Table(
             source,
-            told_apart,
+            csv_dialect,
             found,
             words_of(na_values, keep_default_na, na_filter, true_values, false_values, thousands, decimal, found.names),
             _wanted_types(found.names, dtype, features),
@@ -134,7 +134,7 @@ def read(
 
 
 class _Source:
-    """The bytes of a file as UTF-8, from the start as often as wanted."""
+    """The bytes of a file as UTF-8, which can be read several times."""
 
     def __init__(self, stream: BinaryIO, encoding: str | None, errors: str | None) -> None:
         self.name = name_of(stream)
@@ -149,12 +149,12 @@ class _Source:
         self._start = self._rest.tell() if self._rest else 0
 
     def close(self) -> None:
-        """Give up the copy that was made of a stream that cannot be rewound."""
+        """Delete the copy that was made of a stream that is not seekable."""
         if self._own and self._rest is not None:
             self._rest.close()
 
     def opened(self, start: int = 0) -> BinaryIO:
-        """The bytes from `start` on, which lies in the first block."""
+        """A stream of the bytes from `start` on; `start` is in the first block."""
         if self._rest is None:
             stream: Any = NamedBytes(self.head[start:], self.name)
         else:
@@ -165,7 +165,7 @@ class _Source:
 
 
 class _Raw(io.RawIOBase):
-    """A stream that only reads, as buffered readers want it."""
+    """A `Peeked` stream with the interface that `io.BufferedReader` needs."""
 
     def __init__(self, stream: Peeked, name: str, start: int) -> None:
         self.stream, self.name, self._at = stream, name, start
@@ -184,7 +184,7 @@ class _Raw(io.RawIOBase):
 
 
 def _wanted(names: list[str], columns: Any, filters: Filters, features: Any) -> set[str] | None:
-    """The columns that are needed, if not all are."""
+    """The columns that are needed; None for all."""
     for name in set(columns or ()) - set(names):
         place_of(names, name)
     wanted = columns if columns is not None else list(features) if features else None
@@ -196,7 +196,7 @@ def _named(names: list[str], column: Any) -> Any:
 
 
 def _wanted_types(names: list[str], dtype: Any, features: Any) -> dict[str, pa.DataType]:
-    """The types that the caller settled."""
+    """The column types that the caller has set."""
     if dtype is not None:
         several = dtype if isinstance(dtype, dict) else dict.fromkeys(names, dtype)
         return {name: type_named(kind) for name, kind in several.items()}
@@ -209,7 +209,7 @@ _Columns = dict[str, pa.ChunkedArray]
 
 @dataclass
 class _Table:
-    """One file, read as text and typed."""
+    """One file, read as text and converted to typed columns."""
 
     source: _Source
     dialect: Dialect
@@ -228,10 +228,10 @@ class _Table:
             for name in self._shown()
         }
         counts = {self.layout.names[place]: Counting() for place in self.layout.index}
-        held, failure = self._seen(types, counts)
+        read_columns, failure = self._inferred(types, counts)
         types = {name: kind for name, kind in types.items() if name not in counts or not counts[name].is_even()}
         empty = True
-        for columns in held if self.source.whole else self._columns():
+        for columns in read_columns if self.source.whole else self._columns():
             empty = False
             yield self._converted(columns, types)
         if failure is not None:
@@ -239,11 +239,13 @@ class _Table:
         if empty:
             yield pa.table({name: pa.nulls(0, kind.wanted or pa.null()) for name, kind in types.items()})
 
-    def _seen(
+    def _inferred(
         self, types: dict[str, ColumnType], counts: dict[str, Counting]
     ) -> tuple[list[_Columns], FileFormatError | None]:
-        """Tell all values to those that judge them; the columns of a small file, and what is wrong with it."""
-        held: list[_Columns] = []
+        """Infer types from all values. Returns the columns of a file of one block, and the error that ended reading
+        it.
+        """
+        read_columns: list[_Columns] = []
         try:
             for columns in self._columns():
                 for name, kind in types.items():
@@ -251,10 +253,10 @@ class _Table:
                 for name in [name for name, count in counts.items() if count.even]:
                     counts[name].see(whole_numbers(columns[name]))
                 if self.source.whole:
-                    held.append(columns)
+                    read_columns.append(columns)
         except FileFormatError as error:
-            return held, error if self.source.whole else None  # the second look will meet it again
-        return held, None
+            return read_columns, error if self.source.whole else None  # the second pass will raise it
+        return read_columns, None
 
     def _shown(self) -> list[str]:
         return [self.layout.names[place] for place in [*self.layout.kept, *self.layout.index]]
@@ -294,11 +296,11 @@ class _Table:
                     rows += table.num_rows
                 return
             except pa.ArrowInvalid:
-                pass  # a ragged row, text that is not UTF-8, or a line of blanks: the slow way tells which
+                pass  # a ragged row, invalid UTF-8 or a blank line: `_by_records` finds out which
         yield from self._by_records(rows)
 
     def _require_no_blanks(self, table: pa.Table) -> None:
-        """Refuse what may be lines of blanks: they are rows to Arrow where there is one column, and none to pandas."""
+        """Raise if there may be blank lines in a file of one column: Arrow reads them as rows, pandas skips them."""
         one = self.dialect.skip_blank_lines and len(self.layout.names) == 1 and table.num_columns == 1
         if one and pc.call("any", pc.call("utf8_is_space", table.column(0))).as_py():
             raise pa.ArrowInvalid("a line of blanks")
@@ -326,7 +328,7 @@ class _Table:
             ),
         }
         if self.source.whole:
-            # Arrow reads the bytes where they are; through a Python stream they would be copied twice.
+            # Arrow reads a buffer in place; a Python stream would be copied twice.
             yield arrow_csv.read_csv(pa.BufferReader(pa.py_buffer(self.source.head).slice(start)), **options)
             return
         for batch in arrow_csv.open_csv(self.source.opened(start), **options):
@@ -361,12 +363,12 @@ class _Table:
             raise failure
 
     def _mended(self, record: list[str], row: int, width: int) -> list[str] | None:
-        """What to take for a record that is too long; None where it is left out."""
+        """The replacement of a record with too many fields; None if it is skipped."""
         if callable(self.on_bad_lines):
             return self.on_bad_lines(record)
         reason = f"expected {width} fields, found {len(record)}."
         if self.on_bad_lines == "error":
-            raise FileFormatError(self.source.name, reason)
+            raise FileFormatError(self.source.name, f"{reason} on_bad_lines='skip' leaves such lines out.")
         if self.on_bad_lines == "warn":
             get_logger(__name__).warning("%s: skipped the row after row %d: %s", self.source.name, row, reason)
         return None
@@ -382,7 +384,7 @@ class _Table:
 
 
 def _after_lines(text: bytes, lines: int) -> int:
-    """Where the text goes on after some lines."""
+    """The offset behind the first `lines` lines."""
     if not lines:
         return 0
     ends = islice(_LINE_END.finditer(text), lines - 1, None)

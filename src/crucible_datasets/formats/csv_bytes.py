@@ -1,6 +1,6 @@
-"""Questions about columns of text that are answered from their bytes and lengths, without a look at every text.
+"""Cheap tests on string columns, which look only at the data and offset buffers.
 
-They are asked before a kernel that hashes or searches each text.
+They are done before a kernel that hashes or searches every value.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.formats.arrow_text import word_set
 
-_LONG = 64  # bytes of a text that takes longer to hash than to pass over
+_LONG = 64  # bytes from which hashing a value takes longer than skipping it
 
 
 def may_hold_bytes(column: pa.ChunkedArray, letters: bytes) -> bool:
-    """Whether any of the letters is there. Not certain: what lies under a null counts as well."""
+    """Whether any of the characters may be in the column; bytes under nulls count as well."""
     return any(len(data.translate(None, letters)) < len(data) for data in map(_data, column.chunks))
 
 
 def surely_lacks(column: pa.ChunkedArray, words: tuple[str, ...]) -> bool:
-    """Whether no text is one of the words. Texts that are long on average are asked: only the short are looked up."""
+    """Whether no value is one of the words; only looked for where values are long, and False otherwise."""
     if column.nbytes < _LONG * len(column):
         return False
     known, longest = word_set(words), max(len(word.encode()) for word in words)

@@ -1,4 +1,4 @@
-"""Which field of a CSV record is which column: by the head of the file, and by options."""
+"""Which field of a CSV record is which column, from the header of the file and the options."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Layout:
     """Where the columns of a file are."""
 
     names: list[str]  # of every field
-    kept: list[int]  # the places of the columns, in their order
-    index: list[int]  # the places of row names, which stand behind the columns
-    records: int  # records before the data
-    lines: int  # lines before the data
-    exact: bool  # whether rows may not be longer than the names
+    kept: list[int]  # positions of the columns, in order
+    index: list[int]  # positions of index columns, which come after the others in the table
+    records: int  # number of records before the data
+    lines: int  # number of lines before the data
+    exact: bool  # whether longer rows are an error
 
     def choosing(self, wanted: Collection[str] | None) -> Layout:
-        """The layout with no other columns than those that are wanted."""
+        """The layout with only the wanted columns."""
         if wanted is None:
             return self
         kept = [place for place in [*self.kept, *self.index] if self.names[place] in wanted]
@@ -34,7 +34,7 @@ class Layout:
 
 
 def layout(records: Records, name: str, header: Any, names: Any, index_col: Any, usecols: Any) -> Layout | None:
-    """The layout of the file of this name; None where it holds nothing."""
+    """The layout of a file; None if the file is empty."""
     found = iter(records)
     rows = _header_rows(header, names)
     top = list(islice(found, max(rows) + 1 if rows else 0))
@@ -56,7 +56,7 @@ def layout(records: Records, name: str, header: Any, names: Any, index_col: Any,
     if given and len(names) > width and (usecols is not None or rows) and (first or top):
         raise ArgumentError("names", names, f"the file has {width} columns: give as many names.")
     places = _Places(names, width if first or top else len(names), given, index_col, usecols)
-    fields, kept, index = places.told()
+    fields, kept, index = places.resolved()
     return Layout(fields, kept, index, len(top), lines if rows else records.skipped, index_col is not False)
 
 
@@ -92,35 +92,35 @@ def _header_names(rows: list[list[str]]) -> list[str]:
 
 @dataclass
 class _Places:
-    """The places of columns and of row names among the fields of a record."""
+    """Positions of columns and index columns among the fields of a record."""
 
     names: list[str]
     width: int
-    given: bool  # whether the names are the caller's
+    given: bool  # whether the caller passed the names
     index_col: Any
     usecols: Any
 
-    def told(self) -> tuple[list[str], list[int], list[int]]:
-        """The name of every field, the places of columns, and those of row names."""
+    def resolved(self) -> tuple[list[str], list[int], list[int]]:
+        """The name of every field, the positions of columns, and those of index columns."""
         more = max(0, self.width - len(self.names))
         if self.index_col is False or not more:
             return self._chosen(self.names)
         if self.usecols is not None and not callable(self.usecols) and len(set(self.usecols)) == len(self.names):
-            return self._chosen(self._named_by_use())
+            return self._chosen(self._with_used_names())
         if self.usecols is not None and not callable(self.usecols) and (self.given or not _are_names(self.usecols)):
             raise ArgumentError("usecols", self.usecols, f"of {self.width} fields {len(self.names)} have names.")
-        return self._with_row_names(more)
+        return self._with_index(more)
 
-    def _named_by_use(self) -> list[str]:
-        """Names that are those of the fields in use."""
+    def _with_used_names(self) -> list[str]:
+        """The names of all fields, where the given names are those of the used fields."""
         places = range(len(self.names)) if _are_names(self.usecols) else sorted(set(self.usecols))
         fields = [f"{_NAMELESS}{place}" for place in range(max(self.width, *(place + 1 for place in places)))]
         for place, name in zip(places, self.names, strict=True):
             fields[place] = name
         return fields
 
-    def _with_row_names(self, more: int) -> tuple[list[str], list[int], list[int]]:
-        """Fields beyond the names are row names; they come first unless `index_col` says where."""
+    def _with_index(self, more: int) -> tuple[list[str], list[int], list[int]]:
+        """Fields beyond the names are index columns; they come first unless `index_col` says otherwise."""
         index = list(range(more)) if self.index_col is None else list(_several(self.index_col))
         if len(index) != more or not all(isinstance(place, int) and 0 <= place < self.width for place in index):
             raise ArgumentError("index_col", self.index_col, f"rows have {more} fields more than there are names.")
@@ -167,7 +167,7 @@ def _are_names(columns: Collection[Any]) -> bool:
 
 
 def place_of(names: list[str], column: Any) -> int:
-    """The place of a column that is given by its name or its place."""
+    """The position of a column, given by name or position."""
     if isinstance(column, int) and -len(names) <= column < len(names):
         return column % len(names)
     if column not in names:

@@ -1,4 +1,4 @@
-"""The options of `read` that stand for others, and those that are refused because no rows would come of them."""
+"""Checks of the options of `csv.read`, and the dialect they describe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PRECISIONS = (None, "high", "legacy", "round_trip")
 
 
 def require_known(options: Mapping[str, Any]) -> None:
-    """Refuse a value that an option does not have, saying which it has."""
+    """Raise for a value that an option does not accept."""
     for name, (holds, expected) in _RULES.items():
         if not holds(options[name]):
             raise ArgumentError(name, options[name], expected)
@@ -30,7 +30,7 @@ def dialect_of(
     dialect: Any,
     **others: Any,
 ) -> Dialect:
-    """How fields are told apart: what `dialect`, a name or class of Python's `csv`, says, else the options."""
+    """How fields are separated: by `dialect` (a name or class of Python's `csv`) if given, else by the options."""
     if dialect is not None:
         try:
             found = csv.get_dialect(dialect) if isinstance(dialect, str) else dialect

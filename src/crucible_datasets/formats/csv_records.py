@@ -1,4 +1,4 @@
-"""CSV records one by one, for what Arrow's reader does not understand: ragged rows, comments, odd separators."""
+"""CSV records one by one, for what Arrow's reader does not support: ragged rows, comments, unusual separators."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from crucible_datasets.exceptions import ArgumentError, FileFormatError
 from crucible_datasets.formats.streams import name_of, undecodable
 
 _SNIFFED = 1 << 16
-_BLANKS = " \t\r\n"  # to pandas other white space is text
+_BLANKS = " \t\r\n"  # pandas treats other white space as text
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How fields and records are told apart."""
+    """How fields and records are separated."""
 
     sep: str | None = ","
     quotechar: str | None = '"'
@@ -34,12 +34,12 @@ class Dialect:
     skiprows: int | Collection[int] | Callable[[int], bool] | None = None
 
     def in_arrow(self) -> bool:
-        """Whether Arrow's reader can tell them apart."""
+        """Whether Arrow's reader supports it."""
         plain = self.sep is not None and len(self.sep) == 1 and self.lineterminator in (None, "\n")
         return plain and not (self.comment or self.skipinitialspace) and isinstance(self.skiprows, (int, type(None)))
 
     def skips(self, line: int) -> bool:
-        """Whether a line is left out by its number."""
+        """Whether `skiprows` skips the line of this number."""
         if self.skiprows is None or isinstance(self.skiprows, int):
             return line < (self.skiprows or 0)
         return self.skiprows(line) if callable(self.skiprows) else line in self.skiprows
@@ -47,12 +47,12 @@ class Dialect:
 
 @dataclass
 class Records:
-    """The records of a stream, and how many lines they took so far."""
+    """The records of a stream, and the number of lines read so far."""
 
     stream: BinaryIO
     dialect: Dialect
     lines: int = 0
-    skipped: int = 0  # of these lines, those that `skiprows` left out
+    skipped: int = 0  # of these lines, how many `skiprows` skipped
 
     def __iter__(self) -> Iterator[list[str]]:
         csv.field_size_limit(sys.maxsize)
@@ -66,7 +66,7 @@ class Records:
             raise FileFormatError(name_of(self.stream), str(error)) from error
 
     def _bytes_before(self, error: UnicodeDecodeError) -> int:
-        """Where the piece of the stream begins that could not be decoded, if it can tell."""
+        """The offset of the bytes that could not be decoded, if the stream can tell."""
         with suppress(OSError, ValueError):
             return max(self.stream.tell() - len(error.object), 0)
         return 0
@@ -96,7 +96,7 @@ class Records:
         }
 
     def _check_closed(self, lines: list[str]) -> None:
-        """Refuse a record that ends only because the file does."""
+        """Raise if a quoted field is not closed at the end of the file."""
         if self._ended and self.dialect.quotechar and self.dialect.quotechar in "".join(lines):
             try:
                 list(csv.reader(lines, strict=True, **self._arguments()))
@@ -121,7 +121,7 @@ class Records:
         self._ended = True
 
     def _numbered_lines(self) -> Iterator[tuple[int, str]]:
-        """Each line with the number by which `skiprows` knows it: lines within one quoted field have one number."""
+        """Each line with its number for `skiprows`: all lines within one quoted field have the same number."""
         quote, number, quoted = self.dialect.quotechar, 0, False
         for line in self._raw_lines():
             yield number, line
@@ -155,7 +155,7 @@ class Records:
         self.stream.seek(0)
         sample = self.stream.read(_SNIFFED).decode("utf-8", "replace")
         self.stream.seek(here)
-        for lines in (20, 1):  # lines that differ in their fields tell less than the first alone
+        for lines in (20, 1):  # if the sniffer fails on several lines, the first one alone
             with suppress(csv.Error):
                 return csv.Sniffer().sniff("".join(islice(io.StringIO(sample), lines))).delimiter
         raise FileFormatError(name_of(self.stream), "the separator cannot be told from the first lines: pass sep.")

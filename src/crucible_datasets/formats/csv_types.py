@@ -1,8 +1,8 @@
-"""Columns of text → columns of numbers, truth values or text, by the rules that pandas made familiar.
+"""Columns of text → columns of integers, floats, booleans or text, by the rules of pandas.
 
-Certain words mean "missing". A column is the first of integer, float, truth value and
-text that all its other words are, over all rows of the file. Integers with missing
-values among the first rows are floats, unless that would lose digits.
+Certain words mean "missing". A column has the first of the types integer, float, boolean and text that fits all its
+other values, over all rows of the file. Integers with missing values among the first rows become floats, unless that
+would lose digits.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ TEXT = pa.large_string()
 KINDS = ("int64", "uint64", "float64", "bool")
 FLOATS = ("float64", "bool")
 _SPACES_AND_PLUS = b" \t\n\v\f\r+"
-_FEW = 100  # first rows, by which most columns are told to be text
-_EXACT = 2**53  # the integers up to which floats keep every digit
+_FEW = 100  # first rows, which are enough to recognize most text columns
+_EXACT = 2**53  # integers up to this size are exact as doubles
 
 
 @dataclass(frozen=True)
 class Words:
-    """What the words of a file mean."""
+    """Words with a meaning: missing values, booleans, separators of numbers."""
 
     missing: tuple[str, ...] = MISSING
     missing_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for single columns
@@ -58,7 +58,7 @@ def words_of(
     decimal: str,
     names: list[str],
 ) -> Words:
-    """The words that the options of `read` ask for."""
+    """The words that the options of `read` define."""
     default = MISSING if keep_default_na else ()
     missing_of = {}
     if isinstance(na_values, Mapping):
@@ -79,7 +79,7 @@ def words_of(
 
 def _spelled(words: Any) -> list[str]:
     several = [words] if isinstance(words, (str, int, float)) else list(words)
-    # A number is meant however it is written.
+    # A number means itself in every spelling.
     return [text for word in several for text in ([str(word)] if isinstance(word, str) else _number(word))]
 
 
@@ -89,18 +89,18 @@ def _number(number: float) -> list[str]:
 
 @dataclass
 class ColumnType:
-    """What all values of a column seen so far can be."""
+    """The types that fit all values of a column seen so far."""
 
     name: str
     words: Words
     first_rows: int
-    wanted: pa.DataType | None = None  # settled by the caller
+    wanted: pa.DataType | None = None  # set by the caller
     kinds: tuple[str, ...] = KINDS
     rows: int = 0
     early_missing: bool = False
     inexact: bool = False
     empty: bool = True
-    _last: tuple[Any, pa.ChunkedArray, dict[str, pa.ChunkedArray]] = (None, None, {})  # seen last, and as what
+    _last: tuple[Any, pa.ChunkedArray, dict[str, pa.ChunkedArray]] = (None, None, {})  # the last column and its types
 
     def see(self, column: pa.ChunkedArray) -> None:
         """Take more values into account."""
@@ -116,13 +116,13 @@ class ColumnType:
         numbers, kept = self._numeric(values), []
         for kind in self.kinds:
             if kind == "float64" and "int64" in kept:
-                kept.append(kind)  # what is an integer is also a float
+                kept.append(kind)  # an integer is also a float
             elif self._fits(values, numbers, kind):
                 kept.append(kind)
         self.kinds = tuple(kept)
 
     def arrow(self) -> pa.DataType:
-        """The type that holds all values seen."""
+        """The type that fits all values seen."""
         if self.wanted is not None:
             return self.wanted
         if self.empty:
@@ -160,13 +160,13 @@ class ColumnType:
         return pc.call("if_else", missing, none, column) if _any(missing) else column
 
     def _numeric(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
-        """The texts as Arrow reads numbers."""
+        """The texts in the spelling that Arrow parses as numbers."""
         if self.words.thousands:
             values = _ungrouped(values, self.words.thousands)
         if self.words.decimal != ".":
             values = pc.replace_substring(pc.replace_substring(values, ".", "#"), self.words.decimal, ".")
         if _first(values).strip()[:1] not in "+-.0123456789iInN":
-            return values  # not a number, and the column is not one of numbers
+            return values  # not a number, so the column is not numeric
         spaced = may_hold_bytes(values, _SPACES_AND_PLUS)
         if spaced and _any(pc.call("match_substring_regex", values, pattern=r"^[\s+]|\s$")):
             values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+([\d.])", r"\1")
@@ -187,7 +187,7 @@ class ColumnType:
             low, high = pc.call("min_max", converted).as_py().values()
             self.inexact = self.inexact or high > _EXACT or low < -_EXACT
             return True
-        # Arrow takes any spelling of NaN for a number, and integers that no float holds.
+        # Arrow accepts any spelling of NaN, and integers that are not exact as doubles.
         if _any(pc.call("is_nan", converted)):
             return False
         low, high = pc.call("min_max", converted).as_py().values()
@@ -200,7 +200,7 @@ class ColumnType:
 
 
 def whole_numbers(column: pa.ChunkedArray) -> list[Any]:
-    """The texts of a column as integers; as they are where they are none."""
+    """The column as integers if all its texts are integers, else unchanged."""
     numbers = None if column.null_count else _cast(pc.utf8_trim_whitespace(column), pa.int64())
     return (column if numbers is None else numbers).to_pylist()
 
@@ -210,7 +210,7 @@ def _first(values: pa.ChunkedArray) -> str:
 
 
 def _ungrouped(values: pa.ChunkedArray, mark: str) -> pa.ChunkedArray:
-    """The numbers without the marks between the digits before their point; other texts as they are."""
+    """The numbers without thousands separators; other texts unchanged."""
     sign = re.escape(mark)
     grouped = pc.match_substring_regex(values, rf"^\s*[+-]?\d[\d{sign}]*[^{sign}]*$")
     return pc.if_else(grouped, pc.replace_substring(values, mark, ""), values)

@@ -1,4 +1,4 @@
-"""Tables → comma-separated values, a column at a time: cells become text, get quotes, and are joined to lines."""
+"""Tables → comma-separated values, column by column: cells become text, are quoted, and joined to lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
-from crucible_datasets.formats.arrow_text import LARGE, compacted, data_of, joined, parts, text, texts, with_point
+from crucible_datasets.formats.arrow_text import LARGE, compacted, data_of, float_texts, joined, parts, text, texts
 
 _MINIMAL, _ALL, _NONNUMERIC, _NONE = range(4)
 
@@ -65,7 +65,7 @@ def write(
 
 
 def _lines(columns: list[pa.Array], sep: str, end: str) -> memoryview:
-    """The cells of each row joined, and all rows after each other."""
+    """The cells of each row joined to a line, and all lines concatenated."""
     if not columns or not len(columns[0]):
         return memoryview(b"")
     return data_of(joined(joined(*columns, sep=sep) if len(columns) > 1 else columns[0], text(end)))
@@ -75,7 +75,7 @@ def _encoded(lines: memoryview, encoding: str, first: bool) -> bytes | memoryvie
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         return lines
     encoded = bytes(lines).decode().encode(encoding)
-    # A byte order mark belongs to the start of the file only.
+    # The byte order mark is written at the start of the file only.
     return encoded if first else encoded.removeprefix("".encode(encoding))
 
 
@@ -90,7 +90,7 @@ def _replacement(escape: str) -> str:
 
 
 class _Cells:
-    """How values become the text between separators."""
+    """Converts values to cells: the text between separators."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class _Cells:
         self.pattern = f"[{re.escape(''.join(special))}]"
 
     def of(self, column: pa.ChunkedArray, alone: bool) -> pa.Array:
-        """The cells of a column; `alone` when its rows would otherwise be empty lines."""
+        """The cells of a column; `alone` if it is the only column, so that an empty cell needs quotes."""
         column = chunked(column)
         cells = self._texts(column)
         numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
@@ -132,7 +132,7 @@ class _Cells:
         return pc.if_else(pc.is_null(cells), missing, self.quoted(pc.fill_null(cells, text("")), alone, numeric))
 
     def quoted(self, cells: pa.Array, alone: bool, numeric: bool) -> pa.Array:
-        """The texts, between quotes where needed."""
+        """The texts, quoted where needed."""
         cells = cells.cast(LARGE)
         if self.quoting == _NONE:
             return self._escaped(cells, alone)
@@ -149,7 +149,7 @@ class _Cells:
         return pc.if_else(needed, self._between_quotes(cells), cells) if pc.any(needed).as_py() else cells
 
     def _escaped(self, cells: pa.Array, alone: bool) -> pa.Array:
-        """The texts without quotes, each special character after the one that escapes it."""
+        """The texts without quotes, with special characters escaped."""
         escape = self.escape or ""
         special = f"[{re.escape(escape)}{self.pattern[1:]}"
         bare = pc.match_substring_regex(cells, f"^$|{special}" if alone else special)
@@ -184,15 +184,15 @@ class _Cells:
                 [None if value is None or value != value else self.float_format(value) for value in values], LARGE
             )
         else:
-            # What is a float here should still be one when it is read again.
-            cells = with_point(pc.if_else(pc.is_nan(array), pa.nulls(1, array.type)[0], array).cast(LARGE))
+            # A float must be read back as a float.
+            cells = float_texts(pc.if_else(pc.is_nan(array), pa.nulls(1, array.type)[0], array))
         return cells if self.decimal == "." else pc.replace_substring(cells, ".", self.decimal)
 
     def _moments(self, array: pa.Array) -> pa.Array:
         zone = "%z" if array.type.tz else ""
         if self.date_format is not None:
             return pc.strftime(array, self.date_format)
-        for unit in ("s", "ms", "us"):  # where there are fractions of seconds, %S shows them
+        for unit in ("s", "ms", "us"):  # %S shows fractions of a second in the unit of the type
             with suppress(pa.ArrowInvalid):
                 array = array.cast(pa.timestamp(unit, array.type.tz))
                 break

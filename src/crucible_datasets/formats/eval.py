@@ -1,4 +1,4 @@
-"""Logs of inspect_ai: a zip of JSON files, one per sample. Objects stay JSON text, since every task has its own."""
+"""Logs of inspect_ai: a zip of JSON files, one per sample. Objects stay JSON text, since every task has other keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files inside a log of inspect_ai: those of newer logs by zstd, which `zipfile` reads from Python 3.14 on."""
+"""The files inside a log of inspect_ai. Newer logs use zstd, which `zipfile` supports only from Python 3.14 on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _unpacked(log: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
 
 
 def _packed(log: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """The bytes of a file as they are in the log, behind a header of its own."""
+    """The compressed bytes of a file, which follow its local header."""
     file = log.fp
     if file is None:
         raise zipfile.BadZipFile("the log is closed")

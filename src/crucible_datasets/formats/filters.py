@@ -1,4 +1,6 @@
-"""Filters as users write them: tuples `(column, operator, value)`, all of which must hold, or lists of such lists."""
+"""Filters as users write them: a list of tuples `(column, operator, value)`, combined by AND, or a list of such
+lists, combined by OR.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +45,13 @@ _KERNELS = {
 
 
 def is_written_out(filters: Filters) -> bool:
-    """Whether filters are tuples, and not an expression of pyarrow."""
-    # Looking at `pc.Expression` would import pyarrow.compute.
+    """Whether filters are tuples rather than a pyarrow expression."""
+    # Accessing `pc.Expression` would import pyarrow.compute.
     return isinstance(filters, (list, tuple))
 
 
 def clauses_of(filters: Filters) -> Clauses:
-    """Tuples as a list of lists: one of them must hold, and in it every condition."""
+    """Filters in disjunctive normal form: an OR of lists, each an AND of conditions."""
     groups = filters if filters and isinstance(filters[0], list) else [filters]
     if not all(groups) or any(not isinstance(one, (tuple, list)) or len(one) != 3 for group in groups for one in group):
         raise ArgumentError("filters", filters, _EXPECTED)
@@ -75,13 +77,13 @@ def _expression(column: str, operator: str, value: Any) -> pc.Expression:
 
 
 def unknown_column(error: pa.ArrowException) -> str | None:
-    """The column that an expression asked for in vain, if that is what the error tells."""
+    """The column that an expression uses and the table lacks, if the error says so."""
     found = re.search(r"No match for FieldRef\.(?:Nested\(FieldRef\.)?Name\((.*?)\)", str(error), re.DOTALL)
     return found[1] if found else None
 
 
 def _required(filters: Filters) -> Any:
-    """Filters that are not written out, once they are known to be an expression."""
+    """The filters, checked to be a pyarrow expression."""
     if filters is not None and type(filters).__name__ != "Expression":
         raise ArgumentError("filters", filters, _EXPECTED)
     return filters
@@ -92,16 +94,16 @@ def identity_of(filters: Filters) -> Any:
     if filters is None or is_written_out(filters):
         return filters and clauses_of(filters)
     _required(filters)
-    # The text of an expression leaves out the middle of long lists.
+    # The text of an expression abbreviates long lists.
     _, (serialized, *_) = filters.__reduce__()
     return str(filters), serialized.to_pybytes()
 
 
 def mask_of(table: pa.Table, clauses: Clauses) -> pa.ChunkedArray:
-    """Whether each row meets the clauses; null where that is unknown.
+    """Whether each row matches the clauses; null where that is unknown.
 
-    The kernels are called by themselves: an expression would import all of pyarrow.dataset, and pandas with it, which
-    takes longer than most files take to read.
+    Calls kernels directly: an expression would import pyarrow.dataset and pandas, which takes longer than reading
+    most files.
     """
     met = [reduce(_both, (_met(table[name], *rest) for name, *rest in clause)) for clause in clauses]
     return reduce(_either, met)
@@ -123,7 +125,7 @@ def _met(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
 
 
 def array_of(values: Sequence[Any]) -> pa.Array:
-    """Values as an array, without importing pandas if they are plain; `pa.array` always does."""
+    """Values as an array, without importing pandas for plain values; `pa.array` always imports it."""
     kinds = {type(value) for value in values}
     if kinds == {int} and all(-(1 << 63) <= value < 1 << 63 for value in values):
         return _of_buffers(pa.int64(), len(values), np.array(values, dtype=np.int64))

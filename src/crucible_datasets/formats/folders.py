@@ -1,7 +1,7 @@
-"""Folders of media: what `imagefolder`, `audiofolder` and their like share.
+"""Formats of media folders: `imagefolder`, `audiofolder` and so on.
 
-A file of media is one row here. What makes rows of a whole folder, with labels and metadata,
-is `reading.folders`; it finds in a format's `folder` what the files are called and hold.
+Here, a media file is one row. `reading.folders` makes rows of a whole folder, with labels and metadata; a format's
+`folder` tells it the column, the feature and the extensions.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ METADATA = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 @dataclass(frozen=True)
 class MediaFolder:
-    """The column that holds the media, their feature, and the endings of their files, without dot, in small letters."""
+    """The column of the media, their feature, and their file extensions, without dot, in lower case."""
 
     column: str
     feature: type[Media]
     endings: frozenset[str]
 
     def takes(self, name: str) -> bool:
-        """Whether a file is of this kind; any of its extensions may say so, as in `scan.nii.gz`."""
+        """Whether one of the extensions of a file is of this format, as in `scan.nii.gz`."""
         parts = name.lower().split(".")
         return parts[-1] in self.endings or not self.endings.isdisjoint(parts[1:])
 
@@ -37,8 +37,8 @@ class MediaFolder:
 def folder_format(column: str, feature: type[Media], extensions: str, also: str = "") -> Format:
     """The format of folders of such media.
 
-    A folder without a stated format has this one when most files end in `extensions`; `also` are endings
-    that count for another format then, and are taken when this one is asked for.
+    A folder is recognized as this format if most files have one of the `extensions`. Extensions in `also` do not
+    count for that, but their files are read when this format is requested.
     """
 
     def read(
@@ -52,7 +52,7 @@ def folder_format(column: str, feature: type[Media], extensions: str, also: str 
         metadata_filenames: list[str] | str | None = None,
         decode_num_threads: int = 32,
     ) -> Iterator[pa.Table]:
-        """Yield the one row of a file."""
+        """Yield one row for the file."""
         row = {"bytes": stream.read(), "path": name_of(stream).rpartition("/")[2] or None}
         yield pa.table({column: pa.array([row], feature.pa_type)}, schema=Features({column: feature()}).arrow_schema)
 

@@ -53,7 +53,9 @@ def read(
 
 
 def _checked(h5py: Any, group: Any, key: str, name: str) -> Any:
-    """A dataset, or a dict of those in a group; None for what holds none. What lies in other files is refused."""
+    """A dataset, or a dict of the datasets in a group; None for an empty group. External storage and links are
+    refused.
+    """
     if isinstance(group.get(key, getlink=True), h5py.ExternalLink):
         raise FileFormatError(name, f"{key!r} is a link to another file.")
     node = group[key]
@@ -91,7 +93,7 @@ def _size(node: Any) -> int:
 
 
 def _refuse_bombs(stated: int, size: int, name: str) -> None:
-    """Refuse a file that states far more values than it holds: those never written take no space in it."""
+    """Refuse a file that states far more values than it stores: chunks that were never written take no space."""
     allowed = max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, size * config.MAX_UNPACKED_RATIO)
     if stated > allowed:
         what = f"what its datasets hold is more than {config.MAX_UNPACKED_RATIO} times its size and"
@@ -121,7 +123,7 @@ def _array(values: Any) -> pa.ChunkedArray:
         return _struct({field: _array(values[field]) for field in values.dtype.names})
     if values.dtype.kind == "c":
         return _struct({"real": _array(values.real), "imag": _array(values.imag)})
-    if values.dtype.kind == "O":  # lists of different lengths
+    if values.dtype.kind == "O":  # lists of variable length
         return pa.chunked_array([pa.array([value.tolist() for value in values], _list_type(values))])
     if values.dtype.kind in "SV" and values.ndim == 1:
         return pa.chunked_array([pa.array(values.tolist(), pa.binary())])
@@ -138,7 +140,7 @@ def _list_type(values: Any) -> pa.DataType | None:
 
 
 def _feature(values: Any, found: pa.DataType) -> Any:
-    """Matrices have the feature of their shape."""
+    """The feature of a column; `Array2D` and so on for rows of several dimensions."""
     if 3 <= values.ndim <= 6:
         return array_of(values.shape[1:], str(values.dtype))
     return feature_of(_storage(found, values))

@@ -1,7 +1,7 @@
-"""Values of different lengths in an HDF5 file: a dataset holds their lengths, a heap what they are.
+"""Checks of values of variable length in an HDF5 file: a dataset stores their lengths, a heap their contents.
 
-The HDF5 library follows these numbers without a look at them: a size of zero for ever, a length of billions until the
-memory is full. So they are looked at before.
+The HDF5 library does not check these numbers: a heap object of size zero is an endless loop, a length of billions
+exhausts the memory.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from crucible_datasets.exceptions import FileFormatError
 
 _SIGNATURE = b"GCOL\x01\x00\x00\x00"  # and a version
 _LEAST, _MOST = 4096, 1 << 32  # bytes of a heap
-_OBJECT = struct.Struct("<HHIQ")  # number, references, nothing, size
+_OBJECT = struct.Struct("<HHIQ")  # number, reference count, padding, size
 _ELEMENT = np.dtype([("length", "<u4"), ("heap", "<u8"), ("number", "<u4")])
 _BLOCK = 8 << 20
 
 
 def require_sound_lengths(h5py: Any, source: BinaryIO, node: Any, name: str) -> None:
-    """Refuse a dataset that tells of a value longer than the file. Those that are filtered have sums of their own."""
+    """Refuse a dataset with a value longer than the file. Filtered datasets have checksums and are not read."""
     base = h5py.check_vlen_dtype(node.dtype)
     if base is None or node.file.userblock_size or node.id.get_create_plist().get_nfilters():
         return
@@ -33,11 +33,11 @@ def require_sound_lengths(h5py: Any, source: BinaryIO, node: Any, name: str) -> 
         data = source.read(size)
         lengths = np.frombuffer(data[: len(data) // _ELEMENT.itemsize * _ELEMENT.itemsize], _ELEMENT)["length"]
         if len(lengths) and lengths.max() > most:
-            raise FileFormatError(name, f"dataset {node.name!r} tells of a value longer than the file", None, start)
+            raise FileFormatError(name, f"dataset {node.name!r} states a value longer than the file", None, start)
 
 
 def _extents(node: Any) -> Iterator[tuple[int, int]]:
-    """Where in the file the elements of a dataset lie."""
+    """The offsets and sizes of the elements of a dataset in the file."""
     if node.chunks is not None:
         chunks = map(node.id.get_chunk_info, range(node.id.get_num_chunks()))
         yield from ((chunk.byte_offset, chunk.size) for chunk in chunks)
@@ -74,7 +74,7 @@ def _is_filled(heap: bytes) -> bool:
     at = len(_SIGNATURE) + 8
     while len(heap) - at >= _OBJECT.size:
         number, _, _, size = _OBJECT.unpack_from(heap, at)
-        # What is free has the number 0, and its size counts the header.
+        # Free space has the number 0, and its size includes the header.
         step = size if number == 0 else _OBJECT.size + -(-size // 8) * 8
         if not _OBJECT.size <= step <= len(heap) - at:
             return False

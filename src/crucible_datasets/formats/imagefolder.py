@@ -1,4 +1,4 @@
-"""Folders of pictures."""
+"""Folders of images."""
 
 from crucible_datasets.features import Image
 from crucible_datasets.formats.folders import folder_format

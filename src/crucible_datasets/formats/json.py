@@ -1,7 +1,7 @@
 """JSON: one object per line, an array of objects or values, or objects in any layout.
 
-Arrow's reader does the work, in blocks. Only rows it cannot take (values of mixed kinds,
-objects with different keys) are parsed one by one, in `json_mixed`.
+Arrow's reader parses the text in blocks. Only rows it cannot read (values of mixed types, objects with different
+keys) are parsed one by one, in `json_mixed`.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ from crucible_datasets.formats.streams import (
     whole_escapes,
 )
 
-_INNER_BLOCK = 1 << 20  # what one thread parses at a time
-_LONGEST_DOCUMENT = 128 << 20  # objects over several lines are held until they are whole
-_MANY = 1000  # rows after which a file that breaks off mid-row is taken to be broken
+_INNER_BLOCK = 1 << 20  # bytes that one thread parses at a time
+_LONGEST_DOCUMENT = 128 << 20  # bytes; an object over several lines is buffered until it is complete
+_MANY = 1000  # rows after which an incomplete row means that the file is damaged
 _ROWS_PER_TABLE = 10_000
 _FIRST_VALUE = re.compile(rb"\s*+(?:null\b\s*+(?=\S))*+(\S)")  # after the nulls, unless there are only nulls
-_REFUSALS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError)
+_ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError)
 
 
 def read(
@@ -94,7 +94,7 @@ def read(
     if field is not None:
         yield from reader.chosen(_field_tables(source, field, reader))
     else:
-        # While Arrow parses a block, the next one is read, decompressed and cut.
+        # While Arrow parses a block, the next one is read, decompressed and cut at a line end.
         blocks = _blocks(source, chunksize, reader)
         if reader.has_lines and on_bad_lines != "error":
             blocks = good_lines(blocks, reader.name, on_bad_lines == "warn")
@@ -115,11 +115,11 @@ def _blocks(stream: BinaryIO, size: int, reader: _Reader) -> Iterator[bytes]:
 
 
 def _is_blank(text: bytes) -> bool:
-    return not text or text.isspace()  # `strip` would copy all of it
+    return not text or text.isspace()  # `strip` would copy the text
 
 
 def _as_objects(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Lines of plain values as lines of objects with one key, `text`; lines of objects as they are."""
+    """Lines of plain values as lines of objects with one key, `text`; lines of objects unchanged."""
     plain = None
     for block in lines:
         if plain is None and (found := _FIRST_VALUE.match(block)):
@@ -158,7 +158,7 @@ def _rows_of(value: Any, field: str, name: str) -> list[Row]:
 
 
 class _Reader:
-    """What has been learnt of a file's columns, and the rows read so far."""
+    """Reads the blocks of a file, and remembers the columns and types seen so far."""
 
     def __init__(
         self,
@@ -175,16 +175,16 @@ class _Reader:
         self.features = dict(features or {})
         self.on_mixed_types, self.use_threads, self.block_size = on_mixed_types, use_threads, block_size
         self.rows, self.offset, self.lines = 0, 0, 0
-        self.has_lines = True  # whether lines of the text are those of the file
+        self.has_lines = True  # whether lines of the text are lines of the file
         self.types: dict[str, pa.DataType] = {}  # of the columns read so far
         self.mixed = {name: kind for name, kind in self.features.items() if any_leaf(kind, (Json,))}
         self.explicit = {
             name: kind for name, feature in self.features.items() if (kind := readable_type(feature)) is not None
         }
-        self.settled: set[str] = set(self.features)  # columns of which no surprise is to be expected
+        self.settled: set[str] = set(self.features)  # columns whose type will not change any more
 
     def chosen(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        """The tables with the columns asked for, null where a part of the file lacks one."""
+        """The tables with the requested columns, null where a part of the file lacks one."""
         for table in tables:
             if self.columns is None:
                 yield table
@@ -233,7 +233,7 @@ class _Reader:
             table = self._parsed(text, lines)
             require_readable_names(table.schema)
             table.validate(full=True)
-        except (*_REFUSALS, UnicodeDecodeError) as error:
+        except (*_ERRORS, UnicodeDecodeError) as error:
             self._require_utf8(text)
             return self._up_to_too_big(text, blocks) or self._row_by_row(text, error)
         if self._settle(table, blocks):
@@ -247,18 +247,18 @@ class _Reader:
         return table, None
 
     def check(self, text: bytes) -> None:
-        """Refuse what is nested too deeply or not UTF-8."""
+        """Raise for text that nests too deeply or is not UTF-8."""
         self._require_flat(text)
         self._require_utf8(text)
 
     def _require_flat(self, text: bytes) -> Lines:
-        """Refuse what is nested too deeply; the lines of the text."""
+        """The lines of the text; raises if it nests too deeply."""
         lines = lines_of(text)
         check_depth(text, self.max_depth, lines, self.name)
         return lines
 
     def _require_narrow(self, text: bytes) -> None:
-        """Refuse rows that have too many different keys; such objects inside of rows are refused as Arrow does it."""
+        """Raise if the rows have too many different keys. Arrow itself raises for nested objects that do."""
         gaps = gaps_in(text, self.block_size or _INNER_BLOCK)
         if gaps is None:
             return
@@ -276,21 +276,21 @@ class _Reader:
                 raise undecodable(self.name, error, self.offset) from error
 
     def _parsed(self, text: bytes, lines: Lines) -> pa.Table:
-        """The text as Arrow reads it; of known columns only those that are needed."""
+        """The text as Arrow reads it; of the known columns, only the needed ones."""
         if self.columns is not None and self.types:
             known = {name: self.types.get(name) for name in self._needed()}
             if None not in known.values() and not set(known) & set(self.mixed):
                 try:
                     return self._arrow(text, {**known, **self._explicit(known)}, "ignore", lines)
-                except _REFUSALS:
-                    pass  # types may grow
+                except _ERRORS:
+                    pass  # a type may have to be widened
         return self._arrow(text, self.explicit, "infer", lines)
 
     def _explicit(self, names: Iterable[str]) -> dict[str, pa.DataType]:
         return {name: self.explicit[name] for name in names if name in self.explicit}
 
     def _arrow(self, text: bytes, explicit: dict[str, Any], others: str, lines: Lines) -> pa.Table:
-        if lines.has_nulls:  # Arrow 26 ends the process when one is the first row that a thread parses
+        if lines.has_nulls:  # Arrow 26 crashes if a null is the first row that a thread parses
             raise pa.ArrowInvalid("a row is null")
         return arrow_json.read_json(
             pa.BufferReader(text),
@@ -308,7 +308,7 @@ class _Reader:
                 self.types[field.name] = field.type
 
     def _settle(self, table: pa.Table, blocks: Replay) -> bool:
-        """Look ahead for what could change the type of the columns; whether it does."""
+        """Read ahead where a later value could change the type of a column; whether one does."""
         changed = False
         for field in table.schema:
             before = self.types.get(field.name, pa.null())
@@ -337,15 +337,15 @@ class _Reader:
         return changed
 
     def _holds(self, block: bytes, name: str, kind: pa.DataType) -> bool:
-        """Whether the column has this type in a block; with times in it, also whether its objects are alike."""
+        """Whether the column has this type in a block; for types with timestamps, also the same keys in all objects."""
         try:
             table = self._arrow(block, {name: kind}, "ignore", lines_of(block))
-        except _REFUSALS:
+        except _ERRORS:
             return False
         return not (has_time(kind) and uneven_columns(table, block))
 
     def _with_block(self, block: bytes, name: str, kind: pa.DataType) -> Any:
-        """The feature that holds values of the type and those of a block."""
+        """The feature that fits values of the type and the values of a block."""
         rows, _ = parsed_rows(block)
         values = (row.get(name) for row in rows if isinstance(row, dict))
         return unite(feature_of(kind), mixed_feature(values), "use_json")
@@ -363,7 +363,7 @@ class _Reader:
         return sorted(names)
 
     def _note_conflicts(self, schema: pa.Schema) -> None:
-        """Columns of another kind than in the blocks before are mixed from here on."""
+        """Mark columns whose type differs from the blocks before as mixed."""
         for field in schema:
             before = self.types.get(field.name, field.type)
             if before != field.type and field.name not in self.features:
@@ -372,7 +372,7 @@ class _Reader:
                     self.mixed[field.name] = united
 
     def _up_to_too_big(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem] | None:
-        """The rows before a line with a number that is too big for a double, if there is one."""
+        """The rows before the first line with a number that is too big for a double, if there is one."""
         found = too_big_line(text)
         if found is None:
             return None
@@ -393,7 +393,7 @@ class _Reader:
         return self.of_rows([row or {} for row in rows]), problem
 
     def of_rows(self, rows: list[Row]) -> pa.Table:
-        """Parsed rows as a table, as if Arrow had read them."""
+        """Parsed rows as the table that Arrow would have read."""
         if self.on_mixed_types != "use_json" or self.features:
             return self.of_values(rows)
         table = self._unmixed(rows, _keys(rows))
@@ -401,7 +401,7 @@ class _Reader:
         return table
 
     def of_values(self, rows: list[Row]) -> pa.Table:
-        """Parsed rows as a table, as their Python values are: what looks like a date is text."""
+        """Parsed rows as a table with the types of the Python values: text that looks like a date stays text."""
         table = self._as_they_are(rows)
         self._remember(table)
         return table
@@ -414,7 +414,7 @@ class _Reader:
             table, kinds = unmixed(rows, names, self.mixed, self._reread)
         except RecursionError as error:
             raise too_deep(self.name, self.max_depth) from error
-        except (*_REFUSALS, ValueError, TypeError) as error:
+        except (*_ERRORS, ValueError, TypeError) as error:
             raise FileFormatError(self.name, str(error), self.rows) from error
         self.mixed |= kinds
         return table
@@ -424,7 +424,7 @@ class _Reader:
         table = self._arrow(text, plain, "infer", lines_of(text))
         try:
             table.validate()
-        except pa.ArrowInvalid:  # Arrow 26 loses items of lists that are null before they are objects
+        except pa.ArrowInvalid:  # Arrow 26 loses null items of lists whose later items are objects
             return self._as_they_are(parsed_rows(text)[0])
         return table
 
@@ -447,7 +447,7 @@ def _keys(rows: list[Row]) -> list[str]:
 
 
 def _as_text(value: Any, feature: Any) -> Any:
-    """Objects and numbers that arrive for a text column, as JSON text."""
+    """Objects and numbers in a text column, as JSON text."""
     if isinstance(feature, Value) and pa.types.is_string(feature.pa_type) and value is not None:
         return value if isinstance(value, str) else dumps(value).decode()
     return value

@@ -1,4 +1,4 @@
-"""JSON Lines without the lines that are no rows."""
+"""JSON Lines without the lines that are not valid rows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crucible_datasets.logging import get_logger
 logger = get_logger(__name__)
 
 ON_BAD_LINES = ("error", "warn", "skip")
-_REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def good_lines(blocks: Iterator[bytes], name: str, is_told: bool) -> Iterator[bytes]:
-    """The blocks with blanks for each line that is no object: what follows keeps its place in the file."""
+def good_lines(blocks: Iterator[bytes], name: str, warn: bool) -> Iterator[bytes]:
+    """The blocks with blanks in place of each line that is not an object, so that offsets stay the same."""
     rows: msgspec.json.Decoder[object] = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
     before = 0
     for block in blocks:
-        yield block if _is_good(block, rows) else _without_bad(block, name, before if is_told else None)
+        yield block if _is_good(block, rows) else _blanked(block, name, before if warn else None)
         before += block.count(b"\n")
 
 
@@ -30,15 +30,15 @@ def _is_good(block: bytes, rows: msgspec.json.Decoder[object]) -> bool:
     try:
         block.decode()
         rows.decode_lines(block)
-    except _REFUSALS:
+    except _ERRORS:
         return False
     return not may_be_too_big(block)
 
 
-def _without_bad(block: bytes, name: str, before: int | None) -> bytes:
+def _blanked(block: bytes, name: str, before: int | None) -> bytes:
     lines = block.split(b"\n")
     for place, line in enumerate(lines):
-        reason = _refusal(line)
+        reason = _reason(line)
         if reason is not None:
             lines[place] = b" " * len(line)
             if before is not None:
@@ -47,8 +47,8 @@ def _without_bad(block: bytes, name: str, before: int | None) -> bytes:
     return b"\n".join(lines)
 
 
-def _refusal(line: bytes) -> str | None:
-    """Why a line is left out."""
+def _reason(line: bytes) -> str | None:
+    """Why a line is skipped."""
     if line.strip() and not is_row(line):
         return "not a JSON object"
     error = too_big_in(line)

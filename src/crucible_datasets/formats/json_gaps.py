@@ -1,7 +1,7 @@
-"""Whether objects of a column differ in their keys, told from Arrow's columns and the bytes they were read from.
+"""Whether objects of a column differ in their keys, found from Arrow's columns and the JSON text.
 
-Arrow reads a missing key and a null alike. But a key that is in every object is in the
-text that many times, and counting bytes is cheaper than parsing them again.
+Arrow reads both a missing key and a null as null. But a key that is in every object occurs in the text that many
+times, and counting occurrences is cheaper than parsing again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.features.dtypes import is_list
 
-_DEEPEST_TYPE = 50  # Arrow writes no type that nests deeper than 64
+_DEEPEST_TYPE = 50  # Arrow cannot write types that nest deeper than 64
 
 
 def deep_columns(schema: pa.Schema) -> list[str]:
@@ -39,7 +39,7 @@ def uneven_columns(table: pa.Table, text: bytes) -> list[str]:
 
 
 def _count(array: pa.Array, objects: Counter[str], doubtful: set[str]) -> bool:
-    """Count the objects that have room for each key, and note keys with nulls; False if objects have no keys."""
+    """Count the objects that could have each key, and collect keys with nulls; False if there are empty objects."""
     if is_list(array.type):
         return not pa.types.is_nested(array.type.value_type) or _count(array.flatten(), objects, doubtful)
     if not pa.types.is_struct(array.type):

@@ -1,8 +1,8 @@
-"""JSON rows whose values Arrow's reader cannot take as they are.
+"""JSON rows that Arrow's reader cannot read.
 
-The rows are parsed into Python objects. Where values of one column differ in kind, or
-objects in their keys, each value becomes a JSON text; what is left has one kind per
-column, is written as JSON Lines again, and read by Arrow.
+The rows are parsed into Python objects. Where values of a column differ in type, or objects in their keys, each value
+is replaced by its JSON text. Then every column has one type, and the rows are written as JSON Lines again and read by
+Arrow.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Row = dict[str, Any]
 
 @dataclass
 class Problem:
-    """Why, and how many bytes into the text, if known, rows could not be parsed.
+    """Why rows could not be parsed, and at which byte of the text, if known.
 
-    `line` counts from that of the row that begins there, and `column` from 1.
+    `line` is counted from the first line of the row that begins there, and `column` from 1.
     """
 
     reason: str
@@ -55,7 +55,7 @@ def loads(text: bytes) -> Any:
         try:
             return fast.loads(text)
         except ValueError:
-            pass  # NaN and Infinity are words that only the standard library takes
+            pass  # only the standard library accepts NaN and Infinity
     try:
         return jsontext.loads(text.decode())
     except RecursionError as error:
@@ -74,7 +74,7 @@ def dumps(value: Any) -> bytes:
 
 
 def parsed_rows(text: bytes) -> tuple[list[Any], Problem | None]:
-    """The values of the text, one per line as far as lines are values; and what ended the parsing."""
+    """The values of the text, parsed line by line if possible, and the problem that ended the parsing."""
     rows: list[Any] = []
     offset = 0
     for line in text.split(b"\n"):
@@ -91,7 +91,7 @@ def parsed_rows(text: bytes) -> tuple[list[Any], Problem | None]:
 
 
 def _parse_documents(text: bytes, rows: list[Any]) -> Problem | None:
-    """Parse values that follow each other in any layout, appending each to `rows`."""
+    """Parse concatenated values in any layout, and append each to `rows`."""
     try:
         characters = text.decode()
     except UnicodeDecodeError as error:
@@ -113,12 +113,12 @@ def _parse_documents(text: bytes, rows: list[Any]) -> Problem | None:
 
 
 def _broken(text: str, at: int, error: ValueError) -> Problem:
-    """The problem with a value that begins `at` a character, and where in the lines it shows."""
+    """The problem with the value that begins at character `at`, with line and column."""
     stop = getattr(error, "pos", at)
     at_end = _next(text, stop) >= len(text) or "Unterminated string" in str(error)
     line, rest = text.count("\n", at, stop), text[at:].split("\n", 2)
     if line and len(rest) > 1 and is_row(rest[1].encode()):
-        # The next line is a row of its own: this one is broken, though a parser that reads on notices later.
+        # The next line is a complete row, so this line is the broken one, although the parser only failed later.
         try:
             json.loads(rest[0])
         except ValueError as own:
@@ -131,7 +131,7 @@ def _broken(text: str, at: int, error: ValueError) -> Problem:
 
 
 def is_row(line: bytes) -> bool:
-    """Whether a line is an object, or null, by itself."""
+    """Whether a line is a complete object or null."""
     try:
         return isinstance(loads(line), dict | None)
     except ValueError:
@@ -147,9 +147,9 @@ def _next(text: str, at: int) -> int:
 def unmixed(
     rows: list[Row], names: list[str], known: dict[str, Any], read: Callable[[bytes], pa.Table]
 ) -> tuple[pa.Table, dict[str, Any]]:
-    """The rows as a table in which the mixed ones among the columns `names` are `Json` where they must be.
+    """The rows as a table in which the mixed ones of the columns `names` have the feature `Json` where needed.
 
-    `known` holds the features that columns have been given before. Returns also those given now.
+    `known` are the features that columns got in earlier blocks. Returns also those of this block.
     """
     kinds = {name: _kind(rows, name, known.get(name)) for name in names}
     kinds = {name: kind for name, kind in kinds.items() if any_leaf(kind, (Json,))}
@@ -173,7 +173,7 @@ def _kind(rows: list[Row], name: str, known: Any) -> Any:
 
 
 def as_json(column: pa.ChunkedArray, kind: Any) -> pa.ChunkedArray:
-    """A column of JSON texts, wherever `kind` says `Json`, as the type that says so too."""
+    """The column with JSON texts as the extension type, wherever `kind` says `Json`."""
     feature = _merged(kind, feature_of(column.type))
     return to_extension(column.cast(storage_type(feature)), feature)
 
@@ -187,7 +187,7 @@ def _merged(kind: Any, found: Any) -> Any:
 
 
 def _with_texts(kind: Any, value: Any) -> Any:
-    """The value with JSON texts in place of what `kind` calls `Json`."""
+    """The value with JSON text wherever `kind` says `Json`."""
     if isinstance(kind, Json):
         return None if value is None else dumps(value).decode()
     if isinstance(kind, dict) and isinstance(value, dict):

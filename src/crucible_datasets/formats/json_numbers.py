@@ -1,4 +1,4 @@
-"""Numbers of JSON that are too big for a double: no row can hold them, and none must turn into null or infinity."""
+"""JSON numbers that are too big for a double: an error, rather than null or infinity."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 import re
 
-# What such numbers look like; texts, and numbers that are small for all their digits, may look so too.
+# Matches all such numbers, and also some texts and small numbers with many digits.
 _LONG = re.compile(rb"[0-9][eE]\+?0*[1-9][0-9]{2,}|[0-9]{200,}")
 
 
@@ -34,24 +34,24 @@ DECODER = json.JSONDecoder(parse_float=_require_finite, parse_int=_require_short
 
 
 def may_be_too_big(text: bytes) -> bool:
-    """Whether a text holds what may be a number that is too big."""
+    """Whether a text may contain a number that is too big."""
     return _LONG.search(text) is not None
 
 
 def too_big_in(line: bytes) -> TooBigError | None:
-    """What is wrong with the first number of a JSON text that is too big."""
+    """The error for the first number of a JSON text that is too big."""
     if may_be_too_big(line):
         try:
             DECODER.decode(line.decode())
         except TooBigError as error:
             return error
         except (ValueError, RecursionError):
-            pass  # other things are wrong
+            pass  # invalid in another way
     return None
 
 
 def too_big_line(text: bytes) -> tuple[int, TooBigError] | None:
-    """Where the first line begins that holds a number which is too big, and what is wrong with it."""
+    """The offset of the first line with a number that is too big, and the error for it."""
     at = 0
     for line in text.split(b"\n") if may_be_too_big(text) else ():
         if (error := too_big_in(line)) is not None:

@@ -1,8 +1,7 @@
-"""Where JSON text nests, found by looking at its bytes, without parsing it.
+"""The nesting of JSON text, found by scanning its bytes, without parsing.
 
-Parsers recurse, and text nested deeply enough ends the process; so depth is measured
-first. The same look finds the elements of an array, which turns an array of any size
-into JSON Lines, block by block.
+Parsers recurse, and text that nests deeply enough crashes the process, so depth is measured first. The same scan
+finds the elements of an array, so that an array of any size becomes JSON Lines, block by block.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ for _characters, _kind in ((b"[{", 1), (b"]}", 255), (b'"', _QUOTE), (b",", _COM
         _KINDS[_character] = _kind
 _TABLE = bytes(_KINDS)
 _MANY_LINES = 1 << 16  # bytes
-_STEP = 1 << 18  # bytes looked at before others: what is made of them stays in the processor's cache
+_STEP = 1 << 18  # bytes scanned at a time, so that intermediate arrays stay in the CPU cache
 _NONE = np.empty(0, dtype=np.int64)
 _NULL_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*null")
 # One expression for both takes forty times as long, and blank lines within it the square of their number.
@@ -31,7 +30,7 @@ _NULL_LINES = re.compile(rb"\n[^\S\n]*+null"), re.compile(rb"\r[^\S\r]*+null")
 
 @dataclass
 class Place:
-    """How deep, and whether inside a string, one stands after some bytes."""
+    """The state of the scan after some bytes: the depth, and whether it is inside a string."""
 
     depth: int = 0
     quoted: bool = False
@@ -40,7 +39,7 @@ class Place:
 def structure(text: bytes, place: Place) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, kinds and depths of the brackets, commas and line ends outside strings; moves `place` to the end."""
     if b"\\" in text:
-        # Escaped characters keep their place but lose their meaning.
+        # Escaped characters are overwritten, so that positions stay the same.
         text = text.replace(b"\\\\", b"..").replace(b'\\"', b"..")
     kinds = np.frombuffer(text.translate(_TABLE), np.int8)
     at = np.flatnonzero(kinds)
@@ -59,7 +58,7 @@ def structure(text: bytes, place: Place) -> tuple[np.ndarray, np.ndarray, np.nda
 
 @dataclass(frozen=True)
 class Lines:
-    """Where lines end, how long the longest is, whether objects begin and end with their lines, and nulls begin any."""
+    """Where lines end, the length of the longest, whether every line is an object, and whether any begins with null."""
 
     bounds: np.ndarray
     longest: int
@@ -82,7 +81,7 @@ def lines_of(text: bytes) -> Lines:
 
 
 def _has_lone_returns(text: bytes) -> bool:
-    """Whether some lines end with nothing but a carriage return; they are lines to Arrow."""
+    """Whether some lines end with a lone carriage return, which ends a line for Arrow."""
     return b"\r" in text and text.count(b"\r") != text.count(b"\r\n")
 
 
@@ -91,13 +90,13 @@ def _has_null_line(text: bytes) -> bool:
 
 
 def check_depth(text: bytes, limit: int, lines: Lines, name: str) -> None:
-    """Refuse text that nests deeper than `limit`."""
-    # A level takes two bytes; and where an object ends each line and another begins the next,
-    # nothing nests across lines, so most text is too short to be deep.
+    """Raise if text nests deeper than `limit`."""
+    # A level takes two bytes, and if every line is an object, nothing nests across lines, so most text is too short
+    # to be deep.
     if lines.one_object_each and lines.longest < 2 * limit:
         return
     bounds = lines.bounds if lines.one_object_each else np.array([-1, len(text)])
-    # Counting what opens in many lines at once takes a third of the time that looking at each line takes.
+    # Counting opening brackets of many lines at once takes a third of the time of checking each line.
     few = np.unique(np.append(np.searchsorted(bounds, np.arange(-1, len(text), _MANY_LINES)), len(bounds) - 1))
     characters = np.frombuffer(text, np.uint8)
     for first, last in zip(few[:-1].tolist(), few[1:].tolist(), strict=True):
@@ -107,7 +106,7 @@ def check_depth(text: bytes, limit: int, lines: Lines, name: str) -> None:
 
 
 def _opening(characters: np.ndarray) -> np.ndarray:
-    # "[" and "{" differ from each other in one bit, and no other byte has the rest of theirs.
+    # "[" and "{" differ in one bit, and no other byte has the same other bits.
     return (characters | 0x20) == 0x7B
 
 
@@ -126,7 +125,7 @@ def too_deep(name: str, limit: int) -> LimitExceededError:
 
 
 def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[bytes]:
-    """A JSON array as one line per element. Every byte keeps its position, so errors can name it."""
+    """A JSON array as one line per element. Every byte keeps its offset, so that errors can name it."""
     place, offset, rest, has_comma = Place(), 0, b"", False
     for block in blocks:
         at, kinds, depths = structure(block, place)

@@ -1,8 +1,7 @@
-"""Types that a later part of a JSON file may prove wrong, and what they are read as then.
+"""Types that a later part of a JSON file may contradict, and the types that are used then.
 
-Arrow reads text that looks like a date as a time. A date may turn out to be text, and
-text that happens to be JSON ("12") to stand beside numbers; neither can be told from the
-values once they are read, so such columns are looked at ahead.
+Arrow reads text that looks like a date as a timestamp. A later row may show that the column is text, or that texts
+such as "12" are mixed with numbers. Neither can be undone once values are read, so such columns are read ahead.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ _SAMPLE = 1000
 
 
 def has_time(arrow: pa.DataType) -> bool:
-    """Whether there are times anywhere in a type."""
+    """Whether a type contains timestamps."""
     if pa.types.is_struct(arrow):
         return any(has_time(field.type) for field in arrow)
     return has_time(arrow.value_type) if is_list(arrow) else pa.types.is_timestamp(arrow)
 
 
 def with_text(arrow: pa.DataType) -> pa.DataType:
-    """The type with text in place of times."""
+    """The type with strings in place of timestamps."""
     if pa.types.is_struct(arrow):
         return pa.struct([pa.field(field.name, with_text(field.type)) for field in arrow])
     if is_list(arrow):
@@ -40,7 +39,7 @@ def with_text(arrow: pa.DataType) -> pa.DataType:
 
 
 def holds_json_texts(column: pa.ChunkedArray) -> bool:
-    """Whether the texts somewhere in a column could be taken for JSON, as far as a sample tells."""
+    """Whether texts anywhere in a column look like JSON, judged by a sample."""
     return any(_all_json(texts) for chunk in column.chunks for texts in _texts(chunk))
 
 
@@ -61,7 +60,7 @@ def _all_json(texts: pa.Array) -> bool:
 
 
 def readable_type(feature: Any) -> pa.DataType | None:
-    """The Arrow type that a feature can be read as directly, or None when it must be read as it comes and cast."""
+    """The Arrow type that a feature can be parsed as directly; None if values must be parsed first and cast then."""
     return storage_type(feature) if _is_readable(feature) else None
 
 
@@ -77,7 +76,7 @@ def _is_readable(feature: Any) -> bool:
 
 
 def require_whole(values: Sequence[Any], feature: Any, column: str) -> None:
-    """Refuse numbers with a fraction where integers are stated: Python would cut the fraction off, Arrow does not."""
+    """Raise for numbers with a fraction in an integer column, as Arrow does; Python would truncate them."""
     for row, value in enumerate(values):
         if (found := _fraction(value, feature)) is not None:
             raise ValueTypeError(column, row, str(found), str(feature), "it is no whole number.")

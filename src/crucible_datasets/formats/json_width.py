@@ -1,7 +1,7 @@
-"""JSON whose rows have few keys each and many together: a table of it would be gaps, and cost time and memory for each.
+"""Detects JSON whose rows have few keys each but very many together: a table of it would consist of nulls.
 
-A megabyte of such rows becomes fifty gigabytes. So keys are looked at before Arrow reads them: in a few spots first,
-and only where each spot has keys that no other has, in all of the text.
+A megabyte of such rows can become fifty gigabytes. So keys are counted before Arrow reads the text: first in a few
+samples, and in the whole text only if the last samples have keys that the first ones lack.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import re
 from crucible_datasets import config
 
 _KEY = re.compile(rb'"(?:[^"\\]|\\.)*+"\s*+:')
-_CELL = 8  # bytes that a gap takes
-_SPOTS, _SPOT = 8, 1024  # places of a piece that are looked at first, and bytes of each
-_FEW = 4  # keys that only some rows of any file have
+_CELL = 8  # bytes of a null in a table
+_SPOTS, _SPOT = 8, 1024  # samples of a block, and bytes of each
+_FEW = 4  # new keys in the last samples that are normal in any file
 
 
 def gaps_in(text: bytes, size: int) -> tuple[int, int] | None:
-    """Of the first `size` bytes that would need too much memory as a table: how many rows and keys. None if none do."""
+    """The numbers of rows and keys of the first `size` bytes, if they need too much memory as a table; else None."""
     for start in range(0, len(text), size):
         stop = min(start + size, len(text))
         if _has_new_keys_everywhere(text, start, stop):

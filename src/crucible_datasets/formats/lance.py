@@ -1,4 +1,4 @@
-"""Lance: a file of the format, or a folder that is a dataset."""
+"""Lance: a single file, or a folder that is a dataset."""
 
 from __future__ import annotations
 

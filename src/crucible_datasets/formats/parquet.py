@@ -1,8 +1,8 @@
 """Parquet files: row groups decoded batch by batch, and written as Hugging Face writes them.
 
-A few hundred bytes of Parquet may stand for gigabytes: a dictionary holds a value once, and
-its pages repeat it by number. Therefore every batch is counted as it is produced, and
-columns that could explode stay dictionaries until their true size is known.
+A few hundred bytes of Parquet can decode to gigabytes: a dictionary stores a value once, and data pages repeat its
+index. Therefore the size of every batch is counted, and columns that could be such bombs stay dictionary-encoded
+until their decoded size is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import children, plain, to_storage
 from crucible_datasets.features.types import any_leaf
-from crucible_datasets.formats.arrow import broken as broken_arrow
+from crucible_datasets.formats.arrow import file_errors as arrow_errors
 from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Format, columns_of, expression_of, fitting, narrowed
 from crucible_datasets.formats.parquet_footer import is_sound
@@ -38,18 +38,17 @@ from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.records import dataclass
 
 logger = get_logger(__name__)
-broken = partial(broken_arrow, kind="a readable Parquet file")
-applied = fitting  # to rows that are read in place, which know their columns before
+file_errors = partial(arrow_errors, kind="a readable Parquet file")
 
-# Fewer, larger batches: a thread that decodes ahead waits for the interpreter between two of them.
+# Large batches, because a thread that decodes ahead waits for the GIL between two batches.
 _BATCH_BYTES = 2 << 20
-# A group of less is decoded without threads, and its first row is there when the first quarter of it is.
+# A smaller row group is decoded without threads, and its first row is available when the first quarter is decoded.
 _SMALL_BATCH_BYTES = 512 << 10
 _FEWEST_ROWS, _MOST_ROWS = 64, 8192
 _VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
-# Text and numbers shrink to a tenth at most when they are worth reading; a bomb shrinks to a thousandth and less.
+# Real text and numbers are compressed ten times at most, bombs a thousand times and more.
 _HONEST_RATIO = 64
-_REPETITIVE = 16  # bytes in the file for each value, below which values may be repetitions of a few large ones
+_REPETITIVE = 16  # bytes in the file per value, below which values may be repetitions of a few large ones
 
 
 def read(
@@ -63,9 +62,9 @@ def read(
     on_bad_files: str = "error",
     download: bool = True,
 ) -> Iterator[pa.Table]:
-    """Yield the rows that match, with the columns asked for and those that the filters look at.
+    """Yield the rows that match, with the requested columns and those that the filters use.
 
-    `download` is for those who find the files.
+    `download` is used by the code that resolves files, not here.
     """
     require_choice(on_bad_files)
     try:
@@ -79,7 +78,7 @@ def _tables(
 ) -> Iterator[pa.Table]:
     path = str(getattr(stream, "name", "Parquet data"))
     source = stream if stream.seekable() else pa.BufferReader(stream.read())
-    with broken(path):
+    with file_errors(path):
         file = parquet_reader(source)
         schema = file.schema_arrow
         require_readable_names(schema)
@@ -104,13 +103,13 @@ def _field(schema: pa.Schema, name: str) -> pa.Field:
 
 
 def require_choice(on_bad_files: str) -> None:
-    """Check what is to be done with files that cannot be read."""
+    """Check the value of `on_bad_files`."""
     if on_bad_files not in ("error", "warn", "skip"):
         raise ArgumentError("on_bad_files", on_bad_files, "expected 'error', 'warn' or 'skip'.")
 
 
 def pass_over(error: FileFormatError, on_bad_files: str) -> None:
-    """Raise the error, or go on without the file."""
+    """Raise the error, or skip the file, with or without a warning."""
     if on_bad_files == "error":
         raise error
     if on_bad_files == "warn":
@@ -118,13 +117,14 @@ def pass_over(error: FileFormatError, on_bad_files: str) -> None:
 
 
 def parquet_reader(source: Any, metadata: Any = None, dictionaries: Sequence[str] | None = None) -> Any:
-    """Arrow's reader of a Parquet file; with the metadata at hand the footer is not read again."""
-    # Buffering ahead would hold all column chunks of a group in memory, beside what they decode to.
+    """Arrow's reader of a Parquet file; if `metadata` is given, the footer is not read again."""
+    # Pre-buffering would keep all column chunks of a row group in memory, beside their decoded values.
     options = {"metadata": metadata, "read_dictionary": dictionaries, "pre_buffer": False}
-    source = pa.OSFile(os.fsencode(source)) if isinstance(source, str) else source  # names need not be UTF-8
+    source = pa.OSFile(os.fsencode(source)) if isinstance(source, str) else source  # paths need not be UTF-8
     with _keeping_pages():
         try:
-            # What `pyarrow.parquet` reads with. It imports file systems and SSL as well: 15 of 215 ms to a first row.
+            # The class behind `pyarrow.parquet`, which imports file systems and SSL as well: 15 of 215 ms to a
+            # first row.
             from pyarrow._parquet import ParquetReader
 
             reader = ParquetReader()
@@ -138,17 +138,17 @@ def parquet_reader(source: Any, metadata: Any = None, dictionaries: Sequence[str
 
 @contextmanager
 def _keeping_pages() -> Iterator[None]:
-    """A file that is opened here decodes into memory that is used again, unless the user has chosen a memory pool.
+    """While open: new readers use a pool that reuses memory, unless the user has chosen a memory pool.
 
-    mimalloc, the usual pool, gives pages back at once. To get them anew, filled with zeros, took a third of the
-    processor time of reading 200 MB.
+    mimalloc, the default pool, returns pages to the system at once. Getting new pages, filled with zeros, took a
+    third of the CPU time of reading 200 MB.
     """
     usual = pa.default_memory_pool()
     if usual.backend_name != "mimalloc" or "ARROW_DEFAULT_MEMORY_POOL" in os.environ:
         yield
         return
-    # A reader keeps the pool that is the default while it is made, and takes no other. What threads of others
-    # allocate meanwhile may come from either pool: it is given back to the one it came from.
+    # A reader uses the pool that is the default when it is created, and has no argument for it. Allocations of other
+    # threads meanwhile may use either pool; each is returned to its own.
     pa.set_memory_pool(_steady_pool() or usual)
     try:
         yield
@@ -163,21 +163,21 @@ def _steady_pool() -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """What is known of the size of some leaf columns of a row group before they are decoded.
+    """What is known about the size of some leaf columns of a row group before they are decoded.
 
-    Only from the schema and the totals of the group: Arrow ends the process when it is
-    asked about a column whose footer makes no sense.
+    It is computed from the schema and the totals of the row group, since Arrow crashes if it is asked about a column
+    chunk with invalid metadata.
     """
 
     num_rows: int
-    row_bytes: float  # after decompression, as if all leaf columns were alike
-    least: int  # bytes that the values take at least in memory
-    limit: int  # bytes that they may take
+    row_bytes: float  # after decompression, assuming that all leaf columns are equally large
+    least: int  # minimal size of the values in memory
+    limit: int  # maximal size that is accepted
     explosive: tuple[str, ...]  # leaf columns that may be repetitions of a few large values
 
     @classmethod
     def of(cls, metadata: Any, group: int, columns: Sequence[str], file_bytes: int = 0) -> Layout:
-        """The layout of the leaf columns under the given columns of a file of so many bytes."""
+        """The layout of the leaf columns under the given columns."""
         about = metadata.row_group(group)
         leaves = leaves_of(metadata, columns)
         rows, size = about.num_rows, about.total_byte_size
@@ -201,11 +201,17 @@ class Layout:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is decoded before a thread has started."""
+        """Whether decoding takes less time than starting a thread."""
         return self.num_rows <= self._rows_of(_BATCH_BYTES)
 
     def _rows_of(self, size: int) -> int:
         return min(max(int(size / max(self.row_bytes, 1)), _FEWEST_ROWS), _MOST_ROWS)
+
+
+def share_of(metadata: Any, columns: Sequence[str]) -> tuple[float, float]:
+    """The part of all leaf columns that belongs to the given columns, and the bytes that their rows take at least."""
+    leaves = leaves_of(metadata, columns)
+    return len(leaves) / max(metadata.num_columns, 1), sum(map(_least_bytes, leaves))
 
 
 def leaves_of(metadata: Any, columns: Sequence[str]) -> list[Any]:
@@ -214,14 +220,14 @@ def leaves_of(metadata: Any, columns: Sequence[str]) -> list[Any]:
 
 
 def leaf_places(metadata: Any, columns: Sequence[str]) -> list[int]:
-    """The numbers of the leaf columns under the given top-level columns, whose names may have dots."""
+    """The indices of the leaf columns under the given top-level columns, whose names may contain dots."""
     wanted, under = set(columns), tuple(f"{name}." for name in columns)
     paths = [metadata.schema.column(place).path for place in range(metadata.num_columns)]
     return [place for place, path in enumerate(paths) if path in wanted or path.startswith(under)]
 
 
 def _least_bytes(leaf: Any) -> float:
-    """What each row takes of a leaf column at least; a list may be empty."""
+    """The minimal size of a leaf column per row; zero inside lists, which may be empty."""
     return 0 if leaf.max_repetition_level else _VALUE_BYTES.get(leaf.physical_type, max(leaf.length, 1))
 
 
@@ -233,11 +239,11 @@ def decoded(
     columns: Sequence[str],
     batch_size: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Some columns of a row group as storage, in batches of a few megabytes.
+    """Some columns of a row group as storage types, in batches of a few megabytes.
 
-    Raises when they are not as many rows as the footer says, no valid data, or outgrow the limit.
+    Raises if the number of rows differs from the footer, data is invalid, or the decoded size exceeds the limit.
     """
-    with broken(path):
+    with file_errors(path):
         layout = Layout.of(metadata, group, columns, _size(source))
         _require_within(layout.least, layout, path, group)
         reader = parquet_reader(source, metadata, layout.explosive)
@@ -249,7 +255,7 @@ def decoded(
         )
     produced = rows = 0
     while True:
-        with broken(path):
+        with file_errors(path):
             batch = next(batches, None)
             if batch is None:
                 break
@@ -281,7 +287,7 @@ def _stored(array: pa.Array) -> pa.Array:
 
 
 def _expanded_bytes(array: pa.Array) -> int:
-    """How large an array is once its dictionaries are written out."""
+    """The size of an array after its dictionaries are decoded."""
     if isinstance(array, pa.ExtensionArray):
         return _expanded_bytes(array.storage)
     if pa.types.is_dictionary(array.type):
@@ -295,12 +301,12 @@ def _expanded_bytes(array: pa.Array) -> int:
 
 
 def groups_matching(source: Any, filters: pc.Expression, path: str) -> list[int]:
-    """The row groups whose statistics do not rule the filters out."""
-    # Importing these imports pandas as well, and so does making any expression: nothing is lost.
+    """The row groups that may match the filters, according to their statistics."""
+    # These import pandas, but so does creating any expression, so it has been imported already.
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
 
-    with broken(path):
+    with file_errors(path):
         fragment = ds.ParquetFileFormat().make_fragment(source, LocalFileSystem() if isinstance(source, str) else None)
         fragment.ensure_complete_metadata()
     with fitting(filters, fragment.physical_schema.names):
@@ -316,7 +322,7 @@ def write(
     write_page_index: bool = True,
     **parquet_writer_kwargs: Any,
 ) -> int:
-    """Write tables of storage; each row group holds `batch_size` rows, or about 100 MB. Gives the bytes written."""
+    """Write tables of storage types, in row groups of `batch_size` rows or about 100 MB; the number of bytes."""
     import pyarrow.parquet as pq
 
     chunking = config.DEFAULT_CDC_OPTIONS if use_content_defined_chunking is True else use_content_defined_chunking
@@ -339,7 +345,7 @@ def write(
 
 
 def _row_groups(tables: Iterable[pa.Table], batch_size: int | None) -> Iterator[pa.Table]:
-    """The same rows, cut and joined to what one row group is to hold."""
+    """The same rows in one table per row group."""
     waiting: list[pa.Table] = []
     rows = 0
     for table in tables:
@@ -371,7 +377,7 @@ def byte_count(size: str | int) -> int:
 
 
 def _leaf_options(features: Features) -> dict[str, Any]:
-    """Media are compressed already; everything else gets snappy and dictionaries."""
+    """Snappy and dictionaries for all leaf columns except media, which are compressed already."""
     compression, dictionaries, encodings = {}, [], {}
     for (name, feature), field in zip(features.items(), features.type, strict=True):
         media = any_leaf(feature, (Media,))

@@ -1,7 +1,7 @@
-"""Parquet footers, read without Arrow: whether one may be asked for statistics, and how many rows it states.
+"""Parquet footers, parsed without Arrow: whether statistics can be read safely, and the number of rows.
 
-Arrow ends the process when it is asked about a column chunk whose metadata contradicts the schema. So the chunks are
-looked at first, in the footer itself: a struct of the compact protocol of Thrift.
+Arrow crashes if it is asked about a column chunk whose metadata contradicts the schema. So the chunks are checked
+first, in the footer itself, which is a struct in Thrift's compact protocol.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 _PHYSICAL = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
-# Types of the protocol, then numbers of the fields that matter.
+# Type codes of the protocol, then the field ids that are used.
 _TRUE, _FALSE, _BYTE, _INT16, _INT32, _INT64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12
 _NUM_ROWS, _ROW_GROUPS, _CHUNKS, _CHUNK_METADATA, _TYPE, _SIZES = 3, 4, 1, 3, 1, 16
 _ENCRYPTED = (8, 9)
 _DEEPEST = 32
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-_USUAL_BYTES = 4096  # of a footer, so that one look at the end of a file is enough
-_before_rows = b"\0"  # what the last footer held before its number of rows: the schema, which files of a dataset share
+_USUAL_BYTES = 4096  # read at the end of a file: enough for most footers
+_before_rows = b"\0"  # bytes before the row count in the last footer: the schema, which files of a dataset share
 
 
 def is_sound(source: Any, metadata: Any) -> bool:
-    """Whether each column chunk of a file (a path or an open file) is as the schema says."""
+    """Whether the metadata of every column chunk agrees with the schema. `source` is a path or an open file."""
     leaves = [metadata.schema.column(index) for index in range(metadata.num_columns)]
     try:
         groups = _Footer(_bytes(source)).groups()
@@ -32,7 +32,7 @@ def is_sound(source: Any, metadata: Any) -> bool:
 
 
 def stated_rows(path: str) -> int | None:
-    """How many rows a file says it has, in a third of the time that Arrow takes; None when Arrow has to be asked."""
+    """The number of rows in the footer, in a third of the time that Arrow takes; None if Arrow must read it."""
     global _before_rows
     try:
         footer = _Footer(_bytes(path))
@@ -62,7 +62,7 @@ def _bytes(source: Any) -> bytes:
 def _footer(file: Any, seek: Callable[[Any, int, int], int], read: Callable[[Any, int], bytes]) -> bytes:
     try:
         seek(file, -_USUAL_BYTES, os.SEEK_END)
-    except (OSError, ValueError):  # the whole file is less
+    except (OSError, ValueError):  # the file is smaller
         seek(file, 0, os.SEEK_SET)
     tail = read(file, _USUAL_BYTES)
     if tail[-4:] != b"PAR1":
@@ -75,25 +75,25 @@ def _footer(file: Any, seek: Callable[[Any, int, int], int], read: Callable[[Any
 
 
 class _Chunk(NamedTuple):
-    """What a footer tells of a column chunk: its type, and how many levels its histograms count."""
+    """Metadata of a column chunk: its type, and the lengths of its level histograms."""
 
     type: int = -1
     histograms: tuple[int, int] = (0, 0)
 
 
 class _Footer:
-    """Reads a footer from start to end, and keeps of it only what it tells of column chunks."""
+    """A parser of a footer that keeps only the metadata of column chunks."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
 
     def begins_with(self, start: bytes) -> bool:
-        """Whether these bytes come first; if so, goes on behind them."""
+        """Whether the footer begins with these bytes; if so, moves behind them."""
         self._at = len(start) if self._data.startswith(start) else 0
         return self._at > 0
 
     def before_rows(self) -> bytes:
-        """What comes before the number of rows; goes on there."""
+        """The bytes before the number of rows; moves behind them."""
         for number, kind in self._fields():
             if number == _NUM_ROWS and kind == _INT64:
                 return self._data[: self._at]
@@ -120,25 +120,25 @@ class _Footer:
         return chunks
 
     def _chunk(self) -> _Chunk:
-        told, readable = _Chunk(), True
+        chunk, readable = _Chunk(), True
         for number, kind in self._fields():
             readable = readable and number not in _ENCRYPTED
             if number == _CHUNK_METADATA and kind == _STRUCT:
-                told = self._told()
+                chunk = self._column_metadata()
             else:
                 self._skip(kind)
-        return told if readable else _Chunk()
+        return chunk if readable else _Chunk()
 
-    def _told(self) -> _Chunk:
-        told = _Chunk()
+    def _column_metadata(self) -> _Chunk:
+        chunk = _Chunk()
         for number, kind in self._fields():
             if number == _TYPE and kind == _INT32:
-                told = told._replace(type=self._signed())
+                chunk = chunk._replace(type=self._signed())
             elif number == _SIZES and kind == _STRUCT:
-                told = told._replace(histograms=self._histograms())
+                chunk = chunk._replace(histograms=self._histograms())
             else:
                 self._skip(kind)
-        return told
+        return chunk
 
     def _histograms(self) -> tuple[int, int]:
         sizes = {2: 0, 3: 0}
@@ -206,7 +206,7 @@ class _Footer:
         return (coded >> 1) ^ -(coded & 1)
 
     def natural(self) -> int:
-        """The next number, which must not be negative."""
+        """The next integer, which must not be negative."""
         if (found := self._signed()) < 0:
             raise ValueError("less than none")
         return found

@@ -1,4 +1,4 @@
-"""Items that a thread makes while those before them are used."""
+"""Items that a thread produces while earlier ones are used."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _END = object()
-_PATIENCE = 0.1  # seconds until the thread looks whether anybody still wants what it made
+_CHECK_SECONDS = 0.1  # seconds between checks whether the consumer has stopped
 
 
 def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:
-    """The same items in the same order, up to `most` of them made before they are asked for.
+    """The same items in the same order, up to `most` of them produced in advance.
 
-    An error comes in its place. When the taker stops, so does the thread, which then closes `items`.
+    An error is raised at its position. When the consumer stops, the thread stops as well and closes `items`.
     """
     first = next(items, _END)
     if first is _END:
@@ -27,13 +27,13 @@ def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:
 
 
 def begun(items: Iterator[T], most: int) -> Generator[T]:
-    """What `ahead` yields, with a thread that starts now and makes the first item too."""
+    """What `ahead` yields, with a thread that starts now rather than at the first `next`."""
     queue: Queue[Any] = Queue(most)
     stop = threading.Event()
     thread = threading.Thread(target=_make, args=(items, queue, stop), name="crucible-ahead", daemon=True)
     thread.start()
     taken = _taken(queue, stop, thread)
-    next(taken)  # a generator that has not begun would not end its thread when it is closed
+    next(taken)  # a generator that has not started would not stop its thread when it is closed
     return taken
 
 
@@ -47,7 +47,7 @@ def _taken(queue: Queue[Any], stop: threading.Event, thread: threading.Thread) -
     finally:
         stop.set()
         with suppress(Empty):
-            queue.get_nowait()  # the thread may be waiting for room
+            queue.get_nowait()  # the thread may be waiting for a free slot
         thread.join()
 
 
@@ -69,7 +69,7 @@ def _make(items: Iterator[Any], queue: Queue[Any], stop: threading.Event) -> Non
 def _put(item: Any, queue: Queue[Any], stop: threading.Event) -> bool:
     while not stop.is_set():
         try:
-            queue.put(item, timeout=_PATIENCE)
+            queue.put(item, timeout=_CHECK_SECONDS)
         except Full:
             continue
         return True

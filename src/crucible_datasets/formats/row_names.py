@@ -1,4 +1,4 @@
-"""Whether row names only number the rows, so that nothing is lost without them."""
+"""Whether an index column only numbers the rows, so that it can be dropped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass
 class Counting:
-    """Whether all values of a column count evenly, as the numbers of rows do."""
+    """Whether the values of a column are evenly spaced, as row numbers are."""
 
     last: int | None = None
     step: int | None = None
@@ -32,5 +32,5 @@ class Counting:
         self.last = int(found[-1])
 
     def is_even(self) -> bool:
-        """Whether there were two values or more, all of them the same step apart."""
+        """Whether there were at least two values, all with the same difference."""
         return self.even and self.step is not None

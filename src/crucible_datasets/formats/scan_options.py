@@ -1,7 +1,7 @@
-"""`fragment_scan_options` of Parquet, which are pyarrow's.
+"""`fragment_scan_options` of Parquet, an object of pyarrow.
 
-Most of them say how bytes are fetched ahead. Row groups are read in place here, ahead of whoever iterates, so those
-have nothing to do. The others decide what can be read at all: they are refused rather than passed over.
+Most of these options control prefetching. Row groups are always read in place and in advance here, so those options
+have no effect. The others change which files can be read; they raise an error rather than being ignored.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _OF_ROWS = (
 )
 
 
-def refuse_what_decides_on_rows(options: Any) -> None:
-    """An error for options that change what can be read, a word in the log for those that have no effect."""
+def require_no_effect(options: Any) -> None:
+    """Raise for options that change what can be read; log those that have no effect."""
     if options is None:
         return
     from pyarrow.dataset import ParquetFragmentScanOptions

@@ -46,7 +46,7 @@ def read_sql(
     columns: list[str] | None = None,
     chunksize: int | None = 10_000,
 ) -> Iterator[pa.Table]:
-    """Yield the rows of a query, or of a table that is named, `chunksize` at a time."""
+    """Yield the rows of a query or of a named table, `chunksize` at a time."""
     row_names = [index_col] if isinstance(index_col, str) else list(index_col or ())
     with connected(con) as connection:
         names, batches = _query(connection, sql, params, columns, chunksize or 10_000)
@@ -68,14 +68,14 @@ def read_sql(
 
 
 class _RowNames:
-    """Columns of row names, which stand behind the others; one that counts evenly as rows do is left out."""
+    """Index columns, which come after the others; one that only numbers the rows is dropped."""
 
     def __init__(self, names: list[str]) -> None:
         self.names, self.count = names, Counting() if len(names) == 1 else None
         self.left_out: bool | None = None
 
     def kept(self, values: Mapping[str, Row]) -> list[str]:
-        """Those to show with these rows."""
+        """The index columns to keep for these rows."""
         if self.count is None or self.left_out is False:
             return self.names
         self.count.see(values[self.names[0]])
@@ -88,8 +88,8 @@ class _RowNames:
 
 @contextmanager
 def connected(con: Any) -> Iterator[Any]:
-    """A connection of what was given: itself, of an engine, or of an address."""
-    with refusals_told(con):
+    """A connection for `con`, which is a connection, an engine or a URL."""
+    with database_errors(con):
         if isinstance(con, sqlite3.Connection):
             yield con
         elif isinstance(con, str) and con.startswith(_SQLITE) and "?" not in con:
@@ -108,8 +108,8 @@ def connected(con: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def refusals_told(con: Any) -> Iterator[None]:
-    """What a database has against what it is asked to do is an error that names it."""
+def database_errors(con: Any) -> Iterator[None]:
+    """Turn errors of the database driver into a `DatabaseError` that names the database."""
     try:
         yield
     except DatasetsError:
@@ -118,10 +118,10 @@ def refusals_told(con: Any) -> Iterator[None]:
         of_alchemy = getattr(sys.modules.get("sqlalchemy.exc"), "SQLAlchemyError", sqlite3.Error)
         if not isinstance(error, (sqlite3.Error, of_alchemy, OverflowError)):
             raise
-        raise DatabaseError(_place(con), f"{type(error).__name__}: {error}") from error
+        raise DatabaseError(_database_name(con), f"{type(error).__name__}: {error}") from error
 
 
-def _place(con: Any) -> str:
+def _database_name(con: Any) -> str:
     if isinstance(con, sqlite3.Connection):
         with suppress(sqlite3.Error):
             return str(con.execute("PRAGMA database_list").fetchone()[2] or ":memory:")
@@ -135,7 +135,7 @@ def _query(
         return _executed(connection, sql, params, size)
     listed = ", ".join(map(_quoted, columns)) if columns else "*"
     if columns:
-        # sqlite takes a quoted name that is no column for a text.
+        # sqlite reads a quoted name that is not a column as a string.
         known, _ = _executed(connection, f"SELECT * FROM {_quoted(sql)} WHERE 1 = 0", None, size)  # noqa: S608
         for column in columns:
             if column not in known:
@@ -163,7 +163,7 @@ def _executed(connection: Any, statement: Any, params: Any, size: int) -> tuple[
 
 
 def _fetched(found: Any, size: int) -> list[Row]:
-    """The next rows; a damaged database may be found out only now."""
+    """The next rows; damage of a database may show only here."""
     try:
         return list(found.fetchmany(size))
     except Exception as error:
@@ -187,7 +187,7 @@ def _table(columns: Mapping[str, Row], features: Any, coerce_float: bool, parse_
 
 
 def _column(values: list[Any], name: str, coerce_float: bool) -> pa.ChunkedArray:
-    """As pandas would type it: text is large, integers among missing values are floats where those keep every digit."""
+    """The column with the types of pandas: `large_string`, and floats for integers with nulls if that is exact."""
     if coerce_float and any(isinstance(value, decimal.Decimal) for value in values):
         values = [float(value) if isinstance(value, decimal.Decimal) else value for value in values]
     column, feature = infer_column(values, name, "use_json")
@@ -201,7 +201,7 @@ def _column(values: list[Any], name: str, coerce_float: bool) -> pa.ChunkedArray
 
 
 def _date_columns(parse_dates: Any) -> dict[str, dict[str, str]]:
-    """For every column of dates, the `unit` of its numbers or the `format` of its texts, where one is given."""
+    """For every date column, the `unit` of its numbers or the `format` of its texts, if given."""
     if isinstance(parse_dates, Mapping):
         return {name: _way(name, how) for name, how in parse_dates.items()}
     if parse_dates is None or isinstance(parse_dates, (str, list, tuple)):

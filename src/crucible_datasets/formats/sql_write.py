@@ -31,7 +31,7 @@ def write_sql(
     index_label: str | None = None,
     schema: str | None = None,
 ) -> int:
-    """Write the tables into a table of the database, all or nothing; the number of rows."""
+    """Write the tables into a table of the database in one transaction; the number of rows."""
     if if_exists not in ("fail", "replace", "append"):
         raise ArgumentError("if_exists", if_exists, "expected 'fail', 'replace' or 'append'.")
     if not isinstance(name, str):
@@ -68,7 +68,7 @@ def _written(target: Any, tables: Iterable[pa.Table], features: Any, index: bool
 
 
 def _values(column: pa.ChunkedArray, name: str, row: int) -> list[Any]:
-    """Python values that databases take; spans of time are numbers of their unit, as pandas writes them."""
+    """Python values that databases accept; durations become numbers of their unit, as in pandas."""
     kind = column.type
     values = list((column.cast(pa.int64()) if pa.types.is_duration(kind) else column).to_pylist())
     if pa.types.is_uint64(kind):
@@ -79,7 +79,7 @@ def _values(column: pa.ChunkedArray, name: str, row: int) -> list[Any]:
 
 
 class _SqliteTable:
-    """A table of a `sqlite3` connection: declared, and times spelled, as pandas does on one."""
+    """A table of a `sqlite3` connection, with the declarations and timestamps that pandas writes to one."""
 
     def __init__(self, connection: sqlite3.Connection, name: str, schema: str | None, columns: list[str]) -> None:
         self.connection, self.plain, self.columns = connection, name, columns
@@ -88,7 +88,7 @@ class _SqliteTable:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        # Python begins transactions for rows, not for tables.
+        # sqlite3 begins a transaction implicitly for INSERT, but not for CREATE TABLE.
         if not self.connection.in_transaction:
             self.connection.execute("BEGIN")
         with self.connection:
@@ -114,7 +114,7 @@ class _SqliteTable:
         return _kind(kind).in_sqlite
 
     def moment(self, value: dt.datetime) -> str:
-        """A date with a time, as text."""
+        """A timestamp as text."""
         return value.isoformat(" ")
 
     def insert(self, rows: list[Row]) -> None:
@@ -128,7 +128,7 @@ class _SqliteTable:
 
 
 class _AddressedTable(_SqliteTable):
-    """A table of a database that is named by its address: what sqlalchemy would make of it."""
+    """A table of a sqlite database given by URL, with the declarations that sqlalchemy would write."""
 
     def declared(self, kind: pa.DataType) -> str:
         return _kind(kind).in_sql
@@ -150,7 +150,7 @@ def _sqlite_value(value: Any) -> Any:
 
 
 class _Kind(NamedTuple):
-    """How columns of some Arrow types are declared: with sqlite3, in SQL, and by which class of sqlalchemy."""
+    """How columns of some Arrow types are declared: for sqlite3, in SQL, and as a class of sqlalchemy."""
 
     fits: Callable[[pa.DataType], bool]
     in_sqlite: str

@@ -1,4 +1,4 @@
-"""The bytes that a format reads: their name, their encoding, and whole lines of them at a time."""
+"""Byte streams of formats: names, encodings, and blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MARK = codecs.BOM_UTF8
 
 
 def name_of(stream: BinaryIO) -> str:
-    """The name of the stream in errors: that of its file, where it has one."""
+    """The name of the stream in errors: its file name, if it has one."""
     name = getattr(stream, "name", None)
     return name if isinstance(name, str) else "the stream"
 
 
 def is_utf8(encoding: str | None) -> bool:
-    """Whether bytes of this encoding are UTF-8 already; None means UTF-8."""
+    """Whether an encoding is UTF-8; None means UTF-8."""
     if encoding is None:
         return True
     try:
@@ -32,7 +32,7 @@ def is_utf8(encoding: str | None) -> bool:
 
 
 def require_encoding(encoding: str | None, errors: str | None) -> None:
-    """Refuse an encoding, or a way to treat what is not of it, that Python does not know."""
+    """Raise for an encoding or an error handler that Python does not know."""
     is_utf8(encoding)
     try:
         codecs.lookup_error(errors or "strict")
@@ -41,13 +41,13 @@ def require_encoding(encoding: str | None, errors: str | None) -> None:
 
 
 def require_size(name: str, size: Any) -> None:
-    """Refuse a size of blocks that would read nothing."""
+    """Raise for a block size that is not positive."""
     if not isinstance(size, int | None) or size == 0:
         raise ArgumentError(name, size, "expected a number, at least 1.")
 
 
 class Transcoded(io.RawIOBase):
-    """Text of any encoding as UTF-8 bytes, some at a time."""
+    """A stream of text of any encoding, transcoded to UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str | None, errors: str | None) -> None:
         self.stream, self.name = stream, name_of(stream)
@@ -78,14 +78,14 @@ class Transcoded(io.RawIOBase):
 
 
 def undecodable(name: str, error: UnicodeError, before: int = 0) -> FileFormatError:
-    """The error for bytes that are not text of the encoding."""
+    """The error for bytes that are not valid in the encoding."""
     start = getattr(error, "start", None)
     reason = f"not {getattr(error, 'encoding', 'valid')} text: {error}.{_likely_encoding(error, before)}"
     return FileFormatError(name, reason, None, start and before + start)
 
 
 def _likely_encoding(error: UnicodeError, before: int) -> str:
-    """What to pass for text that is not UTF-8, by the mark at its start."""
+    """The encoding to suggest for text that is not UTF-8, from its byte order mark."""
     if not isinstance(error, UnicodeDecodeError) or not is_utf8(error.encoding):
         return ""
     is_marked = before == 0 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -94,7 +94,7 @@ def _likely_encoding(error: UnicodeError, before: int) -> str:
 
 
 def as_utf8(stream: BinaryIO, encoding: str | None, errors: str | None) -> BinaryIO:
-    """The stream as UTF-8 bytes; as it is when it is UTF-8 and nothing in it is to be replaced."""
+    """The stream as UTF-8 bytes; unchanged if it is UTF-8 and `errors` replaces nothing."""
     require_encoding(encoding, errors)
     if is_utf8(encoding) and errors in (None, "strict"):
         return stream
@@ -102,7 +102,7 @@ def as_utf8(stream: BinaryIO, encoding: str | None, errors: str | None) -> Binar
 
 
 def rewindable(stream: BinaryIO) -> BinaryIO:
-    """The stream itself, or a copy on disk of one that can be read only once."""
+    """The stream itself, or a copy on disk if it is not seekable."""
     if stream.seekable():
         return stream
     import shutil
@@ -116,7 +116,7 @@ def rewindable(stream: BinaryIO) -> BinaryIO:
 
 @contextmanager
 def rewound(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """A stream that can be read in any order, while it is needed."""
+    """A seekable stream; a copy that had to be made is deleted at the end."""
     source = rewindable(stream)
     try:
         yield source
@@ -126,7 +126,7 @@ def rewound(stream: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def line_blocks(stream: BinaryIO, size: int = BLOCK, mark: bool = True) -> Iterator[bytes]:
-    """The stream in pieces of about `size` bytes that end where a line ends; a leading byte order mark is left out."""
+    """The stream in blocks of about `size` bytes that end with a line end; a byte order mark is dropped."""
     rest: list[bytes] = []
     held = 0
     while data := stream.read(size):
@@ -145,7 +145,7 @@ def line_blocks(stream: BinaryIO, size: int = BLOCK, mark: bool = True) -> Itera
 
 
 def whole_escapes(stream: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
-    """The stream in pieces of `size` bytes, none of which ends between a backslash and what it escapes."""
+    """The stream in blocks of `size` bytes, none of which ends inside an escape sequence."""
     mark = True
     while data := stream.read(size):
         while (len(data) - len(data.rstrip(b"\\"))) % 2 and (more := stream.read(1)):
@@ -155,7 +155,7 @@ def whole_escapes(stream: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
 
 
 class Replay:
-    """Blocks that can be looked at ahead of their turn: what `ahead` gives waits on disk."""
+    """An iterator of blocks with look-ahead: blocks that `ahead` has yielded are kept on disk."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = blocks
@@ -174,12 +174,12 @@ class Replay:
         return bytes(self._disk.read(waiting))
 
     def close(self) -> None:
-        """Give up the place on disk."""
+        """Delete the file on disk."""
         if self._disk is not None:
             self._disk.close()
 
     def ahead(self) -> Iterator[bytes]:
-        """All blocks that are still to come."""
+        """All blocks that have not been taken yet."""
         import tempfile
 
         disk = self._disk = self._disk or tempfile.TemporaryFile()  # noqa: SIM115
@@ -198,7 +198,7 @@ class Replay:
 
 
 class NamedBytes(io.BytesIO):
-    """Bytes of a file, with its name."""
+    """The bytes of a file in memory, with its name."""
 
     def __init__(self, data: bytes, name: str) -> None:
         super().__init__(data)
@@ -206,7 +206,7 @@ class NamedBytes(io.BytesIO):
 
 
 class Peeked:
-    """A stream whose first bytes have been looked at."""
+    """A stream whose first bytes have been read already."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         self.name, self._head, self._stream = name_of(stream), head, stream

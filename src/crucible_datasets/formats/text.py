@@ -30,7 +30,7 @@ def read(
     keep_linebreaks: bool = False,
     sample_by: str = "line",
 ) -> Iterator[pa.Table]:
-    """Yield tables of one column, `text` or as the only feature is called."""
+    """Yield tables of one column, named `text` or as the only feature."""
     if sample_by not in _WAYS:
         raise ArgumentError("sample_by", sample_by, f"expected one of {', '.join(_WAYS)}.")
     require_encoding(encoding, encoding_errors)
@@ -57,7 +57,7 @@ def read(
 
 
 def _lines(text: io.TextIOWrapper, size: int, keep_linebreaks: bool) -> Iterator[list[str]]:
-    # `splitlines` would also split at form feeds and other rare characters that end no line.
+    # `splitlines` would also split at form feeds and other characters that do not end a line.
     while batch := text.read(size):
         batch += text.readline()
         lines = batch.split("\n")

@@ -1,4 +1,4 @@
-"""Folders of films."""
+"""Folders of videos."""
 
 from crucible_datasets.features import Video
 from crucible_datasets.formats.folders import folder_format

@@ -1,4 +1,4 @@
-"""XML files: each a single text, for the reader to parse."""
+"""XML files, each a single text that the user parses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Hasher`: digests of any Python value that agree between processes, without pickling anything."""
+"""`Hasher`: digests of any Python value that are equal in all processes, without pickling."""
 
 from crucible_datasets.hashing.functions import Arguments
 from crucible_datasets.hashing.hasher import Hasher

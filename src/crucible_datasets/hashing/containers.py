@@ -1,4 +1,4 @@
-"""Lists, dicts and sets: by their items; long ones of one shape column by column."""
+"""Lists, dicts and sets: by their items; long ones of uniform structure column by column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _walk_items(walk: Walk, value: Any) -> None:
 
 
 def _fed_by_columns(walk: Walk, values: list[Any], depth: int = 0) -> bool:
-    """Feed many values of one shape column by column, ten times as fast; False when their shapes differ."""
+    """Feed many values of the same structure column by column, ten times as fast; False if structures differ."""
     kinds = set(map(type, values))
     if types.NoneType in kinds:
         walk.write("gaps", bytes(value is None for value in values))

@@ -1,7 +1,7 @@
-"""Functions and classes: by their code, and by what that closes over, names and imports.
+"""Functions and classes: by their code, and the globals, closures and imports it refers to.
 
-What is installed goes by name and version, what the user wrote by content: neither where it stands, nor how it is
-laid out, nor what its local variables are called, matters.
+Installed code is hashed by name and version, users' code by content: its file, its layout and the names of its local
+variables do not matter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KINDS_OF_CODE = (
     | inspect.CO_ASYNC_GENERATOR
 )
 _SEES_LOCALS = {"locals", "vars", "dir", "eval", "exec"}
-# Beside methods, what else of a class with a special name its author may have written.
+# Special names, besides methods, that the author of a class may have defined.
 _WRITTEN = {"__annotations__", "__slots__", "__match_args__", "__dataclass_fields__", "__pydantic_fields__"}
 
 
@@ -79,7 +79,7 @@ def _order_counts(walk: Walk) -> Iterator[None]:
 
 
 def _is_generic(function: types.FunctionType) -> bool:
-    """Whether it is made by `functools.singledispatch`, which keeps a cache of weak references."""
+    """Whether it was created by `functools.singledispatch`, which has a cache of weak references."""
     return function.__globals__ is vars(functools) and {"registry", "__wrapped__"} <= vars(function).keys()
 
 
@@ -93,7 +93,7 @@ def _walk_code(walk: Walk, code: types.CodeType) -> None:
 
 
 def _by_first_use(code: types.CodeType) -> tuple[bytes, tuple[Any, ...]]:
-    """The steps and constants of code, these in the order of their use; a docstring is a constant without use."""
+    """The instructions and constants of code, constants in order of first use; an unused docstring is left out."""
     steps, numbers = bytearray(code.co_code), dict[int, int]()
     upper, first_of_upper = 0, None
     for position in range(0, len(steps), 2):
@@ -114,7 +114,7 @@ _HAS_CONSTANT = frozenset(dis.hasconst)
 
 
 def _names_seen(code: types.CodeType) -> tuple[str, ...]:
-    """The variables whose names matter: parameters, or all of them when the code inspects its variables."""
+    """The variables whose names matter: parameters, or all of them if the code inspects its variables."""
     if _SEES_LOCALS & set(code.co_names):
         return code.co_varnames
     stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -136,7 +136,7 @@ def _walk_partial(walk: Walk, value: functools.partial[Any]) -> None:
 
 
 class Arguments(dict[str, Any]):
-    """Arguments by name that a function is to be called with: it may see the order of the dicts in them."""
+    """Keyword arguments of a function, which may depend on the order of dicts in them."""
 
 
 def _walk_arguments(walk: Walk, arguments: Arguments) -> None:
@@ -161,7 +161,7 @@ def _walk_descriptor(walk: Walk, value: Any) -> None:
 
 
 def walk_class(walk: Walk, kind: type) -> None:
-    """A class by what its author wrote: bases, methods and attributes."""
+    """Feed a class by what its author wrote: bases, methods and attributes."""
     if goes_by_name(kind) or not _is_made_in_python(kind):
         write_name(walk, kind.__module__, kind.__qualname__)
         return

@@ -30,7 +30,7 @@ class Hasher:
 
     @classmethod
     def hash_bytes(cls, value: bytes | list[bytes]) -> str:
-        """The digest of bytes, or of several one after the other."""
+        """The digest of bytes, or of a sequence of bytes."""
         digest = xxhash.xxh64()
         for part in value if isinstance(value, list) else [value]:
             digest.update(part)
@@ -44,7 +44,7 @@ class Hasher:
         return hasher.hexdigest()
 
     def update(self, value: Any) -> None:
-        """Add one more value; of a function, what it does."""
+        """Add a value; a function counts by what it does."""
         before = self._digest.copy()
         try:
             Walk(self._digest, _walker).feed_called(value)
@@ -53,7 +53,7 @@ class Hasher:
             self._update_deeply(value)
 
     def _update_deeply(self, value: Any) -> None:
-        """Functions that call functions that call functions … fill the stack before they are all seen."""
+        """Add a value with a higher recursion limit, for deep chains of functions."""
         with _one_at_a_time:
             usual = sys.getrecursionlimit()
             try:
@@ -74,7 +74,7 @@ _BY_NAME: dict[str, Walker] = {**containers.BY_NAME, **modules.BY_NAME, **librar
 
 
 def _walker(kind: type) -> tuple[Walker, bool]:
-    """How values of a class are walked, and whether equal ones are alike though they are not the same."""
+    """The function that walks values of a class, and whether equal values that are not identical hash alike."""
     if kind in _BY_VALUE:
         return _BY_VALUE[kind], True
     if kind in functions.BY_TYPE:

@@ -1,4 +1,4 @@
-"""Values of other packages, and datasets: by their content, however it lies in memory."""
+"""Values of other packages, and datasets: by content, independent of memory layout."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _walk_buffer(walk: Walk, buffer: Any) -> None:
 
 
 def _walk_features(walk: Walk, features: Any) -> None:
-    # As text, because the order of columns counts here.
+    # As text, because the order of columns matters.
     walk.write("features", json.dumps(features.to_dict()).encode())
 
 
@@ -117,7 +117,7 @@ def _walk_fingerprint(walk: Walk, fingerprint: Any) -> None:
 def _walk_dataset(walk: Walk, dataset: Any) -> None:
     walk.write("dataset", str(dataset._fingerprint).encode())
     shown = dataset._view.format
-    if shown != type(shown)():  # a fingerprint tells what is stored, and a function gets what is shown
+    if shown != type(shown)():  # the fingerprint covers what is stored, but a function gets formatted rows
         walk.feed_at("format", shown)
 
 

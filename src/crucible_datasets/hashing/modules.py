@@ -1,4 +1,4 @@
-"""Modules: installed ones change only with their version, those of the user with what is used of them."""
+"""Modules: installed ones by version, users' modules by the content that is used."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _PACKAGES = {"site-packages", "dist-packages"}
 
 @functools.cache
 def _stdlib() -> tuple[str, ...]:
-    import sysconfig  # it reads how Python was built, which takes milliseconds
+    import sysconfig  # importing it takes milliseconds
 
     return tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")})
 
 
 def walk_module(walk: Walk, module: types.ModuleType) -> None:
-    """A module that is handed on, so that anything in it may be used."""
+    """Feed a module that is passed as a value, so that anything in it may be used."""
     if is_installed(module.__name__):
         write_name(walk, module.__name__, "")
         return
@@ -35,7 +35,7 @@ def walk_module(walk: Walk, module: types.ModuleType) -> None:
 
 
 def feed_used(walk: Walk, place: str, value: Any, uses: set[Use]) -> None:
-    """Add a value as far as it is used: all of it, unless it is a module of which only some names are used."""
+    """Add a value; of a module, only the names that are used."""
     if isinstance(value, types.ModuleType) and AS_VALUE not in uses and not is_installed(value.__name__):
         _feed_used_module(walk, place, value, uses)
     else:
@@ -59,7 +59,7 @@ def _feed_used_module(walk: Walk, place: str, module: types.ModuleType, uses: se
 
 
 def feed_import(walk: Walk, place: str, wanted: Import, package: str | None, uses: set[Use]) -> None:
-    """Add what an import statement inside of a function gives."""
+    """Add the result of an import statement inside a function."""
     name = wanted.module
     if wanted.level:
         name = importlib.util.resolve_name("." * wanted.level + name, package or "")
@@ -76,7 +76,7 @@ def feed_import(walk: Walk, place: str, wanted: Import, package: str | None, use
 
 
 def _imported(name: str, whole: str) -> types.ModuleType | None:
-    """A module of the user; None for one that is installed or cannot be imported."""
+    """A user's module; None for one that is installed or cannot be imported."""
     if is_installed(name):
         return None
     try:
@@ -87,7 +87,7 @@ def _imported(name: str, whole: str) -> types.ModuleType | None:
 
 
 def is_installed(module: str | None) -> bool:
-    """Whether a module comes with Python or from a package index, and changes only with its version."""
+    """Whether a module is part of Python or of an installed package, and changes only with its version."""
     package = (module or "").partition(".")[0]
     if package in {"", "__main__", "__mp_main__"}:
         return False
@@ -125,7 +125,7 @@ def _paths_of_unloaded(package: str) -> tuple[str | None, ...]:
 
 
 def write_name(walk: Walk, module: str | None, qualname: str) -> None:
-    """Add something installed: its name, and the version it has."""
+    """Add an installed object: its name and the version of its package."""
     walk.write("named", f"{module}.{qualname} {_version((module or '').partition('.')[0])}".encode())
 
 
@@ -138,7 +138,7 @@ def _version(package: str) -> str:
 
 @functools.cache
 def _version_of_distribution(package: str) -> str:
-    from importlib import metadata  # takes longer than to open a Parquet file
+    from importlib import metadata  # importing it takes longer than opening a Parquet file
 
     try:
         return metadata.version(package)
@@ -148,7 +148,7 @@ def _version_of_distribution(package: str) -> str:
 
 
 def goes_by_name(value: Any) -> bool:
-    """Whether a function or class is what an installed module holds under its name."""
+    """Whether a function or class is found in an installed module under its name."""
     found: Any = sys.modules.get(value.__module__)
     if found is None or not is_installed(value.__module__):
         return False

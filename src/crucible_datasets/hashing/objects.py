@@ -1,4 +1,4 @@
-"""Objects: by the state they would be copied from."""
+"""Objects: by the state that `copy` uses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def walk_dataclass(walk: Walk, value: Any) -> None:
 
 
 def walk_object(walk: Walk, value: Any) -> None:
-    """An object by the recipe it gives for copying itself."""
+    """Feed an object by the result of its `__reduce_ex__`."""
     kind = type(value)
     try:
         recipe = copyreg.dispatch_table[kind](value) if kind in copyreg.dispatch_table else value.__reduce_ex__(4)
@@ -71,13 +71,13 @@ def _walk_pattern(walk: Walk, pattern: re.Pattern[Any]) -> None:
 
 
 def has_own_recipe(kind: type) -> bool:
-    """Whether a class says itself what its objects are copied from."""
+    """Whether a class defines its own `__reduce__` or state."""
     hooks = ("__reduce__", "__reduce_ex__", "__getstate__")
     return any(getattr(kind, hook, None) is not getattr(object, hook, None) for hook in hooks)
 
 
 def name_of(kind: type) -> str:
-    """A class by its full name."""
+    """The full name of a class."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 

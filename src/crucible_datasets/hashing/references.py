@@ -1,4 +1,4 @@
-"""What code refers to outside of itself: globals, variables of enclosing functions, and what it imports."""
+"""References of code: globals, variables of enclosing functions, and imports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AS_VALUE = Use()
 
 
 class Import(NamedTuple):
-    """An import inside of code; `names` are imported from the module, else it is bound to `variable`."""
+    """An import inside code; `names` are imported from the module, or it is bound to `variable`."""
 
     module: str
     level: int
@@ -46,7 +46,7 @@ class Uses:
 
 
 def uses_of(code: types.CodeType) -> Uses:
-    """The uses of code and of the code inside it."""
+    """The uses of code and of its nested code."""
     uses = Uses()
     for inner in _all_code(code):
         _gather(inner, uses)
@@ -78,7 +78,7 @@ def _gather(code: types.CodeType, uses: Uses) -> None:
 
 
 def _variables(step: dis.Instruction) -> tuple[str, ...]:
-    """The variables of one step: since Python 3.13 a step may load two, or store one and load another."""
+    """The variables of one instruction: since Python 3.13 it may load two, or store one and load another."""
     return step.argval if isinstance(step.argval, tuple) else (step.argval,)
 
 
@@ -106,6 +106,6 @@ def _import(steps: list[dis.Instruction], position: int) -> Import:
 
 
 def _names_the_module_of_a_class(steps: list[dis.Instruction], position: int) -> bool:
-    """Whether this is how the body of every class begins, which says nothing about the class."""
+    """Whether this is the store of `__module__` with which every class body begins, and which is ignored."""
     after = steps[position + 1 : position + 2]
     return steps[position].argval == "__name__" and bool(after) and after[0].argval == "__module__"

@@ -1,4 +1,4 @@
-"""`Walk`: a value fed into a digest in a canonical way, part by part."""
+"""`Walk`: feeds values into a digest in a canonical form."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class UnhashableError(DatasetsError, TypeError):
-    """A value has a part without content of its own, such as a lock or an open file."""
+    """A value contains something that cannot be hashed, such as a lock or an open file."""
 
     def message(self, kind: str, path: tuple[str, ...] = ()) -> str:
         self.kind, self.path = kind, path
         return f"Cannot hash {', in '.join(path) or 'the value'}: {kind} has no content that could be hashed."
 
     def inside(self, place: str) -> UnhashableError:
-        """The same error, seen from the value around it."""
+        """The same error, with the path from the enclosing value."""
         return UnhashableError(self.kind, (*self.path, place))
 
 
@@ -46,19 +46,19 @@ _ATOMS: dict[type, Callable[[Any], bytes]] = {
 
 
 class Walk:
-    """Feeds a value into a digest, each part as tag, length and bytes, so that no two values look alike.
+    """Feeds values into a digest, each part as tag, length and bytes, so that different values differ.
 
-    What is being walked has a number, and meeting it again writes the number: cycles end.
-    Functions, classes and objects keep theirs, so what many share is walked once.
+    Every value that is being walked has a number, which is written when it occurs again; so cycles end. Functions,
+    classes and objects keep their number, so shared ones are walked once.
     """
 
     def __init__(self, digest: Any, choose: Callable[[type], tuple[Walker, bool]], around: Walk | None = None) -> None:
         self.digest, self._choose = digest, choose
         self._numbers: dict[int, int] = dict(around._numbers) if around else {}
         self._count: int = around._count if around else 0
-        # Whether a function could see the order of the dicts that are met.
+        # Whether the order of dicts matters, because a function could depend on it.
         self.order_counts: bool = around.order_counts if around else False
-        # An object freed during the walk could hand its id to another.
+        # Keeps values alive: the id of a freed object could be reused.
         self._kept: list[Any] = []
 
     def write(self, tag: str, content: Any = b"") -> None:
@@ -71,11 +71,11 @@ class Walk:
             self._describe(value)
 
     def feed_called(self, value: Any) -> None:
-        """Add a value that is only called, so that its name, docstring and annotations do not matter."""
+        """Add a function that is only called, so that its name, docstring and annotations do not matter."""
         self._feed(value)
 
     def _feed(self, value: Any) -> bool:
-        """Add a value; whether it is more than an atom."""
+        """Add a value; whether it is compound."""
         kind = type(value)
         atom = _ATOMS.get(kind)
         if atom is not None:
@@ -89,7 +89,7 @@ class Walk:
         self._numbers[id(value)] = self._count
         walker(self, value)
         if by_value or dataclasses.is_dataclass(kind):
-            # Equal lists hash alike, whether they are one list twice or two lists.
+            # Equal lists hash alike, identical or not.
             del self._numbers[id(value)]
         else:
             self._kept.append(value)
@@ -103,7 +103,7 @@ class Walk:
 
     @contextmanager
     def at(self, place: str) -> Iterator[None]:
-        """An error inside the block names the place."""
+        """A context in which errors are located at `place`."""
         try:
             yield
         except UnhashableError as error:
@@ -131,12 +131,12 @@ class Walk:
             self.feed_at(f"attribute {name!r} of {owner}", attributes[name])
 
     def alone(self, value: Any) -> bytes:
-        """The digest of a value met here but in no particular order."""
+        """The digest of a single value, for unordered collections."""
         walk = Walk(xxhash.xxh64(), self._choose, self)
         walk.feed(value)
         return bytes(walk.digest.digest())
 
 
 def _annotation(value: Any) -> str:
-    # Other values show where they lie in memory.
+    # The `repr` of other values may contain a memory address.
     return value.__qualname__ if isinstance(value, type) else str(value).partition(" at 0x")[0]

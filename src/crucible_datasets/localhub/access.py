@@ -19,14 +19,14 @@ _LINK_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Access:
-    """The tokens of a server: each with the name of its user and what it may do."""
+    """The tokens of a server, each with its user and permissions."""
 
     tokens: dict[str, dict[str, str]] = field(repr=False)
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @classmethod
     def of(cls, root: str) -> Access:
-        """The tokens in `tokens.json` of a hub folder; the first time, one that may write."""
+        """The tokens in `tokens.json` of a hub folder; a new folder gets one with write access."""
         path = os.path.join(root, "tokens.json")
         if not os.path.exists(path):
             os.makedirs(root, exist_ok=True)

@@ -42,7 +42,7 @@ class Blobs:
         return open(self.path(sha256), "rb")
 
     def add(self, pieces: Iterable[bytes], expected: str | None = None) -> Blob:
-        """Store a content; an error if its hash is not the expected one."""
+        """Store a content; raises if its hash is not the expected one."""
         os.makedirs(self.folder, exist_ok=True)
         temporary = os.path.join(self.folder, f"incoming-{os.urandom(8).hex()}")
         try:
@@ -54,7 +54,7 @@ class Blobs:
                 os.unlink(temporary)
 
     def take_over(self, path: str, expected: str | None = None) -> Blob:
-        """Store a file of the same disk by moving it; an error if its hash is not the expected one."""
+        """Store a file of the same disk by moving it; raises if its hash is not the expected one."""
         blob = blob_of(path)
         if expected is not None and expected not in {blob.sha256, blob.git_sha1}:
             raise ContentMismatchError(os.path.basename(path), expected, blob.sha256)

@@ -1,4 +1,4 @@
-"""Buckets of a hub folder: plain folders `buckets/<org>/<name>`, served as they are at the moment."""
+"""Buckets of a hub folder: plain folders `buckets/<org>/<name>`, served in their current state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from crucible_datasets.localhub.bucketwrites import folder_of, is_private, seen_folder
 from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import plain_files
-from crucible_datasets.localhub.routing import Answer, Request, paged, route
+from crucible_datasets.localhub.routing import Request, Response, paged, route
 from crucible_datasets.sources.fetching import xet_hash
 
 _ID = r"(?P<id>[^/]+/[^/]+)"
@@ -20,8 +20,8 @@ _PATH = r"(?P<path>.+)"
 
 
 @dataclass(frozen=True)
-class Held:
-    """A file of a bucket: its name there, where it lies, its size, and when it was changed."""
+class BucketFile:
+    """A file of a bucket: its name, local path, size and modification time."""
 
     name: str
     path: str
@@ -37,7 +37,7 @@ class Held:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """The file as listings show it."""
+        """The entry of the file in listings."""
         time = _moment(self.changed)
         facts = {"size": self.size, "xetHash": self.hash, "mtime": time, "uploadedAt": time}
         return {"type": "file", "path": self.name, **facts}
@@ -52,32 +52,32 @@ def _moment(nanoseconds: int) -> str:
     return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def _held(request: Request) -> dict[str, Held]:
+def _files(request: Request) -> dict[str, BucketFile]:
     """The files of the bucket of a request."""
-    return {name: Held(name, *where) for name, where in plain_files(seen_folder(request))}
+    return {name: BucketFile(name, *where) for name, where in plain_files(seen_folder(request))}
 
 
 @route("GET", f"/api/buckets/{_ID}")
-def info(request: Request) -> Answer:
-    held = _held(request).values()
-    created = _moment(min((file.changed for file in held), default=0))
-    size = sum(file.size for file in held)
+def info(request: Request) -> Response:
+    files = _files(request).values()
+    created = _moment(min((file.changed for file in files), default=0))
+    size = sum(file.size for file in files)
     id, private = unquote(request.parts["id"]), is_private(folder_of(request))
-    return Answer({"id": id, "private": private, "createdAt": created, "size": size, "totalFiles": len(held)})
+    return Response({"id": id, "private": private, "createdAt": created, "size": size, "totalFiles": len(files)})
 
 
 @route("GET", f"/api/buckets/{_ID}/tree(?:/{_PATH})?")
-def tree(request: Request) -> Answer:
+def tree(request: Request) -> Response:
     folder = unquote(request.parts["path"]).strip("/")
-    entries = list(_tree(_held(request), folder, request.flag("recursive")))
+    entries = list(_tree(_files(request), folder, request.flag("recursive")))
     if folder and not entries:
         raise HubError(404, "EntryNotFound", f"{folder} does not exist.")
     return paged(request, entries)
 
 
-def _tree(held: dict[str, Held], folder: str, recursive: bool) -> Iterator[dict[str, Any]]:
+def _tree(files: dict[str, BucketFile], folder: str, recursive: bool) -> Iterator[dict[str, Any]]:
     start, seen = f"{folder}/" if folder else "", set()
-    for name, file in held.items():
+    for name, file in files.items():
         if not name.startswith(start):
             continue
         parts = name[len(start) :].split("/")
@@ -91,16 +91,16 @@ def _tree(held: dict[str, Held], folder: str, recursive: bool) -> Iterator[dict[
 
 
 @route("POST", f"/api/buckets/{_ID}/paths-info")
-def paths_info(request: Request) -> Answer:
-    wanted, held = request.json()["paths"], _held(request)
-    return Answer([held[path].entry for path in wanted if path in held])
+def paths_info(request: Request) -> Response:
+    wanted, files = request.json()["paths"], _files(request)
+    return Response([files[path].entry for path in wanted if path in files])
 
 
 @route("GET", f"/buckets/{_ID}/resolve/{_PATH}")
-def resolve(request: Request) -> Answer:
-    held, path = _held(request), unquote(request.parts["path"])
-    if path not in held:
+def resolve(request: Request) -> Response:
+    files, path = _files(request), unquote(request.parts["path"])
+    if path not in files:
         raise HubError(404, "EntryNotFound", f"{path} does not exist.")
-    file = held[path]
+    file = files[path]
     headers = {"X-Xet-Hash": file.hash, "ETag": f'"{file.hash}"', "X-Linked-Size": str(file.size)}
-    return Answer(file=open(file.path, "rb"), size=file.size, headers={**headers, "Accept-Ranges": "bytes"})
+    return Response(file=open(file.path, "rb"), size=file.size, headers={**headers, "Accept-Ranges": "bytes"})

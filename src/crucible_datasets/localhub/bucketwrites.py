@@ -1,10 +1,10 @@
-"""What clients write to buckets of a hub folder.
+"""Writes of clients to buckets of a hub folder.
 
-    .xet/                          contents that clients have left, in the store that hf_xet keeps in a folder
-    buckets/<org>/.<name>.private  a bucket that only users with a token see
+    .xet/                          uploaded contents, in a local store of hf_xet
+    buckets/<org>/.<name>.private  marks a bucket that only users with a token can see
 
-Clients send contents to buckets by a protocol (Xet) that has a server of its own. The same client can also keep its
-store in a folder, so clients of this machine are told that one, and no others can write.
+Clients upload contents of buckets by the Xet protocol, which needs its own server. hf_xet can also use a local folder
+as its store, so clients of this machine get the path of that folder, and others cannot write.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.exceptions import DownloadError
 from crucible_datasets.localhub.errors import HubError, require_name
-from crucible_datasets.localhub.routing import Answer, Request, route
+from crucible_datasets.localhub.routing import Request, Response, route
 from crucible_datasets.sources.fetching import xet_hash
 from crucible_datasets.sources.hub.files import safe_path
 
@@ -45,17 +45,17 @@ def seen_folder(request: Request) -> str:
 
 
 def is_private(folder: str) -> bool:
-    """Whether only users with a token see a bucket."""
+    """Whether only users with a token can see a bucket."""
     return os.path.exists(_mark(folder))
 
 
 def _mark(folder: str) -> str:
-    # Beside the bucket, whose files are all served; no bucket has such a name.
+    # Next to the bucket, since all files in it are served; no bucket can have such a name.
     return os.path.join(os.path.dirname(folder), f".{os.path.basename(folder)}.private")
 
 
 @route("POST", f"/api/buckets/{_ID}")
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     request.access.require_write(request.user)
     folder, id, visibility = folder_of(request), unquote(request.parts["id"]), request.json().get("visibility")
     if visibility not in {None, "public", "private"}:
@@ -67,23 +67,23 @@ def create(request: Request) -> Answer:
         with open(_mark(folder), "wb"):  # before the bucket, so that it is never public
             pass
     os.makedirs(folder)
-    return Answer({"id": id, "url": f"{request.origin}/buckets/{id}"})
+    return Response({"id": id, "url": f"{request.origin}/buckets/{id}"})
 
 
 @route("GET", f"/api/buckets/{_ID}/xet-write-token")
-def write_token(request: Request) -> Answer:
+def write_token(request: Request) -> Response:
     _writable(request)
     if urlsplit(request.origin).hostname not in {"127.0.0.1", "localhost"}:
         raise HubError(501, "NotImplemented", "Only programs on the machine of this hub can write to its buckets.")
     until, secret = int(time.time()) + _VALID_SECONDS, "none-is-needed"
-    return Answer(
+    return Response(
         {"casUrl": _store(request), "accessToken": secret, "exp": until},
         headers={"X-Xet-Cas-Url": _store(request), "X-Xet-Access-Token": secret, "X-Xet-Token-Expiration": str(until)},
     )
 
 
 @route("POST", f"/api/buckets/{_ID}/batch")
-def batch(request: Request) -> Answer:
+def batch(request: Request) -> Response:
     """Apply all steps or none: added contents are complete and verified before anything changes."""
     folder, steps = _writable(request), list(_steps(request))
     with ExitStack() as written:
@@ -96,7 +96,7 @@ def batch(request: Request) -> Answer:
     for path in [path for kind, path, _ in steps if kind == "deleteFile" and os.path.isfile(path)]:
         os.unlink(path)
         _remove_empty(os.path.dirname(path), folder)
-    return Answer({"success": True, "processed": len(steps), "succeeded": len(steps), "failed": []})
+    return Response({"success": True, "processed": len(steps), "succeeded": len(steps), "failed": []})
 
 
 def _writable(request: Request) -> str:

@@ -16,12 +16,12 @@ class HubError(Exception):
 
 
 def is_name(part: str) -> bool:
-    """Whether an organization or a dataset may be called so."""
+    """Whether this is a valid name of an organization or a dataset."""
     return _NAME.fullmatch(part) is not None
 
 
 def require_name(id: str) -> None:
-    """Raise unless this may be called so: no name becomes a path unchecked."""
+    """Raise unless this is a valid name: names become paths."""
     org, _, name = id.rpartition("/")
     if not all(map(is_name, [org, name] if org else [name])) or ".." in id or "--" in id:
         raise HubError(400, "BadRequest", f"{id!r} is not the name of a dataset.")

@@ -1,8 +1,8 @@
 """A hub folder: its repositories, and plain folders that are shown as such.
 
 datasets/<org>/<name>/…  a repository, see `repos`
-<org>/<name>/…           a plain folder: its files are the branch main, where they lie
-buckets/<org>/<name>/…   the files of a bucket, which are served as they are
+<org>/<name>/…           a plain folder: its files are the branch main
+buckets/<org>/<name>/…   the files of a bucket
 blobs/…                  the contents of committed files
 """
 
@@ -70,7 +70,7 @@ class HubFolder:
         return open(path, "rb")
 
     def _import(self, repo: Repo) -> None:
-        """Commit the changes in a plain folder since the last look."""
+        """Commit the changes in a plain folder since the last commit."""
         plain = os.path.join(self.root, *repo.id.split("/"))
         if not os.path.isdir(plain) or os.path.realpath(plain) == os.path.realpath(repo.folder):
             return
@@ -92,7 +92,7 @@ class HubFolder:
 
 
 def plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
-    """The files below a folder by their names: where each lies, its size, and when it was changed."""
+    """The files below a folder by name: path, size and modification time."""
     folder = os.path.realpath(folder)
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != ".git")

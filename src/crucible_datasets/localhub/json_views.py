@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
 
 from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
@@ -138,7 +137,3 @@ def _lfs(file: StoredFile, name: str) -> dict[str, Any]:
 
 def _folder_oid(commit: Commit, folder: str) -> str:
     return hashlib.sha1(f"{commit.id}/{folder}".encode(), usedforsecurity=False).hexdigest()
-
-
-def resolve_path(repo: Repo, commit: Commit, path: str) -> str:
-    return f"/datasets/{repo.id}/resolve/{commit.id}/{quote(path)}"

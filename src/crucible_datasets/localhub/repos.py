@@ -1,10 +1,10 @@
 """One repository: commits, branches and tags.
 
-    repo.json         who may see it
-    commits/<id>.json what was committed, with every file of that state
-    refs/<ref>        the commit that a branch, tag or pull request stands at
+    repo.json         settings: private, gated
+    commits/<id>.json a commit, with all files of that state
+    refs/<ref>        the commit of a branch, tag or pull request
 
-A commit never changes, and a ref is replaced in one step, so a reader sees one state or the other.
+A commit never changes, and a ref is replaced atomically, so readers see a consistent state.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crucible_datasets.localhub.errors import HubError
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of a commit. `where` is set when it lies in a plain folder: its path and the identity it was read with."""
+    """A file of a commit. `where` is set for a file of a plain folder: its path, and its identity when it was read."""
 
     sha256: str
     git_sha1: str
@@ -39,7 +39,7 @@ class StoredFile:
 
 @dataclass(frozen=True, eq=False)
 class Commit:
-    """One state of a repository. It never changes, so what was read once is kept."""
+    """One state of a repository. It never changes, so it is cached."""
 
     id: str
     parent: str | None
@@ -68,7 +68,7 @@ class Repo:
             return dict(json.load(file))
 
     def create(self, **settings: Any) -> Repo:
-        """Make it, with an empty first commit, or change its settings."""
+        """Create it, with an empty first commit, or change its settings."""
         with self._lock:
             os.makedirs(os.path.join(self.folder, "refs"), exist_ok=True)
             os.makedirs(os.path.join(self.folder, "commits"), exist_ok=True)
@@ -80,7 +80,7 @@ class Repo:
         return self
 
     def refs(self) -> dict[str, str]:
-        """All branches (`refs/heads/…`), tags and others, with the commits they stand at."""
+        """All branches (`refs/heads/…`), tags and others, with their commits."""
         folder = os.path.join(self.folder, "refs")
         return {unquote(name): self._ref(unquote(name)) or "" for name in sorted(os.listdir(folder)) if name[0] != "."}
 
@@ -106,7 +106,7 @@ class Repo:
         expected: str | None = None,
         base: str | None = None,
     ) -> Commit:
-        """Set (or with None delete) files, on top of where `onto` stands or of `base`."""
+        """Set (or with None delete) files, on top of the commit of `onto` or of `base`."""
         with self._lock:
             parent = self._ref(onto) or base
             if expected is not None and parent != expected:
@@ -117,6 +117,7 @@ class Repo:
                     raise HubError(404, "EntryNotFound", f"A file with this name doesn't exist: {path}")
                 if file is not None:
                     files[path] = file
+            _require_tree(files)
             stated = {
                 "parent": parent,
                 "title": title,
@@ -131,21 +132,21 @@ class Repo:
             return self.load(id)
 
     def adopt(self, commit: Commit, ref: str) -> None:
-        """Keep a commit of another hub under the id it has there, and have a ref stand at it."""
+        """Store a commit of another hub under its id there, and point a ref to it."""
         with self._lock:
             stated = {name: value for name, value in asdict(commit).items() if name != "id"}
             _write_json(self._commit_path(commit.id), stated)
             self.point(ref, commit.id)
 
     def history(self, revision: str) -> Iterator[Commit]:
-        """A commit and all before it, the newest first."""
+        """A commit and its ancestors, newest first."""
         commit: Commit | None = self.find(revision)
         while commit is not None:
             yield commit
             commit = self.load(commit.parent) if commit.parent else None
 
     def point(self, ref: str, commit: str | None) -> None:
-        """Have a ref stand at a commit, or remove it."""
+        """Point a ref to a commit, or remove it."""
         path = os.path.join(self.folder, "refs", quote(ref, safe=""))
         if commit is None:
             if not os.path.exists(path):
@@ -166,6 +167,16 @@ class Repo:
         return os.path.join(self.folder, "commits", f"{id}.json")
 
 
+def _require_tree(files: Mapping[str, StoredFile]) -> None:
+    """Raise if a name is that of a file and of a folder: no client could store both."""
+    folders: set[str] = set()
+    for path in files:
+        while (path := path.rpartition("/")[0]) and path not in folders:
+            folders.add(path)
+    for path in folders & files.keys():
+        raise HubError(400, "BadRequest", f"{path} would be a file and a folder.")
+
+
 @lru_cache(maxsize=8)
 def _loaded(path: str, id: str) -> Commit:
     with open(path, encoding="utf-8") as file:
@@ -182,7 +193,7 @@ def stored(path: str, blob: Blob, where: tuple[str, int, int] | None = None) -> 
 
 
 def is_large(path: str, size: int) -> bool:
-    """Whether a file goes through LFS: as on the Hub, by its extension or its size."""
+    """Whether a file is stored by LFS: as on the Hub, by extension or size."""
     return size > 10 << 20 or os.path.splitext(path)[1].lower() in _LARGE
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, unquote
 from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.localhub import json_views, uploads
 from crucible_datasets.localhub.errors import HubError
-from crucible_datasets.localhub.routing import PAGE, Answer, Request, paged, route
+from crucible_datasets.localhub.routing import PAGE, Request, Response, paged, route
 
 _ID = r"(?P<id>[^/]+(?:/[^/]+)?)"
 _REVISION = r"(?P<revision>[^/]+)"
@@ -18,18 +18,18 @@ _PATH = r"(?P<path>.+)"
 
 
 @route("GET", "/api/whoami-v2")
-def who(request: Request) -> Answer:
+def who(request: Request) -> Response:
     user = request.user
     if user is None:
         raise HubError(401, "Unauthorized", "Invalid username or password.")
     token = {"displayName": "local", "role": user["role"]}
-    return Answer(
+    return Response(
         {"type": "user", "name": user["name"], "fullname": user["name"], "orgs": [], "auth": {"accessToken": token}}
     )
 
 
 @route("GET", "/api/datasets")
-def listing(request: Request) -> Answer:
+def listing(request: Request) -> Response:
     wanted, author = request.query.get("search", [""])[0].lower(), request.query.get("author", [""])[0]
     shown = []
     for name in request.hub.names():
@@ -38,39 +38,41 @@ def listing(request: Request) -> Answer:
             continue
         if wanted in name.lower() and (not author or name.startswith(f"{author}/")):
             shown.append(json_views.repo_info(request.hub, repo, repo.find("main")))
-    return Answer(shown[: int(request.query.get("limit", ["1000"])[0])])
+    return Response(shown[: int(request.query.get("limit", ["1000"])[0])])
 
 
 @route("POST", "/api/validate-yaml")
-def validate(request: Request) -> Answer:
+def validate(request: Request) -> Response:
     request.content()
-    return Answer({"errors": [], "warnings": []})
+    return Response({"errors": [], "warnings": []})
 
 
 @route("POST", "/api/repos/create")
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     user, wanted = request.access.require_write(request.user), request.json()
+    if wanted.get("type", "model") != "dataset":
+        raise HubError(400, "BadRequest", f"This hub holds datasets, not a {wanted.get('type', 'model')}.")
     name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
     repo = request.hub.repo(name)
     url = f"{request.origin}/datasets/{name}"
     if repo.exists:
-        return Answer({"error": "You already created this dataset repo", "url": url, "name": name, "id": name}, 409)
+        return Response({"error": "You already created this dataset repo", "url": url, "name": name, "id": name}, 409)
     repo.create(private=bool(wanted.get("private") or wanted.get("visibility") == "private"))
-    return Answer({"url": url, "name": name, "id": name})
+    return Response({"url": url, "name": name, "id": name})
 
 
 @route("DELETE", "/api/repos/delete")
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     user, wanted = request.access.require_write(request.user), request.json()
     name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
     repo = request.hub.repo(name)
     request.access.require_read(repo, user)
     shutil.rmtree(repo.folder)
-    return Answer({})
+    return Response({})
 
 
 @route("GET", f"/api/datasets/{_ID}/tree/{_REVISION}(?:/{_PATH})?")
-def tree(request: Request) -> Answer:
+def tree(request: Request) -> Response:
     commit, folder = request.commit, unquote(request.parts["path"]).strip("/")
     entries = json_views.tree(commit, folder, request.flag("recursive"))
     if folder and not entries:
@@ -79,7 +81,7 @@ def tree(request: Request) -> Answer:
 
 
 @route("POST", f"/api/datasets/{_ID}/paths-info/{_REVISION}")
-def paths_info(request: Request) -> Answer:
+def paths_info(request: Request) -> Response:
     commit, sent = request.commit, request.content()
     is_json = request.headers.get("Content-Type", "").startswith("application/json")
     asked = json.loads(sent)["paths"] if is_json else parse_qs(sent.decode()).get("paths", [])
@@ -89,70 +91,72 @@ def paths_info(request: Request) -> Answer:
             found.append(json_views.entry(path, commit.files[path], commit))
         elif any(name.startswith(f"{path}/") for name in commit.files):
             found += [one for one in json_views.tree(commit, path.rpartition("/")[0], False) if one["path"] == path]
-    return Answer(found)
+    return Response(found)
 
 
 @route("GET", f"/api/datasets/{_ID}/refs")
-def refs(request: Request) -> Answer:
-    return Answer(json_views.refs(request.repo))
+def refs(request: Request) -> Response:
+    return Response(json_views.refs(request.repo))
 
 
 @route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}")
-def commits(request: Request) -> Answer:
+def commits(request: Request) -> Response:
     shown, page = json_views.commits(request.repo, request.revision), int(request.query.get("p", ["0"])[0])
     size = int(request.query.get("limit", [str(PAGE)])[0])
-    return Answer(shown[page * size : (page + 1) * size], headers={"X-Total-Count": str(len(shown))})
+    return Response(shown[page * size : (page + 1) * size], headers={"X-Total-Count": str(len(shown))})
 
 
 @route("GET", f"/api/datasets/{_ID}/auth-check")
-def auth_check(request: Request) -> Answer:
+def auth_check(request: Request) -> Response:
     request.access.require_read(request.repo, request.user, contents=True)
-    return Answer({})
+    return Response({})
 
 
 @route("PUT", f"/api/datasets/{_ID}/settings")
-def settings(request: Request) -> Answer:
+def settings(request: Request) -> Response:
     repo, _ = request.writable_repo()
     sent = request.json()
     known = {name: sent[name] for name in ("private", "gated", "allowed") if name in sent}
     if "visibility" in sent:
         known["private"] = sent["visibility"] == "private"
     repo.create(**known)
-    return Answer(known)
+    return Response(known)
 
 
 @route("POST", f"/api/datasets/{_ID}/branch/{_REVISION}")
-def branch(request: Request) -> Answer:
+def branch(request: Request) -> Response:
     repo, _ = request.writable_repo()
     ref = _ref("heads", request.revision)
     if ref in repo.refs():
-        return Answer({"error": f"Reference already exists: {ref}"}, 409)
+        return Response({"error": f"Reference already exists: {ref}"}, 409)
     repo.point(ref, repo.find(request.json().get("startingPoint") or "main").id)
-    return Answer({})
+    return Response({})
 
 
 @route("DELETE", f"/api/datasets/{_ID}/branch/{_REVISION}")
-def delete_branch(request: Request) -> Answer:
+def delete_branch(request: Request) -> Response:
     repo, _ = request.writable_repo()
+    if request.revision == "main":
+        raise HubError(403, "Forbidden", "The branch main cannot be deleted.")
     repo.point(_ref("heads", request.revision), None)
-    return Answer({})
+    return Response({})
 
 
 @route("POST", f"/api/datasets/{_ID}/tag/{_REVISION}")
-def tag(request: Request) -> Answer:
+def tag(request: Request) -> Response:
     repo, _ = request.writable_repo()
     ref, commit = _ref("tags", request.json()["tag"]), repo.find(request.revision).id
     if ref in repo.refs():
-        return Answer({"error": f"Tag reference exists already: {ref}"}, 409)
+        return Response({"error": f"Tag reference exists already: {ref}"}, 409)
     repo.point(ref, commit)
-    return Answer({})
+    return Response({})
 
 
 @route("DELETE", f"/api/datasets/{_ID}/tag/{_REVISION}")
-def delete_tag(request: Request) -> Answer:
+def delete_tag(request: Request) -> Response:
     repo, _ = request.writable_repo()
     repo.point(_ref("tags", request.revision), None)
-    return Answer({})
+    return Response({})
 
 
 def _ref(kind: str, name: str) -> str:
@@ -160,48 +164,48 @@ def _ref(kind: str, name: str) -> str:
 
 
 @route("POST", f"/api/datasets/{_ID}/preupload/{_REVISION}")
-def preupload(request: Request) -> Answer:
+def preupload(request: Request) -> Response:
     repo, _ = request.writable_repo()
     files = uploads.upload_modes(repo, request.revision, request.json()["files"])
-    return Answer({"files": files, "commitOid": repo.find(request.revision).id})
+    return Response({"files": files, "commitOid": repo.find(request.revision).id})
 
 
 @route("POST", rf"/datasets/{_ID}\.git/info/lfs/objects/batch")
-def lfs_batch(request: Request) -> Answer:
+def lfs_batch(request: Request) -> Response:
     request.writable_repo()
     here = f"{request.origin}/datasets/{request.parts['id']}.git/info/lfs"
     objects = uploads.lfs_batch(request.hub, request.json()["objects"], f"{here}/upload", f"{here}/verify")
-    return Answer({"transfer": "basic", "objects": [_signed(request, one) for one in objects]})
+    return Response({"transfer": "basic", "objects": [_signed(request, one) for one in objects]})
 
 
-def _signed(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
-    if "actions" in answered:
-        upload = answered["actions"]["upload"]
-        upload["href"] += f"?{request.access.signed('put ' + answered['oid'])}"
-    return answered
+def _signed(request: Request, response: dict[str, Any]) -> dict[str, Any]:
+    if "actions" in response:
+        upload = response["actions"]["upload"]
+        upload["href"] += f"?{request.access.signed('put ' + response['oid'])}"
+    return response
 
 
 @route("PUT", rf"/datasets/{_ID}\.git/info/lfs/upload/(?P<sha256>[0-9a-f]{{64}})")
-def lfs_upload(request: Request) -> Answer:
+def lfs_upload(request: Request) -> Response:
     sha256 = request.parts["sha256"]
     _require_signature(request, f"put {sha256}")
     try:
         request.hub.blobs.add(request.pieces(), sha256)
     except ContentMismatchError as error:
         raise HubError(422, "BadRequest", str(error)) from error
-    return Answer({})
+    return Response({})
 
 
 @route("POST", rf"/datasets/{_ID}\.git/info/lfs/verify")
-def lfs_verify(request: Request) -> Answer:
+def lfs_verify(request: Request) -> Response:
     sent = request.json()
     if not request.hub.blobs.has(str(sent["oid"])):
         raise HubError(404, "EntryNotFound", "The content is not here.")
-    return Answer({})
+    return Response({})
 
 
 @route("POST", f"/api/datasets/{_ID}/commit/{_REVISION}")
-def commit(request: Request) -> Answer:
+def commit(request: Request) -> Response:
     (repo, name), pull = request.writable_repo(), request.flag("create_pr")
     lines = request.content().splitlines()
     made = uploads.commit(request.hub, repo, request.revision, lines, name, pull)
@@ -210,19 +214,25 @@ def commit(request: Request) -> Answer:
     if pull:
         number = next(ref.rpartition("/")[2] for ref, id in repo.refs().items() if id == made.id and "/pr/" in ref)
         shown["pullRequestUrl"] = f"{url}/discussions/{number}"
-    return Answer(shown)
+    return Response(shown)
+
+
+@route("POST", f"/api/datasets/{_ID}/discussions/(?P<number>[0-9]+)/merge")
+def merge(request: Request) -> Response:
+    repo, name = request.writable_repo()
+    return Response({"mergeCommitId": uploads.merge(repo, request.parts["number"], name).id})
 
 
 @route("GET", f"/api/datasets/{_ID}(?:/revision/{_REVISION})?")
-def info(request: Request) -> Answer:
+def info(request: Request) -> Response:
     shown = json_views.repo_info(
         request.hub, request.repo, request.commit, request.flag("blobs"), request.query.get("expand")
     )
-    return Answer(shown, headers={"X-Repo-Commit": request.commit.id})
+    return Response(shown, headers={"X-Repo-Commit": request.commit.id})
 
 
 @route("GET", f"/datasets/{_ID}/(?:resolve|raw)/{_REVISION}/{_PATH}")
-def resolve(request: Request) -> Answer:
+def resolve(request: Request) -> Response:
     repo, path = request.repo, unquote(request.parts["path"])
     request.access.require_read(repo, request.user, contents=True)
     commit = request.commit
@@ -231,23 +241,23 @@ def resolve(request: Request) -> Answer:
     file = commit.files[path]
     headers = {"X-Repo-Commit": commit.id, "ETag": f'"{json_views.oid(file)}"', "Accept-Ranges": "bytes"}
     if not file.is_lfs:
-        return Answer(file=request.hub.open(file), size=file.size, headers=headers)
+        return Response(file=request.hub.open(file), size=file.size, headers=headers)
     headers |= {"X-Linked-Etag": f'"{file.sha256}"', "X-Linked-Size": str(file.size)}
     what = f"{repo.id}/{commit.id}/{path}"
     headers["Location"] = (
-        f"{request.elsewhere}/contents/{repo.id}/{commit.id}/{request.parts['path']}?{request.access.signed(what)}"
+        f"{request.lfs_origin}/contents/{repo.id}/{commit.id}/{request.parts['path']}?{request.access.signed(what)}"
     )
-    return Answer({}, 302, headers)
+    return Response({}, 302, headers)
 
 
 @route("GET", f"/contents/{_ID}/(?P<revision>[0-9a-f]{{40}})/{_PATH}")
-def contents(request: Request) -> Answer:
-    """A large file, by a link that `resolve` gave."""
+def contents(request: Request) -> Response:
+    """A large file, by a signed link from `resolve`."""
     repo, path = request.hub.repo(unquote(request.parts["id"])), unquote(request.parts["path"])
     _require_signature(request, f"{repo.id}/{request.revision}/{path}")
     file = repo.find(request.revision).files[path]
     headers = {"ETag": f'"{file.sha256}"', "Accept-Ranges": "bytes"}
-    return Answer(file=request.hub.open(file), size=file.size, headers=headers)
+    return Response(file=request.hub.open(file), size=file.size, headers=headers)
 
 
 def _require_signature(request: Request, what: str) -> None:

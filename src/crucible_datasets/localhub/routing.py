@@ -1,7 +1,7 @@
-"""Requests, answers, and the routes between them.
+"""Requests, responses, and the routes between them.
 
-A route is a method, a pattern of the raw path (a `%2F` inside a revision is not a `/`), and a function from the
-request to an answer.
+A route is a method, a pattern of the raw path (a `%2F` inside a revision is not a `/`), and a function from request
+to response.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Request:
     method: str
     path: str
     query: Mapping[str, list[str]] = field(repr=False)  # links are signed
-    headers: Any = field(repr=False)  # a mapping that takes names in any case
+    headers: Any = field(repr=False)  # a case-insensitive mapping
     body: BufferedIOBase
     length: int
-    origin: str  # how the client reaches this server
-    elsewhere: str  # the same server under another origin, as the Hub keeps large files on one
+    origin: str  # the origin under which the client reaches this server
+    lfs_origin: str  # the same server under another origin, since the Hub has large files on another host
     parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -44,13 +44,13 @@ class Request:
 
     @property
     def repo(self) -> Repo:
-        """The repository of the path, which the user may see."""
+        """The repository of the path, checked to be visible to the user."""
         repo = self.hub.repo(unquote(self.parts["id"]))
         self.access.require_read(repo, self.user)
         return repo
 
     def writable_repo(self) -> tuple[Repo, str]:
-        """The repository of the path, which the user may change, and the user's name."""
+        """The repository of the path, checked to be writable by the user, and the user's name."""
         user = self.access.require_write(self.user)
         return self.repo, user["name"]
 
@@ -84,8 +84,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The answer to a client: JSON, or a file."""
+class Response:
+    """The response to a client: JSON, or a file."""
 
     value: Any = None
     status: int = 200
@@ -94,7 +94,7 @@ class Answer:
     size: int = 0
 
 
-Route = Callable[[Request], Answer]
+Route = Callable[[Request], Response]
 ROUTES: list[tuple[str, re.Pattern[str], Route]] = []
 
 
@@ -108,8 +108,8 @@ def route(method: str, pattern: str) -> Callable[[Route], Route]:
     return register
 
 
-def answer(request: Request) -> Answer:
-    """The answer of the route of a request."""
+def answer(request: Request) -> Response:
+    """The response of the route of a request."""
     method = "GET" if request.method == "HEAD" else request.method
     for known, pattern, function in ROUTES:
         if known == method and (found := pattern.fullmatch(request.path)):
@@ -117,12 +117,12 @@ def answer(request: Request) -> Answer:
     raise HubError(404, "EntryNotFound", f"This hub does not know {request.method} {request.path}.")
 
 
-def paged(request: Request, entries: list[Any], headers: Mapping[str, str] | None = None) -> Answer:
-    """The page of a listing that was asked for, with a link to the next."""
+def paged(request: Request, entries: list[Any], headers: Mapping[str, str] | None = None) -> Response:
+    """The requested page of a listing, with a link to the next."""
     start = int(request.query.get("cursor", ["0"])[0])
     stop = start + int(request.query.get("limit", [str(PAGE)])[0])
     known = dict(headers or {})
     if stop < len(entries):
         rest = "&".join(f"{name}={value[0]}" for name, value in request.query.items() if name != "cursor")
         known["Link"] = f'<{request.origin}{request.path}?{rest}&cursor={stop}>; rel="next"'
-    return Answer(entries[start:stop], headers=known)
+    return Response(entries[start:stop], headers=known)

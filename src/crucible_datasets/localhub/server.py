@@ -1,4 +1,4 @@
-"""The server: HTTP around the routes, with ranges, on loopback unless told otherwise."""
+"""The HTTP server of the routes, with range requests, on loopback by default."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from crucible_datasets.hosts import LOOPBACK, is_one_of, own_names
-from crucible_datasets.localhub import buckets, routes  # noqa: F401  they register what is answered
+from crucible_datasets.localhub import buckets, routes  # noqa: F401  they register what is response
 from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import HubFolder
-from crucible_datasets.localhub.routing import Answer, Request, answer
+from crucible_datasets.localhub.routing import Request, Response, answer
 
-_ABSOLUTE = re.compile(r"^https?://[^/?]*")  # how a proxy may ask
+_ABSOLUTE = re.compile(r"^https?://[^/?]*")  # the request target of a proxy
 
 
 class HubServer(ThreadingHTTPServer):
     """Serves one hub folder."""
 
     daemon_threads = True
-    # Who asks for twenty files at once would wait a second before it tries to connect again; the default is 5.
+    # With the default backlog of 5, a client with twenty connections waits a second before it retries.
     request_queue_size = 128
 
     def __init__(
@@ -40,16 +40,16 @@ class HubServer(ThreadingHTTPServer):
         context: ssl.SSLContext | None = None,
         names: Collection[str] = (),
     ) -> None:
-        # Others than programs of this machine reach a loopback address by a name that is given to them.
+        # On loopback, only known host names are accepted, against DNS rebinding.
         self.names = own_names(host) | {name.lower() for name in names} if host in LOOPBACK else None
         self.hub, self.access, self.scheme = HubFolder(root), access or Access.of(root), "https" if context else "http"
         super().__init__((host, port), Handler)
         if context is not None:
-            # Hands are shaken in the thread of a connection: who does not answer keeps nobody waiting.
+            # The TLS handshake runs in the thread of the connection, so that a slow client does not block others.
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that is gone is nothing to report."""
+        """Ignore clients that have disconnected."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)
 
@@ -63,7 +63,7 @@ class HubServer(ThreadingHTTPServer):
 def serving(
     root: str, access: Access | None = None, context: ssl.SSLContext | None = None, names: Collection[str] = ()
 ) -> Iterator[HubServer]:
-    """A server in a thread of this process, as long as the block runs."""
+    """A server in a thread of this process, while the block runs."""
     server = HubServer(root, access=access, context=context, names=names)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "crucible-hub"
     timeout = 60
-    disable_nagle_algorithm = True  # a body after its head waited 40 ms for the client to confirm the head
+    disable_nagle_algorithm = True  # otherwise the body waits 40 ms for the client to acknowledge the head
 
     def handle_request(self) -> None:
         path, _, query = _ABSOLUTE.sub("", self.path).partition("?")
@@ -97,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
             body,
             body.left,
             self._origin(),
-            self._origin(elsewhere=True),
+            self._origin(lfs_origin=True),
         )
         try:
             self._require_own_name()
@@ -107,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(error)
         except (BrokenPipeError, ConnectionError):
             self.close_connection = True
-        except Exception as error:  # noqa: BLE001 - whatever happened, the client gets an answer
+        except Exception as error:  # noqa: BLE001 - whatever happened, the client gets a response
             self.log_error("%s %s: %r", self.command, path, error)
             self._refuse(HubError(500, "InternalError", f"{type(error).__name__} in the hub."))
 
@@ -118,39 +118,39 @@ class Handler(BaseHTTPRequestHandler):
         if host and names is not None and not is_one_of(host, names):
             raise HubError(403, "ForeignHost", f"This server is not called {host}: start it with --name to say that.")
 
-    def _origin(self, elsewhere: bool = False) -> str:
+    def _origin(self, lfs_origin: bool = False) -> str:
         host = self.headers.get("Host") or f"127.0.0.1:{self.server.server_port}"
         name, mark, port = host.partition(":")
         other = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
-        scheme = self.headers.get("X-Forwarded-Proto") or self.server.scheme  # of a server before this one
-        return f"{scheme}://{other.get(name, name) if elsewhere else name}{mark}{port}"
+        scheme = self.headers.get("X-Forwarded-Proto") or self.server.scheme  # set by a reverse proxy
+        return f"{scheme}://{other.get(name, name) if lfs_origin else name}{mark}{port}"
 
-    def _send(self, answered: Answer) -> None:
-        if answered.file is not None:
-            with answered.file:
-                self._send_file(answered)
+    def _send(self, response: Response) -> None:
+        if response.file is not None:
+            with response.file:
+                self._send_file(response)
             return
-        body = b"" if answered.value is None else json.dumps(answered.value).encode()
-        self._head(answered.status, {"Content-Type": "application/json", **answered.headers}, len(body))
+        body = b"" if response.value is None else json.dumps(response.value).encode()
+        self._head(response.status, {"Content-Type": "application/json", **response.headers}, len(body))
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def _send_file(self, answered: Answer) -> None:
-        file: Any = answered.file
-        start, stop, status = 0, answered.size, 200
-        headers = {"Content-Type": "application/octet-stream", **answered.headers}
+    def _send_file(self, response: Response) -> None:
+        file: Any = response.file
+        start, stop, status = 0, response.size, 200
+        headers = {"Content-Type": "application/octet-stream", **response.headers}
         if asked := re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range") or ""):
-            start, stop = _range(asked[1], asked[2], answered.size)
+            start, stop = _range(asked[1], asked[2], response.size)
             if start >= stop:
-                raise HubError(416, "RangeNotSatisfiable", f"The file has {answered.size} bytes.")
-            status, headers["Content-Range"] = 206, f"bytes {start}-{stop - 1}/{answered.size}"
+                raise HubError(416, "RangeNotSatisfiable", f"The file has {response.size} bytes.")
+            status, headers["Content-Range"] = 206, f"bytes {start}-{stop - 1}/{response.size}"
         self._head(status, headers, stop - start)
         if self.command != "HEAD":
             file.seek(start)
             _copy(file, self.wfile, stop - start)
 
     def _refuse(self, error: HubError) -> None:
-        # What the client sent may still be on the line; a new connection begins clean.
+        # Unread parts of the request would be taken for the next one, so the connection is closed.
         self.close_connection = True
         headers = {"X-Error-Code": error.code, "X-Error-Message": error.sentence, "Connection": "close"}
         body = json.dumps({"error": error.sentence}).encode()
@@ -166,11 +166,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing about each request."""
+        """Do not log requests."""
 
 
 class _Body(io.BufferedIOBase):
-    """What a client sends with a request."""
+    """The body of a request."""
 
     def __init__(self, stream: io.BufferedIOBase, length: int) -> None:
         self._stream, self.left = stream, length
@@ -181,7 +181,7 @@ class _Body(io.BufferedIOBase):
         return piece
 
     def pass_over(self) -> None:
-        """Read what nobody did, which would be taken for the beginning of the next request."""
+        """Read the rest, which would otherwise be taken for the beginning of the next request."""
         while self.left:
             self.read(1 << 20)
 

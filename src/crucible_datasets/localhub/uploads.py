@@ -1,4 +1,4 @@
-"""What clients send: which way a file goes up, large contents, and the commit that names them all."""
+"""Uploads: the mode of each file, large contents, and the commit that refers to them."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from crucible_datasets.localhub.repos import Commit, Repo, StoredFile, is_large,
 
 
 def upload_modes(repo: Repo, revision: str, files: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """For each file, whether it travels inside the commit or as a large content before it."""
+    """For each file, whether it is sent inside the commit or by LFS before it."""
     known = repo.find(revision).files
-    answers = []
+    entries = []
     for file in files:
         path = checked(file["path"])
         mode = "lfs" if is_large(path, int(file.get("size", 0))) else "regular"
-        answer: dict[str, Any] = {"path": path, "uploadMode": mode, "shouldIgnore": False}
+        entry: dict[str, Any] = {"path": path, "uploadMode": mode, "shouldIgnore": False}
         if path in known:
-            answer["oid"] = known[path].sha256 if known[path].is_lfs else known[path].git_sha1
-        answers.append(answer)
-    return answers
+            entry["oid"] = known[path].sha256 if known[path].is_lfs else known[path].git_sha1
+        entries.append(entry)
+    return entries
 
 
 def lfs_batch(hub: HubFolder, objects: Iterable[Mapping[str, Any]], upload_url: str, verify_url: str) -> list[Any]:
-    """Where each large content is to be sent; nothing for those that are here already."""
-    answers: list[Any] = []
+    """Where each large content is uploaded; nothing for those that exist already."""
+    entries: list[Any] = []
     for wanted in objects:
-        sha256, answer = str(wanted["oid"]), {"oid": wanted["oid"], "size": wanted["size"], "authenticated": True}
+        sha256, entry = str(wanted["oid"]), {"oid": wanted["oid"], "size": wanted["size"], "authenticated": True}
         if not _is_sha256(sha256):
-            answer["error"] = {"code": 422, "message": "The oid is not a sha256."}
+            entry["error"] = {"code": 422, "message": "The oid is not a sha256."}
         elif not hub.blobs.has(sha256):
             href = f"{upload_url}/{sha256}"
-            answer["actions"] = {"upload": {"href": href, "header": {}}, "verify": {"href": verify_url, "header": {}}}
-        answers.append(answer)
-    return answers
+            entry["actions"] = {"upload": {"href": href, "header": {}}, "verify": {"href": verify_url, "header": {}}}
+        entries.append(entry)
+    return entries
 
 
 def commit(hub: HubFolder, repo: Repo, revision: str, lines: Iterable[bytes], author: str, pull: bool) -> Commit:
-    """Make the commit that lines of JSON describe, on a branch or as a pull request."""
+    """Create the commit described by JSON lines, on a branch or as a pull request."""
     header: Mapping[str, Any] = {}
     changes: dict[str, StoredFile | None] = {}
     base = repo.find(revision)
@@ -70,8 +70,23 @@ def commit(hub: HubFolder, repo: Repo, revision: str, lines: Iterable[bytes], au
     return repo.commit(changes, title, message, author, onto, header.get("parentCommit"), base.id)
 
 
+def merge(repo: Repo, number: str, author: str) -> Commit:
+    """Make the changes of a pull request on the branch main, unless a file was changed there too."""
+    asked, main = repo.find(f"refs/pr/{number}"), repo.find("main")
+    known = {commit.id for commit in repo.history("main")}
+    base = next(commit for commit in repo.history(asked.id) if commit.id in known)
+    changes: dict[str, StoredFile | None] = {}
+    for path in {**base.files, **asked.files}:
+        before, now, wanted = (commit.files.get(path) for commit in (base, main, asked))
+        if wanted not in (before, now):
+            if now != before:
+                raise HubError(409, "Conflict", f"{path} was changed on main too.")
+            changes[path] = wanted
+    return repo.commit(changes, f"Merge pull request {number}: {asked.title}", author=author, expected=main.id)
+
+
 def checked(path: str) -> str:
-    """A path inside a repository, once it is known to stay there."""
+    """The path, checked to stay inside a repository."""
     parts = path.split("/")
     if not path or "\\" in path or "\0" in path or any(part in {"", ".", "..", ".git"} for part in parts):
         raise HubError(400, "BadRequest", f"{path!r} is not a path inside a repository.")

@@ -258,5 +258,6 @@ def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = Non
         )
     info = replace(view.info, features=None)
     added = concatenate([view, view_of(pa.table(columns), Features(kinds))], info=info, split=view.split)
-    after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("add_item", item=dict(item))
+    # Not the item itself: the caller may change lists inside of it before they are hashed.
+    after = Fingerprint.fixed(fingerprint) if fingerprint else view.fingerprint.derive("add_item", row=columns)
     return replace(added, format=view.format, fingerprint=after)

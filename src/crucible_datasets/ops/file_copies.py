@@ -12,6 +12,7 @@ import shutil
 import pyarrow as pa
 
 from crucible_datasets.atomic.files import flushed_early
+from crucible_datasets.atomic.folders import linked
 from crucible_datasets.features import Features
 from crucible_datasets.features.embed import names_files
 from crucible_datasets.ops.blocks import is_in_small_chunks
@@ -60,7 +61,7 @@ def link_or_copy(source: str, place: str, replaced: str | None) -> None:
     """A hard link to a file of a saved dataset, which never changes; a copy of any other file."""
     folder, name = os.path.split(os.path.realpath(source))
     if replaced and os.path.commonpath([folder, replaced]) == replaced and name in own_names(folder):
-        os.link(source, place)
+        linked(source, place)
     else:
         with flushed_early(place):
             _copy(source, place)

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from crucible_datasets.features import Features
-from crucible_datasets.formats.sql import refusals_told
+from crucible_datasets.formats.sql import database_errors
 from crucible_datasets.ops.convert import reference
 from crucible_datasets.outputs.base import OUTPUTS
 
@@ -45,7 +45,7 @@ def write_sql(
     """Write the tables with pandas' `to_sql`; the number of rows."""
     written = 0
     for frame in _frames(tables, features):
-        with refusals_told(con):
+        with database_errors(con):
             frame.to_sql(name, con, if_exists=if_exists, **{"index": False, **options})
         written, if_exists = written + len(frame), "append"
     return written

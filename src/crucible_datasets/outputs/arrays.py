@@ -79,7 +79,7 @@ def leaves(array: pa.Array) -> AnyArray:
 
 
 def lengths(array: pa.Array) -> npt.NDArray[np.int64]:
-    """How many values each list holds; there must be no null lists."""
+    """The length of each list; there must be no null lists."""
     if kinds.is_fixed_size_list(array.type):
         return np.full(len(array), array.type.list_size, dtype=np.int64)
     offsets: npt.NDArray[np.int64] = array.offsets.to_numpy()

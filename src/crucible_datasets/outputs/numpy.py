@@ -25,7 +25,7 @@ class NumpyFormatter(TensorFormatter):
 
     def tensor(self, value: Any) -> AnyArray:
         made = np.asarray(value, **{**default_dtype(value, np.int64, np.float32), **self.kwargs})
-        # numpy scalars stay as they are
+        # numpy scalars are unchanged
         return made[()] if isinstance(value, np.number) else made
 
     def image(self, pixels: AnyArray) -> AnyArray:

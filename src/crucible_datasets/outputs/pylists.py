@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from crucible_datasets.outputs.python import paused_for
 
-_ROWS_AT_ONCE = 256  # decoding is fastest while they fit the processor's cache
+_ROWS_AT_ONCE = 256  # decoding is fastest while they fit the CPU cache
 
 
 def rows_of(table: pa.Table) -> list[dict[str, Any]]:

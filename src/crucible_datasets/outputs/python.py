@@ -13,6 +13,7 @@ import pyarrow as pa
 from crucible_datasets.features import Features
 from crucible_datasets.features.batch_decode import decoded, in_turn, is_media
 from crucible_datasets.features.decode import decoder
+from crucible_datasets.forking import Lock
 from crucible_datasets.outputs.base import Output
 
 _DECODED_AT_ONCE = 256
@@ -48,13 +49,29 @@ def collecting_rarely() -> Iterator[None]:
 
     Otherwise the collector traverses them several times: a third of the time that 100k chat rows take.
     """
-    usual = gc.get_threshold()
-    if usual[0]:  # 0 turns it off
-        gc.set_threshold(max(usual[0], _OBJECTS_PER_COLLECTION), *usual[1:])
+    with _collecting.lock:
+        if not _collecting.users:
+            _collecting.usual = usual = gc.get_threshold()
+            if usual[0]:  # 0 turns it off
+                gc.set_threshold(max(usual[0], _OBJECTS_PER_COLLECTION), *usual[1:])
+        _collecting.users += 1
     try:
         yield
     finally:
-        gc.set_threshold(*usual)
+        with _collecting.lock:
+            _collecting.users -= 1
+            if not _collecting.users:
+                gc.set_threshold(*_collecting.usual)
+
+
+class _Collecting:
+    """How many callers want garbage to be collected rarely; the last one restores what the first one found."""
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.usual = Lock(), 0, gc.get_threshold()
+
+
+_collecting = _Collecting()
 
 
 class PythonFormatter:

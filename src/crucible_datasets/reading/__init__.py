@@ -8,6 +8,7 @@ What a name refers to
     format_choice         the format of files, by their extensions; modes: enums of arguments
 Bytes
     files                 one data file; background_downloads: files that are downloaded while others are read
+    kept_footers          footers of Parquet files that are not downloaded
     compression; archives, zip, tar, sevenzip; archivenames, membernames    compressed and archived files
     chunked_stream, spool, unpack    bytes as streams, set aside, and unpacked into folders
 Rows

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.reading.place import Place, of_address, of_repo
+from crucible_datasets.reading.place import RemotePlace, of_address, of_repo
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import scheme_of
 
@@ -27,7 +27,7 @@ class Access:
         token = token if token is not None else getattr(download_config, "token", None)
         return cls(None if revision is None else str(revision), token, stated)
 
-    def place(self, asked: str) -> Place:
+    def place(self, asked: str) -> RemotePlace:
         """The place that a URL or a repository's name refers to."""
         if asked.startswith("hf://buckets/") and self.revision is not None:
             raise ArgumentError("revision", self.revision, "a bucket has no revisions.")

@@ -15,10 +15,10 @@ from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.arrow import batches as arrow_batches
-from crucible_datasets.formats.arrow import broken, opened
+from crucible_datasets.formats.arrow import file_errors, opened
 from crucible_datasets.formats.base import columns_of, expression_of
 from crucible_datasets.formats.filters import clauses_of, is_written_out
-from crucible_datasets.formats.parquet import broken as broken_parquet
+from crucible_datasets.formats.parquet import file_errors as parquet_errors
 from crucible_datasets.formats.parquet import parquet_reader
 from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.files import DataFile
@@ -230,7 +230,7 @@ class ParquetShard(FileShard):
         if self.request.on_bad_files == "error" and (stated := stated_rows(self.file.path)) is not None:
             return stated
         try:
-            with broken_parquet(self.file.path):
+            with parquet_errors(self.file.path):
                 return int(parquet_reader(self.file.path).metadata.num_rows)  # no column needs to be read
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
@@ -263,7 +263,7 @@ class ArrowShard(FileShard):
     def features(self) -> Features | None:
         """The features of the requested columns, also without rows; None if the file cannot be read."""
         try:
-            with broken(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
+            with file_errors(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
                 found = features_in(self.file.path, opened(source).schema)
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
@@ -295,7 +295,7 @@ class ArrowShard(FileShard):
 
     @cached_property
     def _num_rows(self) -> int:
-        with broken(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
+        with file_errors(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
             reader = opened(source)
             is_file = isinstance(reader, pa.RecordBatchFileReader)
             found = (reader.get_batch(index) for index in range(reader.num_record_batches)) if is_file else reader

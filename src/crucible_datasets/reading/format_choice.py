@@ -80,7 +80,9 @@ def format_of(files: Mapping[str, Sequence[str]], place: str) -> Format:
     known = extensions()
     names = {split: _voted(paths, known) for split, paths in files.items()}
     if not any(names.values()):
-        raise DataFilesNotFoundError(place, f"none of its files has a known extension: {_seen(files)}.")
+        place_of = next(path for paths in files.values() for path in paths)
+        how = f"Say which format they have, as in load_dataset('csv', data_files={place_of!r})."
+        raise DataFilesNotFoundError(place, f"none of its files has a known extension: {_seen(files)}. {how}")
     if len(set(names.values())) > 1:
         raise FormatConflictError(place, names)
     (name,) = set(names.values())

@@ -15,11 +15,11 @@ from fnmatch import fnmatchcase
 from crucible_datasets.exceptions import ArgumentError, DataFilesNotFoundError, UnavailableError
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, chained
+from crucible_datasets.sources.wildcards import is_pattern
 
 DESCRIPTIONS = frozenset(
     {"README.md", "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "dummy_data.zip"}
 )
-_MAGIC = re.compile(r"[*?[]")
 _REMOTE = re.compile(r"^\w+://|::")
 
 
@@ -56,7 +56,7 @@ def matched(pattern: str, base: str) -> list[str]:
     if inner is not None:
         return [path for one in matched(archive, base) for path in _matched_members(inner, one)]
     whole = os.path.normpath(os.path.join(base, _local(pattern)))
-    if not _MAGIC.search(whole.removeprefix(base)):
+    if not is_pattern(whole.removeprefix(base)):
         if not os.path.isfile(whole):
             raise DataFilesNotFoundError(pattern, *absence(whole))
         return [whole]
@@ -85,11 +85,6 @@ def matching(names: Sequence[str], parts: Sequence[str]) -> list[str]:
     return [name for name in names if _agree(name.split("/"), parts) and _is_shown(name, parts)]
 
 
-def is_pattern(text: str) -> bool:
-    """Whether a text has wildcards."""
-    return _MAGIC.search(text) is not None
-
-
 def _local(pattern: str) -> str:
     local = os.path.expanduser(pattern.removeprefix("file://"))
     if _REMOTE.search(local):
@@ -102,7 +97,7 @@ def _split(whole: str, base: str) -> tuple[str, list[str]]:
     # The base folder is literal, even if its name has wildcard characters.
     fixed = base if whole.startswith(base.rstrip("/") + "/") else "/"
     parts = whole[len(fixed) :].strip("/").split("/")
-    while len(parts) > 1 and not _MAGIC.search(parts[0]):
+    while len(parts) > 1 and not is_pattern(parts[0]):
         fixed = os.path.join(fixed, parts.pop(0))
     return fixed, parts
 

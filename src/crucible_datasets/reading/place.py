@@ -16,10 +16,12 @@ from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFound
 from crucible_datasets.reading import patterns
 from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.background_downloads import Advance, BackgroundDownloads
-from crucible_datasets.reading.files import DataFile, identified
-from crucible_datasets.reading.patterns import is_pattern, matching
+from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.kept_footers import has_footer
+from crucible_datasets.reading.patterns import matching
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
+from crucible_datasets.sources.wildcards import is_pattern
 
 _DESCRIBING = (config.REPOCARD_FILENAME, config.REPOYAML_FILENAME, config.DATASETDICT_INFOS_FILENAME)
 
@@ -70,7 +72,7 @@ class Place:
         return None
 
     def downloading(self, paths: Sequence[str]) -> list[DataFile] | None:
-        """Files that are downloaded in the background while others are read; None if that does not pay."""
+        """Files that can be downloaded in the background while others are read; None if that does not pay."""
         return None
 
     def identity(self, path: str) -> tuple[str | int, ...] | None:
@@ -121,20 +123,28 @@ class RemotePlace(Place):
         return None if self.find is None else self.find(self._name(path)).file.identity
 
     def downloading(self, paths: Sequence[str]) -> list[DataFile] | None:
-        missing = [there for path in paths if (there := self.remote_file(path)) is not None]
-        size, fetch = sum(file.size for file in missing), self.fetch_one
-        if fetch is None or len(missing) < 2 or size < config.CRUCIBLE_BACKGROUND_DOWNLOADS or config.is_offline():
+        fetch, find = self.fetch_one, self.find
+        if fetch is None or find is None or len(paths) < 2 or any(map(has_archive_name, paths)):
             return None
-        late = {file.path: file for file in missing}
-        self.download([path for path in paths if path not in late])
+        there = {path: find(self._name(path)) for path in paths}
+        sizes = {path: there[path].file.size or 0 for path in paths}
+        missing = {path: sizes[path] for path in paths if not os.path.exists(path)}
+        if not missing or sum(sizes.values()) < config.CRUCIBLE_BACKGROUND_DOWNLOADS:
+            return None
+        files = [DataFile(path, sizes[path], there[path].file.identity) for path in paths]
+        if config.is_offline() and not all(has_footer(file.identity) for file in files if file.path in missing):
+            return None
+        self.download([path for path in paths if path not in missing])
 
         def download(path: str, advance: Advance) -> None:
             fetch(self._name(path), advance)
 
-        downloads = BackgroundDownloads(download, list(late), size, f"Downloading {self.root}")
+        downloads = BackgroundDownloads(download, missing, f"Downloading {self.root}")
         return [
-            replace(late[path], pending=downloads.file(path)) if path in late else identified([path])[0]
-            for path in paths
+            replace(file, elsewhere=there[file.path], pending=downloads.file(file.path))
+            if file.path in missing
+            else file
+            for file in files
         ]
 
     def listed(self) -> list[str]:
@@ -148,7 +158,8 @@ class RemotePlace(Place):
                 shown = ", ".join(list(self.names)[:10])
                 raise DataFilesNotFoundError(pattern, f"{self.root} has no such file. It has: {shown}.")
             return [os.path.join(self.folder, name)]
-        return [os.path.join(self.folder, one) for one in sorted(matching(self.names, name.split("/")))]
+        found = matching(self.names, name.split("/")) or [name] * self.has(name)  # a name may have a `[` in it
+        return [os.path.join(self.folder, one) for one in sorted(found)]
 
     def download(self, paths: Sequence[str]) -> None:
         self.fetch([self._name(path) for path in paths])

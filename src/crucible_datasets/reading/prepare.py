@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,6 +24,7 @@ from crucible_datasets.formats.filters import expression_of, identity_of, is_wri
 from crucible_datasets.ops import build, columns
 from crucible_datasets.reading import convert
 from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.kept_footers import footer_path
 from crucible_datasets.reading.missing_columns import missing_column
 from crucible_datasets.reading.request import Request
 from crucible_datasets.splits import NamedSplit
@@ -134,9 +134,7 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
 
     paths = tuple(file.path for file in files)
     late = {file.path: partial(_part_elsewhere, file) for file in files if file.elsewhere is not None}
-    downloads = next((file.pending.all for file in files if file.pending is not None), None)
-    with nullcontext() if downloads is None else downloads.started():
-        table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
+    table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
     if request.filters is not None and not is_written_out(request.filters):
         _require_columns(table.source.features, request.filters)
     rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
@@ -154,7 +152,8 @@ def _part_elsewhere(file: DataFile) -> ParquetPart:
     assert file.elsewhere is not None
     if file.pending is None:
         return part_elsewhere(file.elsewhere.open, file.name, file.identity)
-    return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait)
+    kept = footer_path(file.identity)
+    return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait, kept)
 
 
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint) -> View | None:

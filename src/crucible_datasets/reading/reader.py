@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,9 @@ from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import columns, combine
+from crucible_datasets.reading.background_downloads import BackgroundDownloads
 from crucible_datasets.reading.files import DataFile, folders_of
+from crucible_datasets.reading.kept_footers import keep_footers
 from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.reading.prepare import split_view
 from crucible_datasets.reading.request import Request
@@ -57,6 +59,7 @@ class SplitReader:
     how: How = field(default_factory=How)
     _views: dict[str, View] = field(default_factory=dict, init=False)
     _sizes: dict[str, int] = field(default_factory=dict, init=False)
+    _downloads: dict[str, BackgroundDownloads] = field(default_factory=dict, init=False)
 
     @property
     def names(self) -> list[str]:
@@ -98,23 +101,37 @@ class SplitReader:
             return found.streamed_files(name)
         return found.local_files(name)
 
-    def split(self, name: str) -> View:
-        """All rows of one split."""
+    def split(self, name: str, begins: bool = True) -> View:
+        """All rows of one split; `begins` if its first rows are needed, whose file then comes first."""
         if name not in self._views:
             described = self.resolved.info.splits
             if self.how.verification is not VerificationMode.NO_CHECKS:
                 require_described(described, self.names)
-            view = self._read(name) if self._folder is None else self._read_folder(self._folder, name)
+            view = self._read(name, begins) if self._folder is None else self._read_folder(self._folder, name)
             if self._is_whole:
                 require_sizes(described, {name: len(view)})
             self._views[name] = view
         return self._views[name]
 
-    def _read(self, name: str) -> View:
+    def _read(self, name: str, begins: bool) -> View:
         files, how = self._files(name), self.how
-        view = split_view(files, self.request, name, how.in_memory(files), how.num_proc, how.cache_dir, how.fresh)
+        in_memory = how.in_memory(files)
+        if (downloads := next((file.pending.all for file in files if file.pending is not None), None)) is not None:
+            self._downloads[name] = downloads
+            if in_memory:
+                self._download(name, [file.path for file in files])
+            elif begins and files[0].pending is not None and not config.is_offline():
+                downloads.start_first()
+        view = split_view(files, self.request, name, in_memory, how.num_proc, how.cache_dir, how.fresh)
         self._sizes[name] = sum(file.size for file in files)
         return replace(view, media_roots=folders_of(files))
+
+    def _download(self, name: str, paths: Sequence[str]) -> None:
+        """Start to download files of a split, if any are missing; an error if there is no network."""
+        if name in self._downloads and config.is_offline():
+            self.resolved.download(paths)
+        elif name in self._downloads:
+            self._downloads[name].start(paths)
 
     def _read_folder(self, folder: FolderReader, name: str) -> View:
         return folder.view(name, bool(self.how.keep_in_memory), self.how.cache_dir, self.how.fresh)
@@ -161,8 +178,9 @@ class SplitReader:
 
     def rows(self, split: AnySplit) -> View:
         """The rows that a spec such as `train[:10%]+test` names; only the splits in it are read."""
-        names = names_in(split, self.names)
-        lengths = {name: len(self.split(name)) for name in names}
+        begun = names_in(split, self.names)
+        names = list(begun)
+        lengths = {name: len(self.split(name, begins)) for name, begins in begun.items()}
         label = NamedSplit("+".join(names) if str(split) == "all" else str(split))
         if not any(lengths.values()):
             return replace(self._told(self.split(names[0])), split=label)
@@ -171,11 +189,28 @@ class SplitReader:
 
     def _piece(self, name: str, start: int, stop: int) -> View:
         view = self.split(name)
-        return view if stop - start == len(view) else view.moved(range(start, stop), "split")
+        if stop - start == len(view):
+            self._download(name, view.table.files)
+            return view
+        moved = view.moved(range(start, stop), "split")
+        return self._narrowed(name, moved) if name in self._downloads and len(moved) else moved
+
+    def _narrowed(self, name: str, view: View) -> View:
+        """The same rows, as those of the files that they are in; no others are downloaded."""
+        from crucible_datasets.tables.parquet import ParquetTable
+
+        if not isinstance(view.table, ParquetTable) or not isinstance(view.rows, range):
+            return view
+        table, rows = view.table.spanning(view.rows)
+        keep_footers(view.table.source.parts)
+        self._download(name, table.files)
+        return replace(view, table=table, rows=rows)
 
     def all(self) -> dict[str, View]:
         """Every split, with a common type for each column where there is one."""
         views = agreeing({name: self.split(name) for name in self.names})
+        for name in self.names:
+            self._download(name, self.split(name).table.files)
         return {name: self._told(view) for name, view in views.items()}
 
 

@@ -87,7 +87,7 @@ def _of_repository(
 
 def _no_format_either(asked: str, error: DownloadError | OfflineError | DatasetNotFoundError) -> Exception:
     """An error of the same kind that also mentions formats, for a name that may have been meant as one."""
-    no_format = str(UnknownEntryError("format", asked, FORMATS))
+    no_format = f"There is no file or folder {asked!r} here. {UnknownEntryError('format', asked, FORMATS)}"
     if isinstance(error, DownloadError):
         return type(error)(error.url, f"{error.reason} {no_format}", error.status, error.code)
     if isinstance(error, OfflineError):

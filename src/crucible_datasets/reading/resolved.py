@@ -9,7 +9,7 @@ from typing import Any
 from crucible_datasets.exceptions import ArgumentTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.base import Format
-from crucible_datasets.formats.scan_options import refuse_what_decides_on_rows
+from crucible_datasets.formats.scan_options import require_no_effect
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.discover import Splits
@@ -95,5 +95,5 @@ def checked(format: Format, options: Mapping[str, Any]) -> dict[str, Any]:
         if name not in available:
             takes = f"{format.name} takes {', '.join(dict.fromkeys(available))}."
             raise ArgumentTypeError(name, value, takes, available)
-    refuse_what_decides_on_rows(options.get("fragment_scan_options"))
+    require_no_effect(options.get("fragment_scan_options"))
     return dict(options)

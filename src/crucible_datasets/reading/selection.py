@@ -19,9 +19,9 @@ from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.data_files import Patterns
 from crucible_datasets.reading.discover import Splits, splits_of
 from crucible_datasets.reading.format_choice import of_format
-from crucible_datasets.reading.patterns import is_pattern
-from crucible_datasets.reading.place import Place
+from crucible_datasets.reading.place import Place, RemotePlace
 from crucible_datasets.sources.base import scheme_of
+from crucible_datasets.sources.wildcards import folder_of, is_pattern
 
 logger = get_logger(__name__)
 
@@ -45,10 +45,11 @@ def matched(patterns: Patterns, base: Place, access: Access | None = None, place
             if access is None or places is None or scheme_of(address) in ("", "file"):
                 found[split] += base.matched(one)
                 continue
-            places.append(access.place(address))
-            paths = [os.path.join(places[-1].folder, name) for name in places[-1].listed()]
+            there = access.place(address)
+            places.append(there)
+            paths = _of_address(there, address)
             if mark:
-                places[-1].download(paths)  # members of an archive can be listed once it is downloaded
+                there.download(paths)  # members of an archive can be listed once it is downloaded
                 paths = [inside for path in paths for inside in base.matched(f"{member}::{path}")]
             found[split] += paths
         if not found[split]:
@@ -56,6 +57,14 @@ def matched(patterns: Patterns, base: Place, access: Access | None = None, place
                 ", ".join(patterns[split]), f"no file in {base.name} matches for split {split!r}."
             )
     return found
+
+
+def _of_address(place: RemotePlace, address: str) -> list[str]:
+    """The files that a URL means: the one that it names, or those of a pattern or a folder that hold data."""
+    name = address.rpartition("/")[2]
+    if scheme_of(address) in {"http", "https"} or ("*" not in address and place.has(name)):
+        return [os.path.join(place.folder, one) for one in place.names]
+    return place.matched(address.removeprefix(f"{folder_of(address)}/") if is_pattern(address) else "**")
 
 
 def exported(place: Place, name: str | None) -> Patterns:

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 from crucible_datasets.exceptions import DataFilesNotFoundError, DownloadError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.webdataset.members import Wanted, entries
-from crucible_datasets.formats.webdataset.ready import rows_at_once
-from crucible_datasets.formats.webdataset.rows import blocks, looked_ahead, size_of, table_of, wanted_of
+from crucible_datasets.formats.webdataset.python_rows import python_rows
+from crucible_datasets.formats.webdataset.rows import blocks, size_of, table_of, wanted_of, with_single
 from crucible_datasets.formats.webdataset.samples import RawSample, grouped
 from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.reading.files import DataFile, opened
@@ -71,7 +71,7 @@ class TarShard(FileShard):
         wanted = wanted_of(request.columns, request.filters, request.features)
         compared_at = start
         with _unchanged(self.file) as stream:
-            is_single, samples = looked_ahead(grouped(entries(stream, name, start, wanted), name))
+            is_single, samples = with_single(grouped(entries(stream, name, start, wanted), name))
             for block in blocks(samples):
                 if block[-1].begin - compared_at > _COMPARED_EVERY:
                     _require_same(self.file)
@@ -90,7 +90,7 @@ class TarShard(FileShard):
 
         if self.expected is None or request.filters is not None:
             return in_arrow()
-        rows = rows_at_once(block, name, self.expected, wanted, request.columns is not None)
+        rows = python_rows(block, name, self.expected, wanted, request.columns is not None)
         if rows is None:
             return in_arrow()
         # If all files are read, their offsets give the size ten times faster than adding up.

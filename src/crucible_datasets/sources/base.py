@@ -33,7 +33,7 @@ class SourceFile:
 
 
 class Listing(Protocol):
-    """Every file at or below a URL, sorted by path; a URL with `*` is a pattern."""
+    """Every file at or below a URL, sorted by path; a URL with wildcards is a pattern."""
 
     def __call__(self, url: str, options: Options) -> list[SourceFile]: ...
 

@@ -11,6 +11,7 @@ from crucible_datasets.sources.base import Options, Source, SourceFile, scheme_o
 from crucible_datasets.sources.downloads import downloaded
 from crucible_datasets.sources.ranged import ranged
 from crucible_datasets.sources.store_errors import store_errors
+from crucible_datasets.sources.wildcards import readings
 
 _PIECE = 4 << 20
 
@@ -18,16 +19,16 @@ _PIECE = 4 << 20
 def listed(url: str, options: Options) -> list[SourceFile]:
     """The files at or below a URL, or those that match a pattern, in one pass."""
     system, path = _system(url, options)
-    base = path.partition("*")[0].rpartition("/")[0] if "*" in path else path
-    with store_errors(url, options):
-        system.invalidate_cache()  # others write there too
-        found = system.glob(path, detail=True) if "*" in path else system.find(path, detail=True)
-        if isinstance(found, list):  # adlfs returns a list for a single file
-            found = {name: system.info(name) for name in found}
-    files = {name: facts for name, facts in found.items() if facts.get("type") == "file"}
-    if not files:
-        raise DataFilesNotFoundError(url)
-    return [_file(url, system, base, name, files[name]) for name in sorted(files)]
+    for base, is_pattern in readings(path):
+        with store_errors(url, options):
+            system.invalidate_cache()  # others write there too
+            found = system.glob(path, detail=True) if is_pattern else system.find(path, detail=True)
+            if isinstance(found, list):  # adlfs returns a list for a single file
+                found = {name: system.info(name) for name in found}
+        files = {name: facts for name, facts in found.items() if facts.get("type") == "file"}
+        if files:
+            return [_file(url, system, base, name, files[name]) for name in sorted(files)]
+    raise DataFilesNotFoundError(url)
 
 
 def opened(file: SourceFile, options: Options) -> BinaryIO:

@@ -39,8 +39,14 @@ def listed(url: str, options: Options) -> list[SourceFile]:
         raise
     identity = headers.get("ETag") or _time(headers)
     size = content_length(headers, url)
-    name = os.path.basename(unquote(urlsplit(url).path))
-    return [SourceFile(url, name, size, (url, identity, -1 if size is None else size), headers.get("ETag", ""))]
+    return [SourceFile(url, _name(url), size, (url, identity, -1 if size is None else size), headers.get("ETag", ""))]
+
+
+def _name(url: str) -> str:
+    """The last name in a path; where there is none, the host's."""
+    parts = urlsplit(url)
+    name = os.path.basename(unquote(parts.path))
+    return name if name.strip(".") else str(parts.hostname)
 
 
 def _time(headers: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.sources.base import Options, Source, SourceFile
+from crucible_datasets.sources.wildcards import folder_of, is_pattern
 
 
 def listed(url: str, options: Options) -> list[SourceFile]:
@@ -16,8 +17,8 @@ def listed(url: str, options: Options) -> list[SourceFile]:
     place = _path(url)
     if os.path.isfile(place):
         return [_file(place, os.path.basename(place))]
-    if glob.has_magic(place):
-        base = place.partition("*")[0].rpartition("/")[0]
+    if is_pattern(place):
+        base = folder_of(place)
         found = sorted(path for path in glob.glob(place, recursive=True) if os.path.isfile(path))
     else:
         base, found = place, sorted(os.path.join(top, name) for top, _, names in os.walk(place) for name in names)

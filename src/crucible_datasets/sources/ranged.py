@@ -10,7 +10,7 @@ from crucible_datasets.exceptions import ContentMismatchError
 from crucible_datasets.sources.fetching import Expected
 
 Ranges = Callable[[int, int], Iterator[bytes]]  # the bytes from start to stop, in chunks
-_LONG = 1 << 20
+_BUFFER = 1 << 16
 _MOST_AHEAD = 8 << 20
 
 
@@ -63,11 +63,11 @@ class RangedFile(io.RawIOBase):
         return len(taken)
 
     def _request(self, wanted: int) -> None:
-        """Request a range: only what is wanted after a seek; with read-ahead once much was read sequentially."""
+        """Request a range: only what is wanted after a seek; as much again once a buffer was read sequentially."""
         if self._at != self._stream_at:
             self._jumped_to = self._at
         gone = self._at - self._jumped_to
-        ahead = min(gone, _MOST_AHEAD) if gone >= _LONG else 0
+        ahead = min(gone, _MOST_AHEAD) if gone >= _BUFFER else 0
         stop = min(self._size, max(self._at + max(wanted, ahead), self.wanted_until))
         self._stream, self._stream_at, self._left = self._ranges(self._at, stop), self._at, b""
 
@@ -87,7 +87,7 @@ class _Buffered(io.BufferedReader):
 
 def ranged(ranges: Ranges, size: int, name: str) -> BinaryIO:
     """A buffered file over ranges."""
-    return cast(BinaryIO, _Buffered(RangedFile(ranges, size, name), 1 << 16))
+    return cast(BinaryIO, _Buffered(RangedFile(ranges, size, name), _BUFFER))
 
 
 class Verified:

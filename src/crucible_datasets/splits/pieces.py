@@ -33,20 +33,21 @@ def pieces_of(split: str | SplitBase | ReadInstruction, lengths: Mapping[str, in
     return [SplitPiece(part.splitname, part.from_, max(part.from_, part.to)) for part in parts]
 
 
-def names_in(split: str | SplitBase | ReadInstruction, available: Iterable[str]) -> list[str]:
-    """The splits that `split` reads from, each once.
+def names_in(split: str | SplitBase | ReadInstruction, available: Iterable[str]) -> dict[str, bool]:
+    """The splits that `split` reads from, each once, and whether it reads their first rows.
 
-    >>> names_in("train[:10%]+test", ["train", "test", "dev"])
-    ['train', 'test']
+    >>> names_in("train[:10%]+test[5:]", ["train", "test", "dev"])
+    {'train': True, 'test': False}
     """
     known = dict.fromkeys(available, 0)
-    found = dict.fromkeys(
-        part.splitname for instruction in _instructions(split, known) for part in instruction._relative_instructions
-    )
+    found: dict[str, bool] = {}
+    for instruction in _instructions(split, known):
+        for part in instruction._relative_instructions:
+            found[part.splitname] = found.get(part.splitname, False) or not part.from_
     for name in found:
         if name not in known:
             raise UnknownSplitError(name, known)
-    return list(found)
+    return found
 
 
 def _instructions(split: str | SplitBase | ReadInstruction, lengths: Mapping[str, int]) -> list[ReadInstruction]:

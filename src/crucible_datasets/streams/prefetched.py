@@ -41,8 +41,8 @@ class Prefetched(Step):
                 if os.getpid() != process:
                     yield from self._behind(*item)
                     return
-                ahead = ahead or _Ahead(items, config.STREAMING_PREFETCH_BATCHES)
-                item = ahead.next()
+                ahead = ahead or _begun(items)
+                item = ahead.next() if ahead is not None else next(items, None)
         finally:
             if ahead is not None:
                 ahead.stop()
@@ -115,7 +115,11 @@ def in_parallel(items: Generator[T]) -> Generator[T] | None:
         finally:
             helpers.release()
 
-    return begun(released(), 2 * config.STREAMING_PREFETCH_BATCHES)
+    try:
+        return begun(released(), 2 * config.STREAMING_PREFETCH_BATCHES)
+    except RuntimeError:  # no thread can be started
+        helpers.release()
+        return None
 
 
 class _PrefetchThread(threading.Thread):
@@ -185,3 +189,11 @@ class _Ahead:
     def _has_room(self) -> bool:
         """Whether another item may be read. Memory freed by other threads is noticed at the next request."""
         return len(self._ready) < self._most and not (self._ready and self._budget.is_used_up)
+
+
+def _begun(items: Iterator[Item]) -> _Ahead | None:
+    """A thread that reads the items in advance; None where no thread can be started: at exit, or beyond a limit."""
+    try:
+        return _Ahead(items, config.STREAMING_PREFETCH_BATCHES)
+    except RuntimeError:
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -24,7 +24,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.parquet import broken, leaf_places, parquet_reader, pass_over, require_choice
+from crucible_datasets.formats.parquet import file_errors, leaf_places, parquet_reader, pass_over, require_choice
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
@@ -55,7 +55,7 @@ def parts_of(
 
 def _part(path: str) -> ParquetPart:
     try:
-        with broken(path):
+        with file_errors(path):
             identity = identity_of(path)
         return ParquetPart(path, identity, *_footer(path, path))
     except FileNotFoundError as error:
@@ -102,8 +102,13 @@ class LatePart(ParquetPart):
         self.here.require_same()
 
 
-def pending_part(path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None]) -> LatePart:
-    """A file that will be at `path`, and can be read remotely until then."""
+def pending_part(
+    path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None], kept: str
+) -> LatePart:
+    """A file that will be at `path`, and can be read remotely until then. Its footer may be in the file `kept`."""
+    if os.path.exists(kept):
+        with suppress(FileFormatError):
+            return LatePart(path, identity, *_footer(kept, path), arrive, open)
     with open() as stream:
         return LatePart(path, identity, *_footer(stream, path), arrive, open)
 
@@ -116,7 +121,7 @@ def part_elsewhere(open: Callable[[], BinaryIO], name: str, identity: Identity =
 
 def _footer(source: Any, name: str) -> tuple[Any, Features]:
     """The metadata of a file, and its features."""
-    with broken(name):
+    with file_errors(name):
         file = parquet_reader(source)
         features = _features(file.schema_arrow, name)
         leaf_places(file.metadata, ())  # raises if names inside nested columns are not text

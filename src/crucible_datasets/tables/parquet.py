@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -20,9 +21,9 @@ from crucible_datasets.exceptions import ColumnNotFoundError, DatasetsError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.base import columns_of
+from crucible_datasets.formats.base import columns_of, fitting
 from crucible_datasets.formats.filters import Clauses, Filters, clauses_of, expression_of, is_written_out, mask_of
-from crucible_datasets.formats.parquet import applied, broken, groups_matching
+from crucible_datasets.formats.parquet import file_errors, groups_matching
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables import statistics
 from crucible_datasets.tables.budget import BUDGET
@@ -92,7 +93,8 @@ class ParquetSource:
         if 4 * group.size(names) > BUDGET.limit:
             return
         self._ahead = threading.Thread(target=_decoded_quietly, args=(group, names), name="crucible-decode-ahead")
-        self._ahead.start()
+        with suppress(RuntimeError):  # at exit, or where there are too many, no thread can be started
+            self._ahead.start()
 
     def gathered(self, rows: Indices, names: Names) -> pa.Table:
         """Scattered rows, in the given order."""
@@ -249,6 +251,14 @@ class ParquetTable(AsArrow):
         shown = self.shown if columns is None else columns
         return row if names == shown else dict(zip(shown, row.values(), strict=True))
 
+    def spanning(self, rows: range) -> tuple[ParquetTable, range]:
+        """The files that hold these rows, as a table, and the rows in it."""
+        ends = list(accumulate(part.metadata.num_rows for part in self.source.parts))
+        first, last = bisect_right(ends, rows.start), bisect_left(ends, rows.stop)
+        start = ends[first - 1] if first else 0
+        source = _source(self.source.parts[first : last + 1], self.source.features)
+        return ParquetTable(source, self.names, self.shown), range(rows.start - start, rows.stop - start)
+
     def select(self, columns: Sequence[str]) -> ParquetTable:
         return ParquetTable(self.source, self._in_files(columns), tuple(columns))
 
@@ -336,7 +346,7 @@ def groups_left_in(part: ParquetPart, features: Features, wanted: Clauses | pc.E
     alike = {name for name in names if part.features.get(name) == features[name]}
     if isinstance(wanted, list):
         clauses = [[condition for condition in clause if condition[0] in alike] for clause in wanted]
-        with broken(part.path):
+        with file_errors(part.path):
             return statistics.groups_left(part.metadata, clauses)
     fields = [pa.field(name, storage_type(features[name])) for name in names]
     if len(alike) < len(names) or not _is_judged_rightly(wanted, fields):
@@ -365,7 +375,7 @@ def _met(table: pa.Table, wanted: Clauses | pc.Expression) -> Indices:
         except pa.ArrowException:
             # Expressions can compare more combinations of types, or raise a clear error.
             wanted = expression_of(wanted)
-    with applied(wanted):
+    with fitting(wanted):
         numbered = table.append_column("", as_arrow(np.arange(table.num_rows)))
         return numbered.filter(wanted).column("").to_numpy()
 

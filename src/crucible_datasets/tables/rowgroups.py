@@ -20,7 +20,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.storage import one_array
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.parquet import Layout, decoded
+from crucible_datasets.formats.parquet import decoded, share_of
 from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
@@ -66,6 +66,16 @@ class ParquetPart:
         """Some columns of a row group, as stored in the file."""
         with self.opened() as source:
             yield from decoded(source, self.path, self.metadata, group, names, batch_size)
+
+    def share_of(self, names: Names) -> tuple[float, float]:
+        """What the footer says of the size of these columns; computed once for all row groups."""
+        if names not in self._shares:
+            self._shares[names] = share_of(self.metadata, names)
+        return self._shares[names]
+
+    @cached_property
+    def _shares(self) -> dict[Names, tuple[float, float]]:
+        return {}
 
     @property
     def here(self) -> ParquetPart:
@@ -170,8 +180,8 @@ class RowGroup:
         """The approximate decoded size of these columns: judging by groups decoded before, else by the footer."""
         if self._row_bytes.keys() >= {*names}:
             return int(self.num_rows * sum(self._row_bytes[name] for name in names))
-        layout = Layout.of(self.part.metadata, self.index, names)
-        return max(int(self.num_rows * layout.row_bytes), layout.least)
+        share, least = self.part.share_of(names)
+        return int(max(self.part.metadata.row_group(self.index).total_byte_size * share, self.num_rows * least))
 
     def head(self, names: Names, stop: int) -> ArrowTable | None:
         """The first rows, at least up to `stop`, if they cost less than decoding the whole group."""

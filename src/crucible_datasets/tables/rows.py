@@ -130,7 +130,7 @@ def _integers(indices: Iterable[Any]) -> npt.NDArray[np.int64]:
         return np.zeros(0, dtype=np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 1:
         raise RowNumbersError(str(array.dtype), array.ndim)
-    return array.astype(np.int64, copy=False)
+    return array.astype(np.int64)  # a copy: the caller may change the array before its content is hashed
 
 
 class RowNumbersError(DatasetsError, TypeError, ValueError, IndexError):

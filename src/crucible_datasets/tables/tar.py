@@ -20,7 +20,7 @@ from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.types import any_leaf
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.webdataset.columns import column, fixed_feature, is_stored_as_it_is, values
+from crucible_datasets.formats.webdataset.columns import column, fixed_feature, is_stored_unchanged, values
 from crucible_datasets.formats.webdataset.index import Files, Index
 from crucible_datasets.formats.webdataset.samples import KEY, URL
 from crucible_datasets.formats.webdataset.sparse import filled
@@ -125,7 +125,7 @@ class TarTable:
     def _as_they_are(self) -> frozenset[str]:
         """The columns that hold the bytes of files as they are."""
         files = self.index.files.items()
-        alike = [name for name, each in files if each.gaps is None and is_stored_as_it_is(name) and name in self.known]
+        alike = [name for name, each in files if each.gaps is None and is_stored_unchanged(name) and name in self.known]
         return frozenset(name for name in alike if self.known[name] == fixed_feature(name))
 
     def _cut(self, rows: Longs, names: Names) -> Iterator[Longs]:

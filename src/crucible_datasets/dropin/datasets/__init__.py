@@ -7,7 +7,7 @@ whose `__path__` ends with this folder, and `_sharing` gives the same modules un
     arrow_reader arrow_writer _typed table   Arrow files and tables that programs read and write by themselves
     data_files inspect naming            looking for data
     io/            abc csv generator json parquet sql text: readers and writers as classes
-    features/      bio_sequence bio_structure translation
+    features/      bio_sequence bio_structure
     formatting/    formatting _queries jax_formatter np_formatter polars_formatter tf_formatter torch_formatter
     utils/         _anywhere _dill experimental extract file_utils filelock _filelock hub info_utils json logging
                    metadata py_utils sharding tf_utils tqdm typing version

@@ -7,7 +7,6 @@ Face's modules show all that they import, and programs rely on it.
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -18,8 +17,7 @@ from typing import Any
 
 import crucible_datasets
 from crucible_datasets import exceptions
-
-_FOLDER = os.path.dirname(os.path.abspath(__file__))
+from crucible_datasets.lazy_imports import names_of_datasets
 
 
 class SharedModules(MetaPathFinder, Loader):
@@ -37,27 +35,9 @@ class SharedModules(MetaPathFinder, Loader):
         sys.modules[module.__name__] = shared(module.__name__.removeprefix("datasets."))
 
 
-def _complete(module: ModuleType, name: str) -> None:
-    """Let a module know the names, and a package the modules, that it has at Hugging Face."""
-    if "_of_datasets" in vars(module):
-        return
-    own = vars(module).get("__getattr__")
-
-    def named(asked: str) -> Any:
-        if own is not None:
-            try:
-                return own(asked)
-            except AttributeError:
-                pass
-        return _elsewhere(module, name, asked)
-
-    vars(module).update(__getattr__=named, _of_datasets=name)
-    folder, path = os.path.join(_FOLDER, *name.split(".")), vars(module).get("__path__")
-    if path is not None and folder not in path and os.path.isdir(folder):
-        path.append(folder)
-
-
-def _elsewhere(module: ModuleType, name: str, asked: str) -> Any:
+def elsewhere(module: str, asked: str) -> Any:
+    """A name that Hugging Face's module has, and the module of this library has not."""
+    name = module.removeprefix("crucible_datasets.")
     if asked.isidentifier() and not asked.startswith("__"):
         more = f"crucible_datasets._more.{name.replace('.', '_')}"
         if find_spec(more) and hasattr(found := import_module(more), asked):
@@ -66,9 +46,9 @@ def _elsewhere(module: ModuleType, name: str, asked: str) -> Any:
             return getattr(exceptions, asked)
         if asked in crucible_datasets.__all__:
             return getattr(crucible_datasets, asked)
-        if "__path__" in vars(module) and find_spec(f"{module.__name__}.{asked}"):
+        if "__path__" in vars(sys.modules[module]) and find_spec(f"{module}.{asked}"):
             return shared(f"{name}.{asked}")
-    raise AttributeError(f"module {module.__name__!r} has no attribute {asked!r}")
+    raise AttributeError(f"module {module!r} has no attribute {asked!r}")
 
 
 def shared(name: str) -> ModuleType:
@@ -76,7 +56,7 @@ def shared(name: str) -> ModuleType:
     if not find_spec(f"crucible_datasets.{name}"):
         raise ModuleNotFoundError(f"No module named 'datasets.{name}'", name=f"datasets.{name}")
     module = import_module(f"crucible_datasets.{name}")
-    _complete(module, name)
+    names_of_datasets(module.__name__)
     return module
 
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from crucible_datasets.exceptions import EmptyDatasetError
 from crucible_datasets.reading.data_files import patterns_of
-from crucible_datasets.reading.patterns import is_pattern as contains_wildcards
 from crucible_datasets.reading.patterns import matched
+from crucible_datasets.sources.wildcards import is_pattern as contains_wildcards
 from crucible_datasets.splits import Split
 
 __all__ = [

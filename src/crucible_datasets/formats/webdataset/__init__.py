@@ -1,12 +1,12 @@
 """WebDataset: tar archives whose files with one key are one sample.
 
     parse, parse_shards      samples as a list          (shards; parallel: several at a time)
-    stream, stream_shards    samples one after the other
+    stream, stream_shards    samples as an iterator
     FORMAT                   what load_dataset reads    (rows, columns: Arrow tables)
 
-Below them, each on the one before: window (bytes of a stream) · headers sparse (blocks of 512 bytes) · member
-ordinary crowded members (the walk through it) · samples (members with one key) · kinds decoders contents columns
-(what files hold). Beside them: ready (rows without Arrow) · index (where files lie) · tarbytes (how they are written).
+Layers, from the bottom up: window (buffered reading) · headers sparse (tar headers) · member ordinary vectorized
+members (iteration over members) · samples (members grouped by key) · kinds decoders contents columns (values of
+files). Also: python_rows (rows without Arrow) · index (offsets of files) · tarbytes (writing).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _REFUSALS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, Ov
 
 
 class MemberNames(Sequence[str]):
-    """The names of the files of one extension, put together where somebody asks: media do, and errors."""
+    """The names of the files of one extension, built on access: only media and errors need them."""
 
     def __init__(self, keys: Sequence[str], extension: str) -> None:
         self._keys, self._extension = keys, extension
@@ -39,7 +39,7 @@ class MemberNames(Sequence[str]):
 
 
 def fixed_feature(extension: str) -> Any:
-    """The feature of files of an extension; None where only their contents tell."""
+    """The feature of files of an extension; None if it depends on their contents."""
     return _fixed(extension, *ending_of(extension))
 
 
@@ -57,7 +57,7 @@ def _fixed(extension: str, ending: str, _is_packed: bool) -> Any:
 def column(
     extension: str, contents: Contents, names: Names, path: str, on_mixed_types: str | None = "use_json"
 ) -> tuple[pa.ChunkedArray, Any]:
-    """The files of one extension, one for each sample or None, with their feature; `names` are those of the members."""
+    """The column of one extension and its feature. `contents` has one file or None per sample, `names` their names."""
     ending, is_packed = ending_of(extension)
     feature = fixed_feature(extension)
     if is_packed and feature is not None:
@@ -79,21 +79,21 @@ def column(
 
 
 def values(extension: str, contents: Contents, names: Names, path: str) -> list[Any]:
-    """What the files of an extension hold whose feature only their contents tell."""
+    """The decoded files of an extension without fixed feature."""
     ending, is_packed = ending_of(extension)
     if is_packed:
         contents = _decoded(contents, names, decoders.gunzipped, path)
     return _decoded(contents, names, _decoder(ending), path)
 
 
-def is_stored_as_it_is(extension: str) -> bool:
-    """Whether a column holds the bytes of such files as they are in the archive."""
+def is_stored_unchanged(extension: str) -> bool:
+    """Whether the column of an extension stores the bytes of the files unchanged."""
     fixed = fixed_feature(extension)
     return (isinstance(fixed, Media) or fixed == Value("binary")) and not ending_of(extension)[1]
 
 
 def ending_of(extension: str) -> tuple[str, bool]:
-    """The part of an extension that tells what a file holds, and whether gzip is around that."""
+    """The last part of an extension, without `.gz`, and whether there was a `.gz`."""
     *rest, last = extension.lower().split(".")
     return (rest[-1] if rest else "", True) if last == "gz" else (last, False)
 
@@ -110,7 +110,7 @@ def _decoded(contents: Contents, names: Names, decode: Decode, path: str) -> lis
 
 
 def _located(contents: Contents, names: Names, decode: Decode, path: str, error: Exception) -> Exception:
-    """The first file that cannot be read, as an error that names it."""
+    """An error that names the first file that cannot be decoded."""
     for content, name in zip(contents, names, strict=True):
         try:
             if content is not None:
@@ -124,7 +124,7 @@ def _located(contents: Contents, names: Names, decode: Decode, path: str, error:
 
 def _texts(stored: pa.Array, contents: Contents, names: Names, path: str) -> pa.ChunkedArray:
     try:
-        return chunked(stored.cast(pa.string()))  # checks that it is UTF-8
+        return chunked(stored.cast(pa.string()))  # the cast checks that it is UTF-8
     except _REFUSALS:
         return _built(_decoded(contents, names, decoders.text, path), pa.string(), names, path)
 

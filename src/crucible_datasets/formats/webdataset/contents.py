@@ -1,4 +1,4 @@
-"""The files of a sample as values: JSON parsed, text trimmed, integers, arrays, media that wait; the rest as bytes."""
+"""The files of a sample as values: parsed JSON, stripped text, integers, arrays, undecoded media; the rest as bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIMMED = TEXTS | {"caption"}
 
 @dataclass
 class Report:
-    """What was met while reading: samples given, members passed over by reason, JSON that is none."""
+    """Counts of reading: samples yielded, members skipped by reason, invalid JSON."""
 
     samples: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
@@ -29,28 +29,28 @@ class Report:
 
 @dataclass(frozen=True)
 class MediaFile:
-    """A picture, a sound, a film or a mesh: its bytes, its name, and what it is once it is looked at."""
+    """An image, audio, video or mesh file: its bytes and its name; decoded on request."""
 
     bytes: bytes
     path: str
     feature: Any = field(repr=False)
 
     def decode(self) -> Any:
-        """What the feature makes of it: a picture, an array of samples."""
+        """The decoded media, as the feature decodes it."""
         return self.feature.decode_example({"bytes": self.bytes, "path": self.path})
 
 
 class _Field(NamedTuple):
-    """How the files of one extension are shown."""
+    """How the files of one extension are decoded."""
 
     name: str
-    decode: Decode | None  # None: bytes as they are
+    decode: Decode | None  # None: raw bytes
     media: Any = None
     is_users: bool = False
 
 
 class Contents(dict[str, _Field]):
-    """Turns the files of samples into values; each extension is looked up once."""
+    """Decodes the files of samples; a dict that caches the decoder of each extension."""
 
     def __init__(
         self, decode: bool, own: Mapping[str, Callable[[bytes], Any]] | None, allow_pickle: bool, report: Report
@@ -69,7 +69,7 @@ class Contents(dict[str, _Field]):
             found = _Field(name, None)
         else:
             found = _Field(name, self._decoder(name), media_of(extension))
-        if len(self) > 1000:  # names of an archive, however many there are
+        if len(self) > 1000:  # the extensions come from an untrusted archive
             self.clear()
         self[extension] = found
         return found
@@ -93,7 +93,7 @@ class Contents(dict[str, _Field]):
         return known.get(last)
 
     def sample(self, raw: RawSample, url: str) -> Sample:
-        """The values of a sample; of files that were not wanted there are none."""
+        """The values of a sample, without the files that were not requested."""
         key = raw.key
         sample: Sample = {KEY: key, URL: url}
         for extension, content in raw.files.items():
@@ -115,7 +115,7 @@ class Contents(dict[str, _Field]):
         return sample
 
     def _require_all(self, raw: RawSample, url: str) -> None:
-        """Raise if a file of a sample takes the place of another, or of what all samples have."""
+        """Raise if two files of a sample get the same field name, or one gets the name of a metadata field."""
         taken = {KEY, URL}
         for extension in [extension for extension, content in raw.files.items() if content is not None]:
             name, member = self[extension].name, f"{raw.key}.{extension}"
@@ -124,7 +124,7 @@ class Contents(dict[str, _Field]):
             taken.add(name)
 
     def _explain(self, error: Exception, raw: RawSample, extension: str, url: str) -> None:
-        """Say which member an error is about: that of a user's function stays what it is."""
+        """Add the name of the member to an error; errors of users' functions keep their type."""
         member = f"{raw.key}.{extension}"
         if self[extension].is_users or isinstance(error, DatasetsError):
             error.add_note(f"In member {member!r} of {url}.")

@@ -1,6 +1,6 @@
-"""Bytes → values, one function for each kind of content. Nothing that a file holds is ever run.
+"""Bytes → values, one function per kind of content. No code in a file is ever executed.
 
-Whatever is wrong with the bytes is a `ValueError`, which the caller completes with the file and the member.
+Invalid bytes raise a `ValueError`, to which the caller adds the names of the archive and the member.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PICKLES = frozenset({"pkl", "pickle", "pyd", "pth"})
 
 
 def fast_json() -> Decode:
-    """What parses JSON, and refuses some that the standard library takes."""
+    """The fastest JSON parser, which is stricter than the standard library."""
     decode: Decode = _fast_json()[0]
     return decode
 
@@ -36,7 +36,7 @@ def _fast_json() -> tuple[Any, Any, type[Exception]]:
 
 
 def json_decoder() -> Decode:
-    """A function that parses JSON; what only the standard library takes, such as `NaN`, is left to it."""
+    """A function that parses JSON; for what only the standard library accepts, such as `NaN`, it falls back to that."""
     decode, _, failure = _fast_json()
 
     def parsed(content: bytes) -> Any:
@@ -65,17 +65,17 @@ def _slow_json(content: bytes) -> Any:
 
 
 def text(content: bytes) -> str:
-    """Text as it is."""
+    """UTF-8 text."""
     return content.decode()
 
 
 def trimmed(content: bytes) -> str:
-    """Text without the blanks around it."""
+    """UTF-8 text without surrounding white space."""
     return content.decode().strip()
 
 
 def npy(content: bytes) -> Any:
-    """An array; one of Python objects would be a pickle, and is refused."""
+    """An array. Arrays of Python objects are pickles, and refused."""
     import numpy as np
     from numpy.lib import format as npy_format
 
@@ -89,7 +89,7 @@ def npy(content: bytes) -> Any:
         raise ValueError("it holds Python objects, which only a pickle could restore")
     stated, held = math.prod(shape) * dtype.itemsize, len(content) - stream.tell()
     if min(shape, default=0) < 0 or stated > held:
-        raise ValueError(f"its header tells of {stated} bytes, and {held} follow")
+        raise ValueError(f"its header states {stated} bytes, and {held} follow")
     array = np.frombuffer(content, dtype, math.prod(shape), stream.tell()) if stated else np.empty(shape, dtype)
     return array.reshape(shape, order="F" if is_fortran else "C").copy(order="K")
 
@@ -108,14 +108,14 @@ def npz(content: bytes) -> dict[str, Any]:
 
 
 def msgpack(content: bytes) -> Any:
-    """A value packed by msgpack."""
+    """A msgpack value."""
     import msgspec
 
     return msgspec.msgpack.decode(content)
 
 
 def cbor(content: bytes) -> Any:
-    """A value packed by CBOR."""
+    """A CBOR value."""
     cbor2 = need("cbor2", extra="webdataset")
     try:
         return cbor2.loads(content)
@@ -124,7 +124,7 @@ def cbor(content: bytes) -> Any:
 
 
 def pickled(content: bytes) -> Any:
-    """What a pickle restores: running it means running what its author wrote."""
+    """An unpickled object. Unpickling executes code of the file, so users must allow it."""
     import pickle
 
     return pickle.loads(content)  # noqa: S301 - only where the caller has allowed it
@@ -134,9 +134,9 @@ _GZIP, _PIECE = zlib.MAX_WBITS | 16, 1 << 15
 
 
 def gunzipped(content: bytes) -> bytes:
-    """The bytes before gzip, if they are not far more than a file may become."""
+    """The decompressed bytes, up to the size limit."""
     view, parts, size, decoder = memoryview(content), list[bytes](), 0, zlib.decompressobj(_GZIP)
-    # Piece by piece: a buffer for all that is allowed grows to three times as much before it is refused.
+    # In chunks: one call with the limit as its size would allocate three times the limit before it fails.
     for start in range(0, len(content), _PIECE):
         piece: bytes | memoryview = view[start : start + _PIECE]
         while piece:
@@ -160,5 +160,5 @@ def _require_within(size: int, packed: int) -> None:
 
 
 PACKED: dict[str, Decode] = {"npy": npy, "npz": npz, "mp": msgpack, "msg": msgpack, "cbor": cbor}
-# numpy, cbor2 and msgspec raise what they like about bytes that make no sense to them, such as `tokenize.TokenError`.
+# numpy, cbor2 and msgspec raise various exceptions for invalid bytes, such as `tokenize.TokenError`.
 FAILURES: tuple[type[Exception], ...] = (Exception,)

@@ -1,4 +1,4 @@
-"""The headers of tar archives: blocks of 512 bytes, and the longer ones of PAX and GNU before them."""
+"""Tar headers: blocks of 512 bytes, and the extended headers of PAX and GNU before them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EMPTY = bytes(BLOCK)
 REGULAR = b"0\x007"
 SPARSE = b"S"
 WITHOUT_DATA = b"123456"
-ABOUT_NEXT = b"xXLKg"  # headers that tell of the member after them, or of all
+ABOUT_NEXT = b"xXLKg"  # types of extended headers, which describe the next member or all
 _LONGEST = 1 << 20
 _MOST_CHECKSUMS = 1 << 16
 _FIELDS = Struct("100s24x12s12x8sc100x6s82x155s12x").unpack
 
 
 def header_of(block: bytes, window: Window) -> tuple[bytes, int, bytes]:
-    """The name, the size and the kind that a block states, once its checksum agrees."""
+    """The name, size and type in a header block, after its checksum is verified."""
     if len(block) < BLOCK:
         what = "a header" if block else "the block that ends it is missing"
         raise FileFormatError(window.path, f"the archive breaks off: {what}", None, window.position)
@@ -36,9 +36,9 @@ def header_of(block: bytes, window: Window) -> tuple[bytes, int, bytes]:
 
 
 class Expected(dict[bytes, int]):
-    """The low half of Adler-32 that a block with a checksum has: the sum of its bytes and 1.
+    """The low half of the Adler-32 of a block with a given checksum: the sum of its bytes plus 1.
 
-    It is worked out in C, twenty times faster than a sum; the checksum itself was added up as eight spaces.
+    zlib computes it in C, twenty times faster than `sum`. The checksum counts its own field as eight spaces.
     """
 
     def __missing__(self, checksum: bytes) -> int:
@@ -56,7 +56,7 @@ expected = Expected()
 
 
 def _agrees_signed(block: bytes, checksum: bytes) -> bool:
-    """Whether the checksum is one of signed bytes, as some old programs wrote it."""
+    """Whether it is the checksum of signed bytes, which some old programs wrote."""
     if expected[checksum] < 0:
         return False
     signed = sum(memoryview(block).cast("b")) - sum(memoryview(checksum).cast("b"))
@@ -64,7 +64,7 @@ def _agrees_signed(block: bytes, checksum: bytes) -> bool:
 
 
 def number(field: bytes, window: Window) -> int:
-    """A number in octal digits, or in base 256 if the first bit is set."""
+    """A number field: octal digits, or base 256 if the first bit is set."""
     if field[0] == 0x80:
         found = int.from_bytes(field[1:], "big")
     else:
@@ -76,41 +76,41 @@ def number(field: bytes, window: Window) -> int:
 
 
 def checked_size(size: int, window: Window) -> int:
-    """A size that a file can have."""
+    """The size, checked to be in the range of file sizes."""
     if not 0 <= size < 1 << 62:
         raise FileFormatError(window.path, "a header states a size that makes no sense", None, window.position - BLOCK)
     return size
 
 
 def decimal(text: bytes, window: Window) -> int:
-    """A size as PAX headers state it."""
+    """A decimal size of a PAX header."""
     return checked_size(int(text) if text.isdigit() and len(text) < 20 else -1, window)
 
 
 def padded(size: int) -> int:
-    """A size in whole blocks."""
+    """A size, rounded up to whole blocks."""
     return -(-size // BLOCK) * BLOCK
 
 
-def told(kind: bytes, size: int, window: Window) -> list[tuple[bytes, bytes]]:
-    """What a longer header tells about the member after it."""
+def extended_records(kind: bytes, size: int, window: Window) -> list[tuple[bytes, bytes]]:
+    """The records of an extended header about the next member."""
     if size > _LONGEST:
         raise FileFormatError(window.path, f"a header is longer than {_LONGEST} bytes", None, window.position)
     data = window.take(padded(size))[:size]
     if kind == b"L":
         return [(b"path", data.partition(b"\0")[0])]
-    # A name or a size for all members makes no sense; what else is stated for all concerns no content.
+    # Other global records do not concern contents, and a global name or size makes no sense.
     return list(records(data, window)) if kind in b"xX" else []
 
 
 class Place(Protocol):
-    """Where a reader of an archive is."""
+    """A position in an archive, for errors."""
 
     path: str
 
     @property
     def position(self) -> int:
-        """The byte that comes next."""
+        """The offset of the next byte."""
 
 
 def records(data: bytes, place: Place) -> Iterator[tuple[bytes, bytes]]:

@@ -1,8 +1,8 @@
-"""Where the files of every sample lie in an archive: found in one pass, and kept as a small Arrow table.
+"""Where the files of every sample are in an archive: found in one pass, and stored as a small Arrow table.
 
-A row is a sample. `key` is its key; `offset:jpg` and `size:jpg` tell where its `.jpg` lies and how long it is, -1
-where it has none. `gaps:jpg` is there if some are stored without their gaps: as JSON, the size of the file and where
-its runs of bytes belong.
+A row is a sample. `key` is its key; `offset:jpg` and `size:jpg` are offset and size of its `.jpg`, -1 if it has none.
+`gaps:jpg` exists if some files are sparse: it holds, as JSON, the size of the file and the positions of its stored
+runs of bytes.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _FEATURES = b"features"
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one extension: where each sample's begins and how long it is, -1 if it has none."""
+    """The files of one extension: offset and size for each sample, -1 if it has none."""
 
     offsets: Longs
     sizes: Longs
     gaps: pa.Array | None = None
 
     def runs(self, row: int) -> tuple[int, Runs] | None:
-        """Of a file that is stored without its gaps: its size, and where the stored runs of bytes belong."""
+        """Of a sparse file: its size, and the positions of the stored runs of bytes."""
         text = None if self.gaps is None else self.gaps[row].as_py()
         if text is None:
             return None
@@ -47,7 +47,7 @@ class Files:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """An archive's samples; `features` are of the extensions whose type only the contents tell."""
+    """The samples of an archive; `features` are those of extensions whose type depends on the contents."""
 
     table: pa.Table
     features: Features
@@ -78,24 +78,24 @@ class Index:
 
     @cached_property
     def end(self) -> int:
-        """The first byte behind all files."""
+        """The offset behind all files."""
         ends = [files.offsets + files.sizes for files in self.files.values()]
         return max((int(end.max()) for end in ends if len(end)), default=0)
 
     def span(self, rows: range) -> tuple[int, int]:
-        """Where the first and the last of some samples lie, and with them those between."""
+        """The byte range of the files of some samples."""
         ends = (rows[0], rows[-1])
         places = [(each.offsets[row], each.sizes[row]) for each in self.files.values() for row in ends]
         there = [(int(offset), int(offset + size)) for offset, size in places if size >= 0]
         return min(start for start, _ in there), max(stop for _, stop in there)
 
     def stored(self) -> pa.Table:
-        """The index as a table that holds all of it."""
+        """The index as an Arrow table."""
         return self.table.replace_schema_metadata({_FEATURES: json.dumps(self.features.to_dict())})
 
     @classmethod
     def of(cls, table: pa.Table) -> Index:
-        """The index in a table that `stored` gave."""
+        """The index from a table that `stored` returned."""
         features = Features.from_dict(json.loads((table.schema.metadata or {}).get(_FEATURES, b"{}")))
         return cls(table.replace_schema_metadata(None), features)
 
@@ -109,12 +109,12 @@ def _numbers(column: pa.ChunkedArray) -> Longs:
 
 @dataclass
 class _Found:
-    """What was found of one extension so far."""
+    """The files of one extension found so far."""
 
     rows: array[int] = field(default_factory=lambda: array("q"))
     offsets: array[int] = field(default_factory=lambda: array("q"))
     sizes: array[int] = field(default_factory=lambda: array("q"))
-    gaps: dict[int, str] = field(default_factory=dict)  # of those that have some
+    gaps: dict[int, str] = field(default_factory=dict)  # of sparse files, by row
 
     def add(self, row: int, offset: int, size: int, runs: Runs | None) -> None:
         self.rows.append(row)
@@ -135,7 +135,7 @@ class _Found:
 
 
 class Indexing:
-    """An index in the making: it takes note of the members that pass by."""
+    """Builds an index from members that pass through it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -143,7 +143,7 @@ class Indexing:
         self._found: dict[str, _Found] = {}
 
     def noted(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """The members as they come; a key that is not that of the last one begins another sample."""
+        """The same members, after recording them; another key than the last one begins another sample."""
         last: str | None = None
         for entry in entries:
             key, extension, _, at, offset, size, runs = entry
@@ -157,7 +157,7 @@ class Indexing:
             yield entry
 
     def index(self, num_rows: int, features: Mapping[str, Any]) -> Index:
-        """The index of the first samples, those that are known to be whole."""
+        """The index of the first `num_rows` samples, which are known to be complete."""
         columns: dict[str, pa.Array] = {"key": pa.array(self._keys[:num_rows], pa.string())}
         for extension, found in self._found.items():
             if found.rows[0] < num_rows:

@@ -1,11 +1,11 @@
-"""What the files of a sample hold, by their extensions: the last part counts, in any case."""
+"""The kind of a file by the last part of its extension, case-insensitive."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-# What Hugging Face `datasets` takes for media, but for `h5`, `hdf` and `mpg`, which it takes for pictures.
+# As in Hugging Face `datasets`, except `h5`, `hdf` and `mpg`, which it treats as images.
 _IMAGES = (
     "apng blp bmp bufr bw cur dcx dds dib emf eps fit fits flc fli ftc ftu gbr gif grib icb icns ico iim im j2c j2k "
     "jfif jp2 jpc jpe jpeg jpf jpg jpx msp pbm pcd pcx pgm png pnm ppm ps psd pxr ras rgb rgba sgi tga tif tiff vda "
@@ -25,7 +25,7 @@ INTEGERS = frozenset({"cls", "cls2", "index", "inx", "id"})
 
 
 def last_part(extension: str) -> str:
-    """The part of an extension that tells what a file holds.
+    """The last part of an extension, in lower case.
 
     >>> last_part("seg.PNG")
     'png'
@@ -35,7 +35,7 @@ def last_part(extension: str) -> str:
 
 @cache
 def media_of(extension: str) -> Any:
-    """The feature of pictures, sounds, films and meshes; None for anything else."""
+    """The feature of an image, audio, video or mesh extension; None for others."""
     kind = _KIND_OF.get(last_part(extension))
     if kind is None:
         return None

@@ -1,36 +1,36 @@
-"""What a member of a tar shard is, and what its name says: the sample it belongs to, or none."""
+"""`Member`, a file in a tar shard, and the sample and extension in its name."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-Runs = tuple[tuple[int, int], ...]  # where each stored run of bytes lies in the file, and how long it is
+Runs = tuple[tuple[int, int], ...]  # offset in the file and length of each stored run of bytes
 
 
-# A member while it is read: key, extension, content or None, where its headers begin, where its content does, its size,
-# its runs. Naming these for each member would take a third of the time of a walk.
+# A member while it is read: key, extension, content or None, offset of its headers, offset of its content, size,
+# runs. Creating a named tuple for each member would take a third of the time of a walk.
 Entry = tuple[str, str, bytes | None, int, int, int, Runs | None]
 
 
 class Member(NamedTuple):
-    """A file in an archive. `offset` is where its content begins once all compression is off."""
+    """A file in an archive. `offset` is the offset of its content in the decompressed archive."""
 
     name: str
     offset: int
     size: int
     key: str
     extension: str
-    begin: int  # where its headers begin: a walk can start there
-    runs: Runs | None = None  # of a file with gaps: what is stored of it, one run behind the other from `offset` on
+    begin: int  # offset of its headers: a walk can start there
+    runs: Runs | None = None  # of a sparse file: the stored runs, which follow each other from `offset` on
 
 
 def text_of(name: bytes) -> str:
-    """A name as text; bytes that are none are written out."""
+    """A name as text; invalid UTF-8 is escaped."""
     return name.decode("utf-8", "backslashreplace")
 
 
 def key_and_extension(name: str) -> tuple[str, str]:
-    """The sample that a name belongs to, and what it is in it, as it is written.
+    """The key and the extension of a name.
 
     >>> key_and_extension("train/0001.seg.PNG"), key_and_extension("README")
     (('train/0001', 'seg.PNG'), ('README', ''))
@@ -40,7 +40,7 @@ def key_and_extension(name: str) -> tuple[str, str]:
 
 
 def reason_to_skip(name: str) -> str | None:
-    """Why a file belongs to no sample, None if it does."""
+    """Why a file does not belong to a sample; None if it does."""
     if name.endswith("/"):
         return "folder"
     if "__MACOSX" in name and "__MACOSX" in name.split("/"):

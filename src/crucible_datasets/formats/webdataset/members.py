@@ -1,8 +1,8 @@
-"""The members of a tar archive in one pass: what each is called, where its content lies, and the content itself.
+"""The members of a tar archive in one pass: name, offset and content of each.
 
-Nothing is ever written under a name that an archive chose. Folders, links, devices and pipes are no members;
-files without an extension, hidden ones and those of `__MACOSX` belong to no sample. An archive that breaks off
-is an error with the byte at which it does, after its last whole member.
+No file is ever written under a name from an archive. Directories, links, devices and pipes are skipped, and so are
+files without extension, hidden files and `__MACOSX`. A truncated archive raises an error with the offset of its end,
+after its last complete member.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import BinaryIO
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.formats.webdataset.crowded import crowded
 from crucible_datasets.formats.webdataset.headers import (
     ABOUT_NEXT,
     BLOCK,
@@ -22,30 +21,31 @@ from crucible_datasets.formats.webdataset.headers import (
     SPARSE,
     WITHOUT_DATA,
     decimal,
+    extended_records,
     header_of,
-    told,
 )
 from crucible_datasets.formats.webdataset.member import Entry, Member, Runs, key_and_extension, reason_to_skip, text_of
 from crucible_datasets.formats.webdataset.ordinary import Endings, ordinary
 from crucible_datasets.formats.webdataset.sparse import filled, runs_of_gnu, runs_of_pax
+from crucible_datasets.formats.webdataset.vectorized import close_members
 from crucible_datasets.formats.webdataset.window import Window
 
 __all__ = ["Member", "entries", "nothing", "walk"]
 
-Wanted = Callable[[str], bool]  # whether the content of members with this extension is wanted
+Wanted = Callable[[str], bool]  # whether the content of members with this extension is needed
 
 
 def nothing(_extension: str) -> bool:
-    """Wants no content."""
+    """A `Wanted` that needs no content."""
     return False
 
 
 def walk(
     stream: BinaryIO, path: str, *, start: int = 0, wanted: Wanted | None = None, skipped: Counter[str] | None = None
 ) -> Iterator[tuple[Member, bytes | None]]:
-    """Every member that belongs to a sample, with its content where that is wanted; all is by default.
+    """Every member that belongs to a sample, with its content if `wanted` (default: all).
 
-    `start` is the `begin` of a member; `skipped` counts what was passed over, by reason.
+    `start` is the `begin` of a member; `skipped` counts the skipped members by reason.
     """
     for key, extension, content, begin, offset, size, runs in entries(stream, path, start, wanted, skipped):
         yield Member(f"{key}.{extension}", offset, size, key, extension, begin, runs), content
@@ -54,13 +54,13 @@ def walk(
 def entries(
     stream: BinaryIO, path: str, start: int = 0, wanted: Wanted | None = None, skipped: Counter[str] | None = None
 ) -> Iterator[Entry]:
-    """What `walk` gives, as plain tuples, which are quicker to make."""
+    """What `walk` yields, as plain tuples, which are faster to create."""
     window, endings, looked_through = Window(stream, path, start), Endings(), -1
     skipped = Counter() if skipped is None else skipped
     while True:
-        if window.data and window.base != looked_through:  # once, since every block of it is looked at
+        if window.data and window.base != looked_through:  # once per buffer, since it scans every block of it
             looked_through = window.base
-            yield from crowded(window, wanted, endings)
+            yield from close_members(window, wanted, endings)
         yield from ordinary(window, wanted, endings)
         begin, described = window.position, _described(window)
         if described is None:
@@ -78,12 +78,12 @@ def entries(
 
 
 def _described(window: Window) -> tuple[str, int, int, Runs | None, str | None] | None:
-    """The next member, as all its headers tell: name, size, how much is stored, in which runs, why it is skipped."""
+    """The next member from all its headers: name, size, stored size, runs, and the reason to skip it."""
     records: list[tuple[bytes, bytes]] = []
     while (block := window.at_most(BLOCK)) != EMPTY:
         name, size, kind = header_of(block, window)
         if kind in ABOUT_NEXT:
-            records += told(kind, size, window)
+            records += extended_records(kind, size, window)
             continue
         name, size, stored, runs = _amended(name, size, records, window) if records else (name, size, size, None)
         size, stored = (0, 0) if kind in WITHOUT_DATA else (size, stored)
@@ -102,7 +102,7 @@ def _described(window: Window) -> tuple[str, int, int, Runs | None, str | None] 
 def _amended(
     name: bytes, size: int, records: list[tuple[bytes, bytes]], window: Window
 ) -> tuple[bytes, int, int, Runs | None]:
-    """Name, size, how much is stored and in which runs, as records say that stand before a header."""
+    """Name, size, stored size and runs, after the records of extended headers are applied."""
     last = dict(records)
     name, size = last.get(b"path", name), decimal(last[b"size"], window) if last.get(b"size") else size
     if not any(key.startswith(b"GNU.sparse") for key in last):

@@ -1,7 +1,7 @@
-"""Ordinary members, quickly: those that one header describes, and whose content lies in memory already.
+"""A fast path for ordinary members: those with a single header, whose content is in the buffer already.
 
-Whatever is out of the ordinary is left to `members`, which reads any member at a third of the speed. Members of a
-sample begin with the same letters, so the name of a sample is taken apart once, and every extension once.
+All others are left to `members`, which reads any member at a third of the speed. Names of a sample begin with the
+same key, so each key and each extension is parsed once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from crucible_datasets.formats.webdataset.member import Entry, text_of
 from crucible_datasets.formats.webdataset.window import Window
 
 _MOST_EXTENSIONS = 1000
-_FIELDS = Struct("100s24x11sB12x8sB188xB166x").unpack  # name, size, its end, checksum, kind, the first byte of a prefix
+_FIELDS = Struct("100s24x11sB12x8sB188xB166x").unpack  # name, size, its end, checksum, type, prefix[0]
 _FILE = ord("0")
-_NO_END = 0xFF & ~ord(" ")  # bits that neither a zero nor a space has
+_NOT_BLANK_BITS = 0xFF & ~ord(" ")  # bits that neither a zero nor a space has
 
 
 class Endings(dict[bytes, str]):
-    """The extension that follows the key in a name's field; none where that is out of the ordinary."""
+    """A cache of the extension that follows the key in a name field; empty if it is not ordinary."""
 
     def __missing__(self, field: bytes) -> str:
         if len(self) >= _MOST_EXTENSIONS:
@@ -33,14 +33,14 @@ class Endings(dict[bytes, str]):
 
 
 def ordinary(window: Window, wanted: Callable[[str], bool] | None, endings: Endings) -> Iterator[Entry]:
-    """The members up to the first that is not ordinary, at which the window then is."""
+    """The members up to the first that is not ordinary, where the window is left."""
     data, at, base = window.data, window.at, window.base
     stop, largest = len(data), config.MAX_MEMBER_BYTES
     key, begins, length = "", b"\0", 0
     while (start := at + BLOCK) <= stop:
         block = data[at:start]
         name, octal, end, checksum, kind, prefix = _FIELDS(block)
-        if kind != _FILE or prefix or end & _NO_END or adler32(block) & 0xFFFF != expected[checksum]:
+        if kind != _FILE or prefix or end & _NOT_BLANK_BITS or adler32(block) & 0xFFFF != expected[checksum]:
             break
         if not name.startswith(begins):
             key, begins = key_of(name)
@@ -61,7 +61,7 @@ def ordinary(window: Window, wanted: Callable[[str], bool] | None, endings: Endi
 
 
 def key_of(name: bytes) -> tuple[str, bytes]:
-    """The key that a name begins with, and its bytes with the dot behind them; nothing if the name is skipped."""
+    """The key of a name, and its bytes with the dot behind them; empty if the name is skipped."""
     bare = name.partition(b"\0")[0]
     begin = bare.rfind(b"/") + 1
     dot = bare.find(b".", begin)

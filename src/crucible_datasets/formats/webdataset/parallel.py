@@ -1,4 +1,4 @@
-"""Several shards read at the same time, their samples given in the order of the shards."""
+"""Several shards read concurrently; their samples are yielded in the order of the shards."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from crucible_datasets.formats.prefetch import begun
 from crucible_datasets.formats.webdataset.contents import MediaFile, Sample
 
 _SAMPLES, _BYTES = 64, 1 << 20
-_WAITING = 2  # pieces that wait for each shard
+_BUFFERED = 2  # buffered lists of samples per shard
 
 
 def in_turn(shards: Iterable[Callable[[], Iterator[Sample]]], num_threads: int) -> Generator[Sample]:
-    """The samples of all shards, one shard after the other, while threads read the shards that come next.
+    """The samples of all shards in order, while threads read the next shards.
 
-    A thread stops when some MB of its shard wait, so memory does not grow with the shards.
+    A thread pauses when some MB of its shard are buffered, so memory does not grow with the size of shards.
     """
     to_come = iter(shards)
     reading: deque[Generator[list[Sample]]] = deque()
     with ExitStack() as stack:
         while True:
             for shard in to_come:
-                reading.append(begun(_pieces(shard), _WAITING))
+                reading.append(begun(_pieces(shard), _BUFFERED))
                 stack.callback(reading[-1].close)
                 if len(reading) >= num_threads:
                     break
@@ -35,7 +35,7 @@ def in_turn(shards: Iterable[Callable[[], Iterator[Sample]]], num_threads: int) 
 
 
 def _pieces(shard: Callable[[], Iterator[Sample]]) -> Generator[list[Sample]]:
-    """Handing over one sample at a time would cost more than reading it."""
+    """Lists of samples: passing single samples between threads would cost more than reading them."""
     piece: list[Sample] = []
     size = 0
     try:
@@ -47,7 +47,7 @@ def _pieces(shard: Callable[[], Iterator[Sample]]) -> Generator[list[Sample]]:
                 piece, size = [], 0
     except Exception:
         if piece:
-            yield piece  # what was whole comes first
+            yield piece  # complete samples before the error
         raise
     if piece:
         yield piece

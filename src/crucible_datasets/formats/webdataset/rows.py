@@ -1,4 +1,4 @@
-"""Samples → Arrow tables, of a row each: the files by extension, `__key__` and `__url__`."""
+"""Samples → Arrow tables, one row per sample: a column per extension, `__key__` and `__url__`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def read(
 ) -> Iterator[pa.Table]:
     """Yield tables of whole samples, about 8 MB each.
 
-    `on_mixed_types` is also for those who put tables together, `download` for those who find the files.
+    `on_mixed_types` is also used by the code that combines tables; `download` only by the code that resolves files.
     """
     path = name_of(stream)
     wanted = wanted_of(columns, filters, features)
-    is_single, samples = looked_ahead(grouped(entries(stream, path, 0, wanted), path, scattered))
+    is_single, samples = with_single(grouped(entries(stream, path, 0, wanted), path, scattered))
     block: list[RawSample] | None = None
     for block in blocks(samples):
         yield table_of(block, path, wanted, is_single, on_mixed_types)
@@ -52,12 +52,12 @@ def wanted_of(columns: list[str] | None, filters: Filters, features: Any) -> Wan
     if names is None:
         return None
     wanted = frozenset(names)
-    # What an expression looks at shows only in its text.
+    # Expressions do not list their fields, but their text contains them.
     return lambda extension: extension in wanted or bool(columns_of(filters, [extension]))
 
 
-def looked_ahead(samples: Iterator[RawSample]) -> tuple[bool, Iterator[RawSample]]:
-    """Whether there is only one sample, and all of them."""
+def with_single(samples: Iterator[RawSample]) -> tuple[bool, Iterator[RawSample]]:
+    """Whether there is only one sample, and an iterator of all samples."""
     first = list(islice(samples, 1))
     try:
         second = list(islice(samples, 1))
@@ -72,9 +72,9 @@ def _raising(error: Exception) -> Iterator[RawSample]:
 
 
 def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
-    """Samples in lists that hold few bytes; the first are short, so that the first rows come early."""
+    """Samples in lists of limited size; the first lists are short, so that the first rows come early."""
     block: list[RawSample] = []
-    most, full = _FIRST, 0  # `full` is where in the archive a block may hold as many bytes as it should
+    most, full = _FIRST, 0  # `full` is the offset in the archive at which a block may have reached its size
     for sample in samples:
         if sample.begin >= full:
             room = _BYTES - size_of(block)
@@ -91,7 +91,7 @@ def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
 
 
 def size_of(block: Iterable[RawSample]) -> int:
-    """The bytes of all files that were read."""
+    """The size of all files that were read."""
     return sum(len(content) for sample in block for content in sample.files.values() if content)
 
 
@@ -102,10 +102,10 @@ def table_of(
     is_single: bool = False,
     on_mixed_types: str | None = "use_json",
 ) -> pa.Table:
-    """A table of some samples. As Hugging Face `datasets` has it, the key comes first where it is the only sample."""
+    """A table of some samples. If there is only one sample, the key comes first, as in Hugging Face `datasets`."""
     if on_mixed_types not in (None, "use_json"):
         raise ArgumentError("on_mixed_types", on_mixed_types, "expected 'use_json' or None.")
-    # Most samples have the same files, so what they are called is looked at once for each kind of sample.
+    # Most samples have the same extensions, so names are computed once per set of extensions.
     names = dict.fromkeys(chain.from_iterable(dict.fromkeys(tuple(sample.files) for sample in block)))
     for name in {KEY, URL}.intersection(names):
         sample = next(sample for sample in block if name in sample.files)
@@ -122,6 +122,6 @@ def table_of(
 
 
 def _with_features(columns: dict[str, tuple[Any, Any]]) -> pa.Table:
-    """The columns as a table whose schema tells of pictures and sounds too."""
+    """The columns as a table whose schema has the features of media in its metadata."""
     schema = Features({name: feature for name, (_, feature) in columns.items()}).arrow_schema
     return pa.table([to_extension(values, feature) for values, feature in columns.values()], schema=schema)

@@ -1,4 +1,4 @@
-"""Members with one key are one sample, which is whole as soon as another key follows, or the end of the archive."""
+"""Members with the same key are one sample, which is complete when another key or the end of the archive follows."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from crucible_datasets.exceptions import ArgumentError, FileFormatError
 from crucible_datasets.formats.webdataset.member import Entry
 
 WAYS = ("error", "gather")
-KEY, URL = "__key__", "__url__"  # what every sample has besides its files
+KEY, URL = "__key__", "__url__"  # fields of every sample besides its files
 
 
 class RawSample(NamedTuple):
-    """The files of one sample by their extensions; None is a content that was not wanted."""
+    """The files of one sample by extension; None for a content that was not requested."""
 
-    begin: int  # where the headers of its first member begin
+    begin: int  # offset of the headers of its first member
     key: str
     files: dict[str, bytes | None]
 
 
 def grouped(entries: Iterable[Entry], path: str, scattered: str = "error") -> Iterator[RawSample]:
-    """The samples in the order of their first members; one is held at a time, or all to `gather` scattered ones."""
+    """The samples in the order of their first members; `scattered="gather"` keeps all of them in memory."""
     if scattered not in WAYS:
         raise ArgumentError("scattered", scattered, f"expected one of {', '.join(WAYS)}.")
     return _gathered(entries, path) if scattered == "gather" else _side_by_side(entries, path)
 
 
 def _side_by_side(entries: Iterable[Entry], path: str) -> Iterator[RawSample]:
-    key, begin, seen = None, 0, set[int]()  # hashes: a long archive has more keys than one likes to hold
+    key, begin, seen = None, 0, set[int]()  # hashes, since the keys of a long archive take much memory
     files: dict[str, bytes | None] = {}
     for of_sample, extension, content, at, _, _, _ in entries:
         if of_sample != key:
@@ -61,7 +61,7 @@ def _scattered(key: str, path: str, offset: int) -> FileFormatError:
 
 
 def in_the_place_of(name: str, member: str, path: str, offset: int) -> FileFormatError:
-    """The error for a file that would be called as another one, or as what every sample has."""
+    """The error for a file with the field name of another file or of a metadata field."""
     return FileFormatError(path, f"member {member!r} takes the place of another {name!r}", None, offset)
 
 

@@ -1,4 +1,4 @@
-"""Samples of tar shards, wherever these are: `parse` gives a list, `stream` one sample after the other."""
+"""Samples of tar shards on any storage: `parse` returns a list, `stream` an iterator."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from crucible_datasets.records import dataclass
 
 Place = str | PathLike[str]
 Decoders = Mapping[str, Callable[[bytes], Any]]
-Opened = tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]  # what to call a shard, and how its bytes are had
+Opened = tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]  # the name of a shard, and a function that opens it
 
 
 class Samples(list[Sample]):
-    """Samples, and the `report` of what was met while they were read."""
+    """A list of samples, and the `report` of reading them."""
 
     def __init__(self, samples: Iterable[Sample], report: Report) -> None:
         super().__init__(samples)
@@ -31,7 +31,7 @@ class Samples(list[Sample]):
 
 
 class SampleStream(Iterator[Sample]):
-    """Samples that are read while they are taken. `report` counts those, and what was met on the way to them."""
+    """An iterator of samples; `report` counts those taken so far, and what was skipped before them."""
 
     def __init__(self, samples: Generator[Sample], report: Report, most: int | None) -> None:
         self._samples, self.report = samples, report
@@ -41,18 +41,18 @@ class SampleStream(Iterator[Sample]):
         try:
             sample = next(self._taken)
         except StopIteration:
-            self.close()  # where no more were asked for, others may wait
+            self.close()  # after `max_samples`, threads may still be reading ahead
             raise
         self.report.samples += 1
         return sample
 
     def close(self) -> None:
-        """Close the files, and end the threads that read ahead."""
+        """Close the files, and stop the threads that read ahead."""
         self._samples.close()
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Options:
     """How samples are read."""
 
     decode: bool
@@ -92,7 +92,7 @@ def stream(
     scattered: str = "error",
     allow_pickle: bool = False,
 ) -> SampleStream:
-    """The samples of one tar archive, each as soon as it is whole; a pattern names several."""
+    """Iterate over the samples of one tar archive, or of several if `path` is a pattern."""
     shards = [path] if isinstance(path, (str, PathLike)) else path
     return stream_shards(
         shards, decode, extensions, max_samples, decoders=decoders, scattered=scattered, allow_pickle=allow_pickle
@@ -110,11 +110,11 @@ def stream_shards(
     allow_pickle: bool = False,
     num_threads: int = 1,
 ) -> SampleStream:
-    """The samples of several archives, in order; with `num_threads` the next ones are read meanwhile."""
+    """Iterate over the samples of several archives, in order; `num_threads` archives are read concurrently."""
     if max_samples is not None and max_samples < 0:
         raise ArgumentError("max_samples", max_samples, "expected a number of samples, or None for all.")
-    asked, report = _Asked(decode, extensions, decoders, scattered, allow_pickle), Report()
-    return SampleStream(asked.in_turn(_opened(paths), report, num_threads), report, max_samples)
+    options, report = _Options(decode, extensions, decoders, scattered, allow_pickle), Report()
+    return SampleStream(options.in_turn(_opened(paths), report, num_threads), report, max_samples)
 
 
 def parse(
@@ -146,8 +146,8 @@ def parse_shards(
     num_threads: int = 1,
 ) -> Samples:
     """All samples of several archives, in order."""
-    asked: dict[str, Any] = {"decoders": decoders, "scattered": scattered, "allow_pickle": allow_pickle}
-    samples = stream_shards(paths, decode, extensions, max_samples, num_threads=num_threads, **asked)
+    options: dict[str, Any] = {"decoders": decoders, "scattered": scattered, "allow_pickle": allow_pickle}
+    samples = stream_shards(paths, decode, extensions, max_samples, num_threads=num_threads, **options)
     return Samples(samples, samples.report)
 
 
@@ -161,10 +161,10 @@ def _lowered(wanted: Callable[[str], bool]) -> Callable[[str], bool]:
 
 
 def _opened(paths: Any) -> list[Opened]:
-    """The archives that are meant: an open file, a path, a pattern, or several of them."""
+    """The archives of an open file, a path, a pattern, or a list of these."""
     if hasattr(paths, "read"):
         return [(name_of(paths), lambda: nullcontext(paths))]
-    # Names lead to files above this layer, and only there.
+    # Names are resolved in a higher layer.
     from crucible_datasets.reading.tarshards import shard_files
 
     return shard_files(paths)

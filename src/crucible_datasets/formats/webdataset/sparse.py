@@ -1,4 +1,4 @@
-"""Members that are stored without their gaps: in GNU's own headers, and in the three ways of PAX."""
+"""Sparse members: GNU's header type `S`, and the three versions of PAX records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH = 12
 
 
 def runs_of_gnu(block: bytes, window: Window) -> tuple[int, Runs]:
-    """The size of a file with gaps and its runs, from a header of kind `S` and the blocks that follow it."""
+    """The size and the runs of a sparse file, from a header of type `S` and the blocks that follow it."""
     fields, more, size = block[386:482], block[482], number(block[483:495], window)
     runs: list[tuple[int, int]] = []
     while True:
@@ -31,13 +31,13 @@ def runs_of_gnu(block: bytes, window: Window) -> tuple[int, Runs]:
 
 
 def runs_of_pax(records: Sequence[tuple[bytes, bytes]], stored: int, window: Window) -> tuple[int, Runs, int]:
-    """The size of a file with gaps, its runs, and how many bytes of the member list them, from PAX records."""
-    told = dict(records)
-    size = decimal(told.get(b"GNU.sparse.realsize") or told.get(b"GNU.sparse.size", b"x"), window)
-    if told.get(b"GNU.sparse.major") == b"1":
+    """The size and the runs of a sparse file, and how many bytes of the member list them, from PAX records."""
+    values = dict(records)
+    size = decimal(values.get(b"GNU.sparse.realsize") or values.get(b"GNU.sparse.size", b"x"), window)
+    if values.get(b"GNU.sparse.major") == b"1":
         numbers, used = _listed(stored, window)
-    elif b"GNU.sparse.map" in told:
-        numbers, used = [decimal(text, window) for text in told[b"GNU.sparse.map"].split(b",")], 0
+    elif b"GNU.sparse.map" in values:
+        numbers, used = [decimal(text, window) for text in values[b"GNU.sparse.map"].split(b",")], 0
     else:
         keys = (b"GNU.sparse.offset", b"GNU.sparse.numbytes")
         numbers, used = [decimal(value, window) for key, value in records if key in keys], 0
@@ -47,7 +47,7 @@ def runs_of_pax(records: Sequence[tuple[bytes, bytes]], stored: int, window: Win
 
 
 def _listed(stored: int, window: Window) -> tuple[list[int], int]:
-    """The numbers in front of the content: how many runs, then a start and a length each; a line each."""
+    """The numbers before the content, one per line: the number of runs, then offset and length of each."""
     text, wanted = b"", 1
     while text.count(b"\n") < wanted:
         if len(text) + BLOCK > padded(stored):
@@ -61,7 +61,7 @@ def _listed(stored: int, window: Window) -> tuple[list[int], int]:
 
 
 def filled(stored: bytes, runs: Runs, size: int) -> bytes:
-    """The content with its gaps, which are zeros."""
+    """The content with its gaps filled with zeros."""
     content, at = bytearray(size), 0
     for start, length in runs:
         content[start : start + length] = stored[at : at + length]

@@ -1,6 +1,6 @@
-"""Members as tar archives store them. The same members always give the same bytes: no times, no owners.
+"""The bytes of tar members. The same members always give the same bytes: no times, no owners.
 
-A name of at most 100 ASCII characters fits the header of 1988, which every program reads; others get a PAX header.
+A name of at most 100 ASCII characters fits the ustar header, which every program reads; others get a PAX header.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import tarfile
 
 from crucible_datasets.formats.webdataset.headers import BLOCK
 
-_RECORD = 20 * BLOCK  # what archives are padded to, since tapes
+_RECORD = 20 * BLOCK  # archives are padded to whole records, as on tapes
 _BEFORE_SIZE = b"0000644\x000000000\x000000000\x00"
 _AFTER_SIZE = b"00000000000\x00"
 _AFTER_CHECKSUM = b"0" + bytes(100) + b"ustar\x0000" + bytes(64) + b"0000000\x000000000\x00" + bytes(167)
@@ -19,13 +19,13 @@ _LARGEST = 8**11
 
 
 def member_parts(name: str, content: bytes) -> tuple[bytes, bytes, bytes]:
-    """The header of a file, its content, and what fills the last block."""
+    """The header of a file, its content, and the padding of the last block."""
     size = len(content)
     return header(name, size), content, _PADDING[-size % BLOCK]
 
 
 def header(name: str, size: int) -> bytes:
-    """The block, or blocks, before a file's content."""
+    """The header blocks of a file."""
     written = name.encode()
     if len(written) > 100 or len(written) != len(name) or size >= _LARGEST:
         return _extended(name, size)
@@ -41,10 +41,10 @@ def _extended(name: str, size: int) -> bytes:
 
 
 def end_of(size: int) -> bytes:
-    """What ends an archive that has `size` bytes so far."""
+    """The end-of-archive blocks after `size` bytes."""
     return bytes(ended_size(size) - size)
 
 
 def ended_size(size: int) -> int:
-    """How many bytes an archive has that had `size` before its end."""
+    """The size of an archive with its end-of-archive blocks, from its size without them."""
     return -(-(size + 2 * BLOCK) // _RECORD) * _RECORD

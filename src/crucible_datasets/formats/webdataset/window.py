@@ -1,4 +1,4 @@
-"""The bytes of a stream from front to back, in pieces of any size, read in large ones."""
+"""Sequential, buffered reading of a stream."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import BinaryIO
 from crucible_datasets.exceptions import FileFormatError
 
 CHUNK = 1 << 20
-_AFTER_A_JUMP = 1 << 14  # what is read first where others were passed over: the next member may be as long
-_WORTH_A_JUMP = 1 << 17  # bytes of a file on this disk; elsewhere a jump is another request
-_PIECE = 16 << 20  # what a header that lies about a size can make us ask for at once
+_FIRST_READ = 1 << 14  # bytes read after a seek: the next member may be skipped as well
+_SEEK_LOCAL = 1 << 17  # skipped bytes from which seeking in a local file is faster; a remote seek is another request
+_PIECE = 16 << 20  # bytes requested at once, so that a false size in a header allocates no more
 
 
 class Window:
-    """A place in a stream: byte `at` of the `data` at hand, which begins at byte `base` of the file."""
+    """A position in a stream: byte `at` of the buffer `data`, which begins at offset `base` of the file."""
 
     __slots__ = ("_far", "_next", "_stream", "at", "base", "data", "path")
 
     def __init__(self, stream: BinaryIO, path: str, start: int = 0) -> None:
         self._stream, self.path = stream, path
         self.data, self.at, self.base = b"", 0, 0
-        self._far = _WORTH_A_JUMP if isinstance(getattr(stream, "raw", None), io.FileIO) else CHUNK
+        self._far = _SEEK_LOCAL if isinstance(getattr(stream, "raw", None), io.FileIO) else CHUNK
         self._next = CHUNK
         if start:
             self.skip(start)
 
     @property
     def position(self) -> int:
-        """The byte that comes next."""
+        """The offset of the next byte."""
         return self.base + self.at
 
     def at_most(self, size: int) -> bytes:
-        """The next `size` bytes, or as many as there are."""
+        """The next `size` bytes, or fewer at the end."""
         data = self.data[self.at : self.at + size]
         if len(data) < size:
             return self._across(data, size)
@@ -40,7 +40,7 @@ class Window:
         return data
 
     def take(self, size: int, member: str | None = None, padding: int = 0) -> bytes:
-        """The next `size` bytes, of a member or else of a header, without `padding` behind them."""
+        """The next `size` bytes, of the content of `member` or of a header; `padding` bytes behind them are skipped."""
         data = self.at_most(size)
         if len(data) < size:
             what = "a header" if member is None else f"member {member!r}"
@@ -49,7 +49,7 @@ class Window:
         return data
 
     def skip(self, size: int, member: str | None = None) -> None:
-        """Go on behind the next `size` bytes; where the stream can seek, they are not read."""
+        """Skip the next `size` bytes; a seekable stream does not read them."""
         if self.at + size <= len(self.data):
             self.at += size
             return
@@ -57,8 +57,8 @@ class Window:
         self.base += len(self.data)
         self.data, self.at = b"", 0
         if left > self._far and self._stream.seekable():
-            self._next = _AFTER_A_JUMP
-            # The last byte is read, because seeking beyond the end is no error.
+            self._next = _FIRST_READ
+            # The last byte is read, because seeking beyond the end does not fail.
             self.base += left - 1
             self._stream.seek(self.base)
             left = 1
@@ -66,7 +66,7 @@ class Window:
             left -= len(self.take(min(left, CHUNK), member))
 
     def _across(self, begun: bytes, size: int) -> bytes:
-        """As many as `size` bytes, the first of which are all that was at hand; what is read last is at hand then."""
+        """Up to `size` bytes that begin with `begun`, the rest of the buffer; reads new data into the buffer."""
         parts, missing = [begun], size - len(begun)
         self.base += len(self.data)
         self.data, self.at = b"", 0

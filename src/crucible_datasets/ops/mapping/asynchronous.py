@@ -16,6 +16,7 @@ else:
 
 T = TypeVar("T")
 Outcome = tuple[Any, BaseException | None]
+_CANCELLED = RuntimeError("cancelled because another call failed")
 
 
 class Loop:
@@ -46,7 +47,7 @@ class Loop:
 
 def is_cancelled(error: BaseException | None) -> bool:
     """Whether a call was cancelled because another one failed."""
-    return isinstance(error, asyncio.CancelledError)
+    return error is _CANCELLED
 
 
 def _is_running() -> bool:
@@ -68,7 +69,9 @@ async def in_order(
     async def one(given: tuple[Any, ...]) -> Outcome:
         try:
             return await function(*given), None
-        except Exception as error:  # noqa: BLE001  (it is the function's, and comes out as the outcome)
+        except (Exception, asyncio.CancelledError) as error:  # it is the function's, and comes out as the outcome
+            if failed.is_set() and isinstance(error, asyncio.CancelledError):
+                raise  # ours
             if stop_at_errors:
                 failed.set()
             return None, error
@@ -93,4 +96,10 @@ async def _collected(tasks: list[asyncio.Task[Outcome]], failed: asyncio.Event) 
             task.cancel()
     waiting.cancel()
     results = await everything
-    return [(None, found) if isinstance(found, BaseException) else found for found in results]
+    return [_outcome(found) for found in results]
+
+
+def _outcome(found: Outcome | BaseException) -> Outcome:
+    if not isinstance(found, BaseException):
+        return found
+    return None, _CANCELLED if isinstance(found, asyncio.CancelledError) else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -178,3 +178,16 @@ class Block(Columns):
     def whole(self) -> Any:
         """The block as a batch in the format."""
         return self.source.formatter.batch(self.source.read(self.rows), self.source.features)
+
+
+class WholeRows(Sequence[Any]):
+    """The rows of a block in its format, each made on access, so that one that cannot be made is lost alone."""
+
+    def __init__(self, block: Block) -> None:
+        self.table, self.source = block.source.read(block.rows), block.source
+
+    def __len__(self) -> int:
+        return self.table.num_rows
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.source.formatter.row(self.table.slice(place, 1), self.source.features)

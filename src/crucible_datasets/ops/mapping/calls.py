@@ -12,10 +12,10 @@ from typing import Any
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
-from crucible_datasets.ops.mapping.blocks import Block
+from crucible_datasets.ops.mapping.blocks import Block, WholeRows
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
 from crucible_datasets.ops.mapping.lazy_media import OnDemand
-from crucible_datasets.ops.mapping.user_functions import collect, note_origin
+from crucible_datasets.ops.mapping.user_functions import STOPPED, collect, note_origin
 
 ON_ERROR = ("raise", "skip", "collect")
 
@@ -67,9 +67,11 @@ class Call:
             return self._on_batch(block, rank, loop)
         columns = [*self._arguments(block), *self._extras(block, rank)]
         function = self._function
+        if self.input_columns and not block.source.is_lazy:
+            function = partial(_of_columns, function, self.input_columns)
         if not columns:  # `input_columns=[]`
             columns, function = [repeat((), len(block))], partial(_unpacked, function)
-        if any(isinstance(column, OnDemand) for column in columns):
+        if any(isinstance(column, (OnDemand, WholeRows)) for column in columns):
             columns, function = [range(len(block))], partial(_on_demand, function, list(map(_indexed, columns)))
         if self.is_async:
             rows = [range(at, at + 1) for at in block.rows]
@@ -78,14 +80,13 @@ class Call:
 
     def _arguments(self, block: Block) -> list[Iterable[Any]]:
         """The rows, or the values of the input columns."""
-        if self.input_columns is None and block.source.is_lazy:
-            return [rows_of(block)]
-        if self.input_columns is None:
-            return [block.rows_of_frame() if self.rows_as_dicts and not block.source.merges else block.whole_rows()]
-        if block.source.is_lazy:
-            return [block.values(name) for name in self.input_columns]
-        rows = list(block.whole_rows())
-        return [[row[name] for row in rows] for name in self.input_columns]
+        names, source = self.input_columns, block.source
+        if source.is_lazy:
+            return [rows_of(block)] if names is None else [block.values(name) for name in names]
+        if names is None and self.rows_as_dicts and not source.merges:
+            return [block.rows_of_frame()]
+        rows = block.whole_rows() if self.on_error == "raise" else WholeRows(block)
+        return [rows] if names is None or names else []
 
     def _extras(self, block: Block, rank: int | None) -> list[Iterable[Any]]:
         extras: list[Iterable[Any]] = [block.rows] if self.with_indices else []
@@ -111,7 +112,9 @@ class Call:
             try:
                 # The list keeps what was appended before an exception, so its length is the number of the failing row.
                 collect(map(function, *arguments), returned.values)
-                return returned
+                if len(returned.values) + len(returned.failed) == len(block):
+                    return returned
+                raise RuntimeError(STOPPED)
             except Exception as error:  # noqa: BLE001  (whatever the function raises)
                 at = block.rows.start + len(returned.values) + len(returned.failed)
                 self._note(error, range(at, at + 1), block, returned)
@@ -125,21 +128,21 @@ class Call:
         returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", told))
 
     def _on_batch(self, block: Block, rank: int | None, loop: Loop) -> Returned:
-        arguments = self._batch_arguments(block)
-        if self.with_indices:
-            arguments.append(list(block.rows))
-        if self.with_rank:
-            arguments.append(rank)
-        if self.split is not None:
-            arguments.append(self.split)
-        if self.is_async:
-            return self._awaited(self._function, [tuple(arguments)], [block.rows], block, loop)
         returned, function = Returned([]), self._function
         try:
-            returned.values.append(function(*arguments))
-        except Exception as error:  # noqa: BLE001  (whatever the function raises)
+            arguments = self._batch_arguments(block)
+            if self.with_indices:
+                arguments.append(list(block.rows))
+            if self.with_rank:
+                arguments.append(rank)
+            if self.split is not None:
+                arguments.append(self.split)
+            if not self.is_async:
+                returned.values.append(function(*arguments))
+        except Exception as error:  # noqa: BLE001  (whatever the function, or a transform before it, raises)
             self._note(error, block.rows, block, returned)
-        return returned
+            return returned
+        return self._awaited(function, [tuple(arguments)], [block.rows], block, loop) if self.is_async else returned
 
     def _batch_arguments(self, block: Block) -> list[Any]:
         if block.source.is_lazy:
@@ -168,6 +171,10 @@ class Call:
             else:
                 returned.values.append(value)
         return returned
+
+
+def _of_columns(function: Callable[..., Any], names: Sequence[str], row: Any, *extras: Any) -> Any:
+    return function(*[row[name] for name in names], *extras)
 
 
 def _unpacked(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -57,12 +57,21 @@ class ResultCache:
             remove_tree(folder)
 
 
-@cache
 def temporary_home() -> str:
-    """A folder that is removed when the program exits."""
-    home = tempfile.TemporaryDirectory(prefix=config.TEMP_CACHE_DIR_PREFIX)
-    atexit.register(home.cleanup)  # implicit clean-up would emit a ResourceWarning
-    return home.name
+    """A folder that is removed when this process exits."""
+    return _home_of(os.getpid())
+
+
+@cache
+def _home_of(process: int) -> str:
+    home = tempfile.mkdtemp(prefix=config.TEMP_CACHE_DIR_PREFIX)
+    atexit.register(_remove, home, process)
+    return home
+
+
+def _remove(home: str, process: int) -> None:
+    if os.getpid() == process:  # a fork of the program exits while the program goes on
+        remove_tree(home)
 
 
 def identity(

@@ -181,7 +181,7 @@ class _Kept:
     def add(self, block: Block, rank: int | None, loop: Loop) -> list[Failure]:
         returned = self.shard.call(block, rank, loop)
         if self.shard.call.batched:
-            self.kept.append(_chosen(block, returned.values[0] if returned.values else []))
+            self.kept.extend(_chosen(block, mask) for mask in returned.values)
         else:
             failed = {failure.rows.start for failure in returned.failed}
             rows = [row for row in block.rows if row not in failed] if failed else block.rows

@@ -8,6 +8,8 @@ from typing import Any
 
 from crucible_datasets.exceptions import ColumnNotFoundError
 
+STOPPED = "the function raised StopIteration"  # which looks like the end of the rows
+
 
 def collect(results: Iterator[Any], found: list[Any]) -> None:
     """Append results to a list, which keeps those before an exception.

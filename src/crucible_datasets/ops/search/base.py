@@ -1,4 +1,4 @@
-"""What every index can do, and what a search gives back."""
+"""The interface of search indexes, and the results of searches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BatchedNearestExamplesResults(NamedTuple):
 
 
 class BaseIndex:
-    """Something that finds row numbers for a query."""
+    """An index that finds row numbers for a query."""
 
     def search(self, query: Any, k: int = 10, **kwargs: Any) -> SearchResults:
         """The `k` best rows for one query."""
@@ -75,7 +75,7 @@ def named(indexes: dict[str, BaseIndex], index_name: str) -> BaseIndex:
 
 
 def of_type(indexes: dict[str, BaseIndex], index_name: str, kind: type[BaseIndex]) -> BaseIndex:
-    """The index of that name, which must be of one kind."""
+    """The index of that name, which must be of the given type."""
     index = named(indexes, index_name)
     if not isinstance(index, kind):
         raise IndexKindError(index_name, type(index).__name__, kind.__name__)
@@ -83,20 +83,20 @@ def of_type(indexes: dict[str, BaseIndex], index_name: str, kind: type[BaseIndex
 
 
 def sized(index: SizedIndex, index_name: str, num_rows: int) -> SizedIndex:
-    """The index, which must have one entry for each row."""
+    """The index, checked to have one entry per row."""
     if len(index) != num_rows:
         raise IndexSizeError(index_name, len(index), num_rows)
     return index
 
 
 def refuse_if_indexed(indexes: Collection[str], operation: str) -> None:
-    """Refuse an operation that moves rows while indexes point at them."""
+    """Raise for an operation that moves rows if there are indexes."""
     if indexes:
         raise DatasetTransformationNotAllowedError(operation, indexes)
 
 
 def nearest(found: SearchResults, dataset: Any) -> NearestExamplesResults:
-    """The rows that a search found, without the places it could not fill."""
+    """The rows that a search found, without empty results."""
     rows = [int(row) for row in found.indices if row >= 0]
     return NearestExamplesResults(found.scores[: len(rows)], dataset[rows])
 
@@ -127,7 +127,7 @@ def several_queries(queries: Any, width: int) -> npt.NDArray[Any]:
 
 
 def positive(k: Any) -> int:
-    """The number of rows asked for."""
+    """The number of rows, checked to be positive."""
     number = operator.index(k)
     if number < 1:
         raise QueryError(f"k={k}", "k to be 1 or more")

@@ -41,12 +41,12 @@ class ElasticSearchIndex(BaseIndex):
         self.es_index_config = es_index_config or _CONFIG
 
     def add_documents(self, documents: Any, column: str | None = None) -> None:
-        """Make the index on the server and send it texts: a list, or a column of a dataset."""
+        """Create the index on the server and send it texts: a list, or a column of a dataset."""
         texts = documents if column is None else _texts(getattr(documents, "_view", documents), column)
         helpers = need("elasticsearch.helpers", extra="elasticsearch")
         self.es_client.indices.create(index=self.es_index_name, **self.es_index_config)
         helpers.bulk(self.es_client, _actions(texts), index=self.es_index_name)
-        # Without this the server would find the last texts only after a second.
+        # Otherwise the last texts could be found only after a second.
         self.es_client.indices.refresh(index=self.es_index_name)
 
     def search(self, query: Any, k: int = 10, **kwargs: Any) -> SearchResults:
@@ -57,7 +57,7 @@ class ElasticSearchIndex(BaseIndex):
         return SearchResults([hit["_score"] for hit in hits], [int(hit["_id"]) for hit in hits])
 
     def search_batch(self, queries: Any, k: int = 10, max_workers: int = 10, **kwargs: Any) -> BatchedSearchResults:
-        """The `k` best rows for each text, asking up to `max_workers` at once."""
+        """The `k` best rows for each text, with up to `max_workers` concurrent requests."""
         with ThreadPoolExecutor(max_workers) as pool:
             found = list(pool.map(partial(self.search, k=k, **kwargs), queries))
         return BatchedSearchResults([result.scores for result in found], [result.indices for result in found])

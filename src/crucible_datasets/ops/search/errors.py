@@ -1,4 +1,4 @@
-"""What can go wrong with vectors, queries and index files, built from facts."""
+"""Errors of vectors, queries and index files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from crucible_datasets.exceptions import DatasetsError
 
 
 class VectorError(DatasetsError, ValueError, AssertionError):
-    """A row is not a vector, or not one like those before it."""
+    """A row is not a vector, or differs in length from those before it."""
 
     def message(self, column: str | None, row: int | None, found: str, wanted: str) -> str:
         self.column, self.row, self.found, self.wanted = column, row, found, wanted
@@ -16,7 +16,7 @@ class VectorError(DatasetsError, ValueError, AssertionError):
 
 
 class QueryError(DatasetsError, ValueError, AssertionError):
-    """A query does not fit the index it was put to."""
+    """A query does not fit the index."""
 
     def message(self, asked: str, wanted: str) -> str:
         self.asked, self.wanted = asked, wanted
@@ -24,7 +24,7 @@ class QueryError(DatasetsError, ValueError, AssertionError):
 
 
 class IndexSizeError(DatasetsError, ValueError):
-    """An index does not hold one entry for each row."""
+    """An index does not have one entry per row."""
 
     def message(self, index_name: str, size: int, num_rows: int) -> str:
         self.index_name, self.size, self.num_rows = index_name, size, num_rows
@@ -32,7 +32,7 @@ class IndexSizeError(DatasetsError, ValueError):
 
 
 class IndexKindError(DatasetsError, ValueError):
-    """An index was asked for something that only another kind of index can do."""
+    """An operation that only another type of index supports."""
 
     def message(self, index_name: str, kind: str, wanted: str) -> str:
         self.index_name, self.kind, self.wanted = index_name, kind, wanted
@@ -40,7 +40,7 @@ class IndexKindError(DatasetsError, ValueError):
 
 
 class IndexFileError(DatasetsError, ValueError, OSError):
-    """A file does not hold an exact index."""
+    """A file is not an exact index."""
 
     def message(self, file: str, reason: str) -> str:
         self.file = file
@@ -48,7 +48,7 @@ class IndexFileError(DatasetsError, ValueError, OSError):
 
 
 class NoGpuError(DatasetsError, AttributeError):
-    """An index was to live on a GPU that faiss cannot use."""
+    """A GPU was requested that faiss cannot use."""
 
     def message(self, device: object) -> str:
         self.device = device

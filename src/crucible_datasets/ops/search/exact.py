@@ -1,4 +1,4 @@
-"""An index that compares a query with every vector: exact, and needs nothing but numpy."""
+"""An exact index, which compares a query with every vector, in numpy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KIND = "crucible-exact-index"
 
 
 class ExactIndex(BaseIndex):
-    """Vectors in memory, one for each row, and the metric that ranks them.
+    """Vectors in memory, one per row, and the metric that ranks them.
 
     Scores are similarities for "cosine" and "inner_product", squared distances for "l2".
     """
@@ -71,7 +71,7 @@ class ExactIndex(BaseIndex):
 
     @classmethod
     def load(cls, file: Path, storage_options: dict[str, Any] | None = None) -> ExactIndex:
-        """Read what `save` wrote. Nothing in the file is run, and damage is noticed."""
+        """Read a file that `save` wrote; nothing in it is executed, and damage is detected."""
         try:
             with reading(file, storage_options) as stream, np.load(_seekable(stream), allow_pickle=False) as parts:
                 header, vectors = json.loads(parts["header"].tobytes()), parts["vectors"]

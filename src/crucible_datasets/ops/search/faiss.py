@@ -29,8 +29,8 @@ Device = int | Sequence[int] | None
 class FaissIndex(BaseIndex):
     """A faiss index: the given one, or one made for the first vectors added.
 
-    `string_factory` describes it in the words of `faiss.index_factory`; without one it is
-    flat. `device` is one GPU, a list of them, or a negative number for all.
+    `string_factory` is a description for `faiss.index_factory`; the default is a flat index. `device` is one GPU, a
+    list of them, or a negative number for all.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class FaissIndex(BaseIndex):
         return scores, rows
 
     def _width(self) -> int:
-        # A binary index counts bits and takes bytes.
+        # The dimension of a binary index is in bits, its vectors are in bytes.
         binary = isinstance(self.faiss_index, need("faiss", extra="search").IndexBinary)
         width: int = self.faiss_index.code_size if binary else self.faiss_index.d
         return width
 
 
 def on_device(index: Any, device: Device) -> Any:
-    """The index moved to a GPU, to several, or left where it is."""
+    """The index, moved to one GPU or several if requested."""
     if device is None:
         return index
     if not isinstance(device, (int, list, tuple)):

@@ -1,4 +1,4 @@
-"""Index files: local ones are written beside their place and renamed, others go through fsspec."""
+"""Index files: local ones are written atomically, others through fsspec."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible_datasets.ops.search.base import Path
 
 @contextmanager
 def writing(file: Path, storage_options: dict[str, Any] | None) -> Iterator[BinaryIO]:
-    """A stream whose bytes appear at `file` when the block ends well, and never otherwise."""
+    """A stream whose bytes appear at `file` only if the block succeeds."""
     from fsspec.core import url_to_fs
     from fsspec.implementations.local import LocalFileSystem
 
@@ -29,7 +29,7 @@ def writing(file: Path, storage_options: dict[str, Any] | None) -> Iterator[Bina
 
 @contextmanager
 def reading(file: Path, storage_options: dict[str, Any] | None) -> Iterator[BinaryIO]:
-    """The bytes at `file`, wherever it is."""
+    """A stream of the bytes of `file` on any storage."""
     import fsspec
 
     with fsspec.open(os.fspath(file), "rb", **(storage_options or {})) as stream:

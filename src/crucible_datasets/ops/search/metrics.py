@@ -1,7 +1,7 @@
-"""How two vectors compare: squared distance, inner product, cosine.
+"""Metrics of vectors: squared distance, inner product, cosine.
 
-A cost is what a search minimises: a distance, or a similarity times `sign`. Norms are
-Euclidean; a vector of zeros has no direction, so its cosine with anything is 0.
+A search minimizes a cost: a distance, or a similarity times `sign`. Norms are Euclidean; the cosine of a zero vector
+with any other is 0.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from crucible_datasets.ops.search.vectors import Matrix
 
 
 class Metric(Protocol):
-    """What the ranking asks of a metric."""
+    """The interface of a metric."""
 
     sign: int
 
     def estimate(self, products: Matrix, norms: Matrix, query_norms: Matrix) -> Matrix:
-        """All costs from all inner products (queries down, vectors across), which may be overwritten."""
+        """All costs from a matrix of inner products (queries × vectors), which may be overwritten."""
 
     def measure(self, vectors: Matrix, query: Matrix) -> Matrix:
         """The costs of some vectors for one query, row by row."""
 
     def error(self, rounding: float, underflow: float, smallest: float, largest: float, query_norm: float) -> float:
-        """How far an estimate may be off, for vectors whose norms lie between `smallest` and `largest`."""
+        """The maximal error of an estimate, for vectors with norms between `smallest` and `largest`."""
 
 
 class SquaredDistance:

@@ -1,9 +1,8 @@
-"""Which vectors are best for a query: exact answers from blocked matrix products.
+"""The best vectors for a query: exact results from blocked matrix products.
 
-A matrix product gives all costs of a block up to a rounding error that can be bounded.
-Only rows that may still be among the best within that bound are measured again, row by
-row in double precision. So neither block nor batch nor number of threads changes an
-answer, equal vectors get equal scores, and equal scores rank by row number.
+A matrix product gives all costs of a block up to a bounded rounding error. Only rows that may be among the best
+within that bound are computed again, one by one in double precision. So results do not depend on blocks, batches and
+threads, equal vectors get equal scores, and equal scores are ranked by row number.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ import numpy as np
 from crucible_datasets.ops.search.metrics import Metric, norms_of
 from crucible_datasets.ops.search.vectors import Matrix, spans
 
-# Numbers in a block of vectors and in a block of costs: 16 MB each in single precision.
+# Elements of a block of vectors and of a block of costs: 16 MB each in single precision.
 BLOCK = 1 << 22
 
 
 def block_rows(width: int) -> int:
-    """How many vectors make a block."""
+    """The number of vectors of a block."""
     return max(1, BLOCK // max(width, 256))
 
 
 def best(vectors: Matrix, norms: Matrix, queries: Matrix, k: int, metric: Metric) -> tuple[Matrix, Matrix]:
-    """Scores and rows of the `k` best vectors for each query, fewer when there are fewer vectors."""
+    """Scores and rows of the `k` best vectors for each query; fewer if there are fewer vectors."""
     dtype = np.result_type(vectors.dtype, np.float32)
     k = min(k, len(vectors))
     scores, rows = np.empty((len(queries), k), dtype), np.empty((len(queries), k), np.int64)
@@ -56,13 +55,13 @@ def _best_of_few(
 
 
 def _extremes(norms: Matrix) -> tuple[float, float]:
-    """The smallest and the largest norm of the vectors that are not zero."""
+    """The smallest and the largest nonzero norm."""
     positive = norms[norms > 0]
     return (float(positive.min()), float(positive.max())) if len(positive) else (1.0, 1.0)
 
 
 def _slack(metric: Metric, block: Matrix, extremes: tuple[float, float], query_norm: float) -> float:
-    """How far estimates may be off; infinite for norms whose squares leave the range of the numbers."""
+    """The maximal error of estimates; infinite if squares of norms overflow or underflow."""
     limits, terms = np.finfo(block.dtype), block.shape[1] + 8
     lengths = (*extremes, query_norm or 1.0)
     if max(lengths) > float(limits.max) ** 0.4 or min(lengths) < float(limits.tiny) ** 0.4:
@@ -71,7 +70,7 @@ def _slack(metric: Metric, block: Matrix, extremes: tuple[float, float], query_n
 
 
 def _near(estimates: Matrix, kept: Matrix, k: int, slack: float) -> Matrix:
-    """Positions that may belong to the best `k`. Comparisons are turned round so that a NaN stays in."""
+    """Positions that may belong to the best `k`. Comparisons are negated so that NaN is kept."""
     limit = float(kept[-1]) + slack if len(kept) == k else math.inf
     near = np.flatnonzero(~(estimates > limit))
     if len(near) > k:

@@ -1,6 +1,6 @@
-"""Rows of numbers as matrices: from a column of lists, or from an array the caller has.
+"""Vectors as matrices: from a column of lists, or from an array.
 
-Lists are flattened and reshaped by Arrow and numpy, never row by row.
+Lists are flattened and reshaped by Arrow and numpy, not row by row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Matrix = npt.NDArray[Any]
 
 
 class ColumnVectors:
-    """A column of equally long lists, sliced like the matrix it would make."""
+    """A column of lists of equal length, which can be sliced like a matrix."""
 
     def __init__(self, view: View, column: str, dtype: npt.DTypeLike) -> None:
         _check_column(view, column)
@@ -54,7 +54,7 @@ Vectors = Matrix | ColumnVectors
 
 
 def vectors_of(source: Any, column: str | None, dtype: npt.DTypeLike) -> Vectors:
-    """The vectors in a column of a view or dataset, or without a column those in an array."""
+    """The vectors in a column of a view or dataset; without a column, those in an array."""
     if column is None:
         return array_matrix(source, dtype)
     return ColumnVectors(getattr(source, "_view", source), column, dtype)
@@ -73,7 +73,7 @@ def batches(vectors: Vectors, batch_size: int) -> Iterator[Matrix]:
 
 
 def column_matrix(view: View, column: str, batch_size: int, dtype: npt.DTypeLike) -> Matrix:
-    """All vectors of a column, which must be finite, as one matrix."""
+    """All vectors of a column as one matrix; raises for numbers that are not finite."""
     vectors = ColumnVectors(view, column, dtype)
     matrix, filled = np.empty(vectors.shape, dtype), 0
     for batch in batches(vectors, batch_size):
@@ -84,7 +84,7 @@ def column_matrix(view: View, column: str, batch_size: int, dtype: npt.DTypeLike
 
 
 def array_matrix(arrays: Any, dtype: npt.DTypeLike) -> Matrix:
-    """An array of the caller's, with one vector for each row."""
+    """A caller's array as a matrix with one vector per row."""
     try:
         matrix = np.asarray(arrays, dtype)
     except (TypeError, ValueError) as error:
@@ -95,21 +95,21 @@ def array_matrix(arrays: Any, dtype: npt.DTypeLike) -> Matrix:
 
 
 def finite_matrix(arrays: Any, dtype: npt.DTypeLike) -> Matrix:
-    """A copy of an array of the caller's, which must be all finite numbers."""
+    """A copy of a caller's array, checked to be finite."""
     matrix = array_matrix(arrays, dtype)
     check_finite(matrix, None)
     return np.array(matrix, order="C")
 
 
 def check_finite(batch: Matrix, column: str | None, first_row: int = 0) -> None:
-    """Refuse NaN and infinite numbers, which no distance can rank."""
+    """Raise for NaN and infinite numbers, which cannot be ranked."""
     finite = np.isfinite(batch).all(axis=1)
     if not finite.all():
         raise VectorError(column, first_row + int(finite.argmin()), "NaN, None or infinity", "finite numbers")
 
 
 def _check_column(view: View, column: str) -> None:
-    """Refuse a column that is missing, holds no lists of numbers, or has no rows."""
+    """Raise for a column that is missing, empty, or not of lists of numbers."""
     view.require([column])
     stored = view.read(range(0), [column]).schema.field(0).type
     if not _is_list(stored) or not _is_number(stored.value_type):

@@ -1,9 +1,9 @@
 """Datasets → tar shards: `to_webdataset` and `ShardWriter`.
 
-extensions   which extensions mean what, and which one the bytes of a medium have
+extensions   extensions of types and media
 values       a Python value → the bytes of a file with an extension
 columns      columns of a dataset → the files of its rows
-shardwriter  files → shards, each of which appears whole
+shardwriter  files → shards, written atomically
 export       a view or a stream → shards
 """
 

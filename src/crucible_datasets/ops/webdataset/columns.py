@@ -1,4 +1,4 @@
-"""Columns of a dataset → the files of its samples: what they are called, and what is in them."""
+"""Columns of a dataset → the files of its samples: names and contents."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from crucible_datasets.ops.webdataset.extensions import (
 from crucible_datasets.records import dataclass
 
 KEY = "__key__"
-OF_READERS = (KEY, "__url__", "__local_path__")  # what readers add to a sample, and no file of it
+OF_READERS = (KEY, "__url__", "__local_path__")  # added to samples by readers, and not files
 _NAMES = re.compile(r"[^./\x00-\x1f\x7f][^/\x00-\x1f\x7f]*")
 
 
 @dataclass(frozen=True)
 class Written:
-    """How a column is written: `{key}.{prefix}{extension}`, the extension perhaps that of each medium's bytes."""
+    """How a column is written: as files `{key}.{prefix}{extension}`."""
 
     column: str
     feature: Any
-    extension: str | None  # None: as each value's bytes say
+    extension: str | None  # None: by the bytes of each value
     prefix: str = ""
-    is_named: bool = False  # the caller chose the extension
+    is_named: bool = False  # whether the caller chose the extension
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """All that its files may end with, as readers compare them."""
+        """All possible suffixes of its files, in lower case."""
         medium = medium_of(self.feature)
         own = [self.extension] if self.extension else [*medium.known, medium.default] if medium else []
         return frozenset(f"{self.prefix}{name}".lower() for name in own)
 
     def contents(self) -> Callable[[pa.ChunkedArray, int], Contents]:
-        """The files of some rows, from the column and the number of its first row."""
+        """The function that makes the files of some rows, from the column and the number of its first row."""
         return contents_of(self.column, self.feature, self.extension, self.prefix, self.is_named)
 
 
@@ -63,8 +63,8 @@ def planned(
 ) -> list[Written]:
     """How each column is written.
 
-    A column whose name is an extension that fits its type keeps it. The others get the extension of
-    their type, behind their name where several would get the same.
+    A column whose name is a suitable extension for its type uses it. The others get the extension of their type, with
+    their name as prefix if several would get the same.
     """
     names = [name for name in features if name not in OF_READERS] if columns is None else list(columns)
     given = dict(extensions or {})
@@ -90,7 +90,7 @@ def _first(name: str, feature: Any, given: str | None) -> Written:
 
 
 def _is_extension(name: str, feature: Any) -> bool:
-    """Whether a column's name is an extension that readers take for what the column is."""
+    """Whether a column's name is an extension that readers decode to the type of the column."""
     kind, medium = last_part(name), medium_of(feature)
     if not _NAMES.fullmatch(name):
         return False
@@ -109,7 +109,7 @@ def _is_extension(name: str, feature: Any) -> bool:
 
 
 def _extension(feature: Any) -> str | None:
-    """The extension that the type of a column has."""
+    """The extension for the type of a column."""
     if isinstance(feature, Media):
         return None
     if isinstance(feature, ClassLabel):
@@ -123,7 +123,7 @@ def _extension(feature: Any) -> str | None:
 
 
 def _apart(each: Written, others: Iterable[Written]) -> Written:
-    """The column behind its own name, if another one could be written to the same file."""
+    """The column with its name as prefix, if another one could be written to the same file."""
     is_free = each.is_named or each.extension == each.column
     if is_free or not any(each.suffixes & other.suffixes for other in others):
         return each

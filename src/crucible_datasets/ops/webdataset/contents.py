@@ -1,4 +1,4 @@
-"""A stored column → the contents of its files, a block of rows at a time; null has no file."""
+"""A stored column → the contents of its files, in blocks of rows; nulls have no file."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from crucible_datasets.ops.webdataset.extensions import ARRAY, INTEGER, JSON, TE
 from crucible_datasets.ops.webdataset.values import UnwritableError, content_of, drawn, npy
 from crucible_datasets.registry import need
 
-# Of each row: what its file ends with, and the content. Files of media are read when their row comes: a block of
-# rows may name more of them than memory holds.
+# Of each row: the suffix of its file, and a function that reads the content, since all media of a block of rows may
+# not fit into memory.
 Contents = Iterator[tuple[str, bytes | None]]
 Make = Callable[[pa.ChunkedArray, int], Contents]
 
 
 def contents_of(column: str, feature: Any, extension: str | None, prefix: str, is_named: bool) -> Make:
-    """The function that makes the files of a column: their names are `{prefix}{extension}`."""
+    """The function that makes the files of a column, with suffixes `{prefix}{extension}`."""
     if isinstance(feature, Media):
         return _media(column, feature, extension, prefix, is_named)
     assert extension is not None
@@ -95,7 +95,7 @@ def _one_by_one(column: str, feature: Any, extension: str) -> Callable[[pa.Chunk
 
     def make(values: pa.ChunkedArray, first: int) -> list[bytes | None]:
         return [
-            _told(content, value, column, first + place, extension) for place, value in enumerate(values.to_pylist())
+            _content(content, value, column, first + place, extension) for place, value in enumerate(values.to_pylist())
         ]
 
     return make
@@ -108,7 +108,7 @@ def _is_dtype(name: str) -> bool:
         return False
 
 
-def _told(content: Callable[[Any], bytes], value: Any, column: str, row: int, extension: str) -> bytes | None:
+def _content(content: Callable[[Any], bytes], value: Any, column: str, row: int, extension: str) -> bytes | None:
     if value is None:
         return None
     with _named(column, row, extension):
@@ -117,7 +117,7 @@ def _told(content: Callable[[Any], bytes], value: Any, column: str, row: int, ex
 
 @contextmanager
 def _named(column: str, row: int, extension: str) -> Iterator[None]:
-    """Errors in the block say which row and column they are about."""
+    """A context that adds row and column to errors."""
     try:
         yield
     except UnwritableError as error:
@@ -141,7 +141,7 @@ def _media(column: str, feature: Media, extension: str | None, prefix: str, is_n
                 with _named(column, first + place, own):
                     content = held if held is not None else read_file(feature.locate(path or ""))
                     own = of_bytes(medium, content, path)
-                    content = _redrawn(content, own, redrawn) if redrawn else content
+                    content = _converted(content, own, redrawn) if redrawn else content
             yield f"{prefix}{extension or own}", content
 
     return made
@@ -153,8 +153,8 @@ def _references(values: pa.ChunkedArray) -> Iterator[tuple[bytes | None, str | N
         yield from zip(held, paths, strict=True)
 
 
-def _redrawn(content: bytes, own: str, wanted: str) -> bytes:
-    """The picture in the format that was asked for, as it is if it has that."""
+def _converted(content: bytes, own: str, wanted: str) -> bytes:
+    """The image in the wanted format; unchanged if it has that format already."""
     if {own, wanted} <= {"jpg", "jpeg"} or {own, wanted} <= {"tif", "tiff"} or own == wanted:
         return content
     module = need("PIL.Image", extra="image")

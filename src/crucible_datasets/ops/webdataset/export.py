@@ -1,4 +1,4 @@
-"""`to_webdataset`: the rows of a view or of tables as samples in tar shards. Gives the paths of the shards."""
+"""`to_webdataset`: the rows of a view or of tables as samples in tar shards. Returns the paths of the shards."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from crucible_datasets.ops.webdataset.naming import require_key, width_of
 from crucible_datasets.ops.webdataset.shardwriter import ShardWriter
 from crucible_datasets.tables.view import View
 
-_MOST_ROWS = 1000  # of which the contents are held at a time
+_MOST_ROWS = 1000  # whose contents are in memory at a time
 _NO_LIMIT = 1 << 62
-_WIDTH_OF_UNKNOWN = 9  # digits of keys, where nobody knows how many rows there will be
+_WIDTH_OF_UNKNOWN = 9  # digits of keys if the number of rows is unknown
 
 
 def to_webdataset(
@@ -34,7 +34,7 @@ def to_webdataset(
     batch_size: int | None = None,
     storage_options: StorageOptions = None,
 ) -> list[str]:
-    """Write each row as the files of a sample, in shards of a size or in so many of about as many rows."""
+    """Write each row as a sample, in shards of `max_shard_size` or in `num_shards` shards of about equal length."""
     if max_shard_size is not None and num_shards is not None:
         raise ArgumentError("num_shards", num_shards, "give either max_shard_size or num_shards, not both.")
     if num_shards is not None and num_shards < 1:
@@ -85,7 +85,7 @@ def write_tables(
     max_shard_size: str | int | None,
     storage_options: StorageOptions,
 ) -> list[str]:
-    """The rows of tables as they come; how many there will be is not known."""
+    """Write the rows of tables, whose number is unknown."""
     plan = planned(features, columns, extensions)
     with ShardWriter(path, max_shard_size, None, storage_options) as writer, _bar(None) as bar:
         for table in _cut(tables):
@@ -95,7 +95,7 @@ def write_tables(
 
 
 def write_rows(writer: ShardWriter, table: pa.Table, plan: Sequence[Written], width: int) -> None:
-    """Write the rows of a table, whose first is the one after those that the writer has."""
+    """Write the rows of a table, which follow those written before."""
     first = writer.rows
     keys = _keys(table, first, width)
     columns = [each.contents()(table.column(each.column), first) for each in plan]

@@ -1,4 +1,4 @@
-"""Extensions of files in samples: what readers take them for, and which one belongs to the bytes of a medium."""
+"""Extensions of files in samples, by type and by the bytes of media."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from crucible_datasets.features.media import Media
 from crucible_datasets.records import dataclass
 
-# What the readers of this library, of Hugging Face `datasets` and of the `webdataset` package agree on.
+# Extensions that this library, Hugging Face `datasets` and the `webdataset` package decode alike.
 TEXT = frozenset({"txt", "text", "transcript"})
 JSON = frozenset({"json", "jsn"})
 INTEGER = frozenset({"cls", "cls2", "index", "inx", "id"})
@@ -21,7 +21,7 @@ PICKLED = frozenset({"pkl", "pickle", "pyd", "pth", "pt", "ten", "tb"})
 
 @dataclass(frozen=True)
 class Medium:
-    """The extensions of one kind of media: those it may have, those its first bytes tell, and one to fall back on."""
+    """The extensions of one media type: allowed ones, those by magic bytes, and a default."""
 
     default: str
     known: frozenset[str]
@@ -54,7 +54,7 @@ _MEDIA = {
 
 
 def medium_of(feature: Any) -> Medium | None:
-    """The kind of media of a feature; None where it is no media."""
+    """The media type of a feature; None if it is not media."""
     if not isinstance(feature, Media):
         return None
     return _MEDIA.get(type(feature).__name__, Medium("bin", frozenset()))
@@ -66,13 +66,13 @@ def all_media() -> frozenset[str]:
 
 
 def last_part(extension: str) -> str:
-    """The part that tells the type: `png` of `seg.png`, `nii.gz` of `scan.nii.gz`."""
+    """The part that determines the type: `png` of `seg.png`, `nii.gz` of `scan.nii.gz`."""
     lower = extension.lower()
     return "nii.gz" if lower.endswith("nii.gz") else lower.rpartition(".")[2]
 
 
 def of_bytes(medium: Medium, content: bytes, path: str | None) -> str:
-    """The extension that the bytes of a medium have: what they begin with says, else the path they came from."""
+    """The extension for the bytes of a media value: by magic bytes, else by its path."""
     found = _started(medium, content)
     named = last_part(os.path.basename(path)) if path else ""
     if named in medium.known and (found is None or {found, named} in _ALIKE):
@@ -80,7 +80,7 @@ def of_bytes(medium: Medium, content: bytes, path: str | None) -> str:
     return found or medium.default
 
 
-# The first bytes of these do not differ.
+# These have the same magic bytes.
 _ALIKE = ({"jpg", "jpeg"}, {"tif", "tiff"}, {"ogg", "opus"}, {"webm", "mkv"}, {"mp4", "mov"})
 
 

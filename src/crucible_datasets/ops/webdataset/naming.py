@@ -1,4 +1,4 @@
-"""What shards and samples are called."""
+"""Names of shards and samples."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.records import dataclass
 
 _NUMBER = re.compile(r"%(0?)(\d*)d")
-# Readers take these for no sample: hidden files, those of an archiver, and those of the webdataset package's own.
+# Readers skip these: hidden files, those of archivers, and special names of the webdataset package.
 _PASSED_OVER = re.compile(r"(^|/)(\.|__MACOSX(/|$)|__[^/]*__($|/))")
 _UNFIT = re.compile(r"(^|/)\.{0,2}(/|$)|[\x00-\x1f\x7f\\]")
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """The paths of shards: `out-%05d.tar`, or one path for the only one."""
+    """The paths of shards: `out-%05d.tar`, or the path of a single shard."""
 
     text: str
     has_number: bool
@@ -43,12 +43,12 @@ def _padded(number: int, zero: str, width: str) -> str:
 
 
 def width_of(count: int) -> int:
-    """How many digits the numbers of so many samples have."""
+    """The number of digits of the numbers of `count` samples."""
     return max(6, len(str(max(count - 1, 0))))
 
 
 def require_key(key: Any, row: int, column: str = "__key__") -> str:
-    """A key that readers find again as it is: a path whose last part has no dot."""
+    """Raise for a key that readers would not restore: the last part of the path must not contain a dot."""
     if not isinstance(key, str) or not key:
         raise _unfit(key, row, column, "a key is a text that is not empty.")
     if "." in key.rpartition("/")[2]:

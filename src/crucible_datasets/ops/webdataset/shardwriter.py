@@ -1,4 +1,4 @@
-"""`ShardWriter`: samples, one after the other → tar shards. A shard is at its path when it is whole, and not before."""
+"""`ShardWriter`: samples → tar shards. A shard appears at its path when it is complete."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _DIGITS = 9
 class ShardWriter:
     """Writes samples to shards of at most `max_shard_size` bytes or `max_shard_rows` samples.
 
-    Used in a `with` block: an error leaves the shards that were finished, and nothing of the one at work. The
-    same samples give the same bytes. `paths` are the shards that are whole.
+    Use it in a `with` block: after an error, finished shards are kept, and the current one is removed. The same
+    samples give the same bytes. `paths` are the finished shards.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ShardWriter:
             raise ArgumentError("max_shard_rows", max_shard_rows, "expected at least 1.")
         self._options = storage_options
         self.paths: list[str] = []
-        self.rows = 0  # samples written so far
+        self.rows = 0  # number of samples written
         self._place: AbstractContextManager[BinaryIO] | None = None
         self._stream: Any = None
         self._size = self._rows_here = self._pending_bytes = 0
@@ -66,7 +66,7 @@ class ShardWriter:
     def write(self, sample: Mapping[str, Any]) -> None:
         """Write a sample: its files by extension, and its key as `__key__`, else a number.
 
-        Bytes are written as they are; other values as the extension says. None has no file.
+        Bytes are written unchanged, other values in the format of the extension. None has no file.
         """
         row = self.rows
         key = require_key(sample["__key__"], row) if "__key__" in sample else f"{row:0{_DIGITS}d}"
@@ -78,7 +78,7 @@ class ShardWriter:
         self.add(key, files)
 
     def add(self, key: str, files: Iterable[tuple[str, bytes]]) -> None:
-        """Write the files of a sample, whose key is known to be one: what they end with, and what is in them."""
+        """Write the files of a sample with a checked key, given as suffixes and contents."""
         parts: list[bytes] = []
         for name, content in files:
             parts += member_parts(f"{key}.{name}", content)
@@ -99,7 +99,7 @@ class ShardWriter:
             self._flush()
 
     def finish_shard(self) -> None:
-        """End the shard at work, if any: it appears at its path."""
+        """Finish the current shard, if any; it appears at its path."""
         if self._stream is None:
             return
         self._pending.append(end_of(self._size))
@@ -110,17 +110,17 @@ class ShardWriter:
         self.paths.append(self._pattern.path(len(self.paths)))
 
     def close(self) -> None:
-        """End the last shard; where nothing was written, an archive of no samples is."""
+        """Finish the last shard; if nothing was written, an empty archive."""
         if self._closed:
             return
         if not self.paths and self._stream is None:
             self._begin()
         self.finish_shard()
         self._closed = True
-        self._tell_of_older_shards()
+        self._warn_of_older_shards()
 
-    def _tell_of_older_shards(self) -> None:
-        """Readers of a pattern would take them for shards of this run."""
+    def _warn_of_older_shards(self) -> None:
+        """Warn of other files that match the pattern, which readers would take for shards of this dataset."""
         following = local_path(self._pattern.path(len(self.paths))) if self._pattern.has_number else None
         if following is not None and os.path.exists(following):
             logger.warning("%s is of an earlier run, and not replaced by this one.", following)
@@ -151,7 +151,7 @@ class ShardWriter:
         self._stream.write(b"".join(pending))
 
     def _give_up(self, error: BaseException) -> None:
-        """Leave nothing of the shard at work."""
+        """Remove the current shard."""
         self._closed = True
         place, self._place, self._stream = self._place, None, None
         if place is not None:
@@ -159,7 +159,7 @@ class ShardWriter:
 
 
 def _most_bytes(size: str | int | None, pattern: Pattern) -> int | None:
-    """How many bytes a shard may have; a path without a number takes them all."""
+    """The maximal size of a shard; unlimited for a path without number."""
     if size is None and not pattern.has_number:
         return None
     most = byte_count(config.MAX_SHARD_SIZE if size is None else size)

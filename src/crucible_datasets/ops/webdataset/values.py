@@ -1,4 +1,4 @@
-"""A Python value → the bytes of a file: its extension says how, and bytes stay as they are."""
+"""A Python value → the bytes of a file, by its extension; bytes are unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Encode = Callable[[Any], bytes]
 
 
 class UnwritableError(Exception):
-    """Why a value cannot be the content of a file; whoever knows row and column says where."""
+    """Why a value cannot be the content of a file; the caller adds row and column."""
 
 
 def content_of(value: Any, extension: str) -> bytes:
@@ -67,7 +67,7 @@ def _integer(value: Any) -> bytes:
 
 
 def npy(value: Any) -> bytes:
-    """An array as numpy stores it, without objects."""
+    """An array in numpy's format, without objects."""
     buffer = io.BytesIO()
     np.save(buffer, as_numpy(value) if is_tensor(value) else np.asarray(value), allow_pickle=False)
     return buffer.getvalue()

@@ -4,9 +4,9 @@
     filenames   columns of metadata that name files → columns of media
     metadata    the metadata files of all splits → tables of one type
     rows        contents, labels and metadata → the table of a split
-    filling     bytes for rows that no path leads to
-    views       tables → views and streams: what may be opened, what is fetched when, what identifies them
+    filling     bytes of media that have no local path
+    views       tables → views and streams: allowed folders, downloads, fingerprints
 
-Nothing here opens a media file: columns hold paths, and `features` read and decode what is looked at. Only what
-cannot be reached by a path of its own (members of tar archives, files of a stream from elsewhere) is read into rows.
+Media files are not opened here: columns have paths, and `features` read and decode values on access. Only media without
+a path (members of tar archives, remote files of a stream) are read into rows.
 """

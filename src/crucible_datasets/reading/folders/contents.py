@@ -1,4 +1,4 @@
-"""The files of one split of a folder of media, by what they are for."""
+"""The files of one split of a media folder: media and metadata."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Contents:
 
     @cached_property
     def labels(self) -> list[str]:
-        """The name of the folder that each file of media is in; an archive is a folder that leaves no trace."""
+        """The name of the folder of each media file; archives do not count as folders."""
         return [place.rpartition("/")[0].rpartition("/")[2] for place in self._places]
 
     @cached_property
     def depths(self) -> set[int]:
-        """How many folders deep files lie."""
+        """The depths of media files in folders."""
         return {place.count("/") for place in self._places}
 
     @cached_property
@@ -35,7 +35,7 @@ class Contents:
 
 
 def contents_of(paths: Iterable[str], folder: MediaFolder, metadata_names: Collection[str]) -> Contents:
-    """What the paths of a split name, archives by their members; files of other kinds are left out.
+    """The contents of the paths of a split, with archives replaced by their members; other files are left out.
 
     Files come before members of archives, as in Hugging Face `datasets`.
     """
@@ -66,6 +66,6 @@ def members_of(archive: str) -> list[str]:
 
 
 def _unpacked(path: str) -> str:
-    """The place that a member would have if its archive were unpacked beside itself."""
+    """The path of a member as if its archive were unpacked in place."""
     archive, member = chain_of(path)
     return path if member is None else f"{archive.rpartition('/')[0]}/{member}"

@@ -1,8 +1,8 @@
 """Columns of metadata that name files → columns of media.
 
-`file_name` becomes the media's own column (`image`), `left_file_name` becomes `left`, and `file_names` and
-`left_file_names` hold lists. Such fields may lie in structs and lists. Names are relative to the folder of the
-metadata and stay in it: whoever wrote them must not choose what else of a machine is opened.
+`file_name` becomes the column of the media (`image`), `left_file_name` becomes `left`, and `file_names` and
+`left_file_names` are lists. Such fields may be nested in structs and lists. Names are relative to the folder of the
+metadata and must stay in it, since metadata is untrusted.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from crucible_datasets.reading.archivenames import chain_of
 logger = get_logger(__name__)
 
 _TEXT = (Value("string"), Value("large_string"))
-# Parts that are empty or dots, backslashes, schemes, and what ends a name in C; all others are taken as they are.
+# Empty parts, dots, backslashes, URL schemes and null bytes are refused.
 _ODD = r"(^|/)\.{0,2}(/|$)|\\|://|\x00"
 _NEEDED = "Add one with text: file_name or *_file_name, or with lists of text: file_names or *_file_names."
 
 
 @dataclass
 class FileNames:
-    """The files that the metadata at `path` names, and the media they become."""
+    """Replaces file names in the metadata at `path` by media."""
 
     path: str
     folder: MediaFolder
-    named: list[pa.Array] = field(default_factory=list)  # the paths of the files
-    are_named: bool = False  # whether any column names files
+    named: list[pa.Array] = field(default_factory=list)  # the paths of the files so far
+    are_named: bool = False  # whether any column has file names
 
     def columns(self, table: pa.Table, features: Features) -> tuple[pa.Table, Features]:
         """The table with media instead of names."""
         if not table.num_rows:
-            return pa.table({}), Features()  # columns without values have no type either
+            return pa.table({}), Features()  # columns without values have no type
         arrays = [table.column(name).combine_chunks() for name in features]
         arrays = [array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array for array in arrays]
         made = dict(self._fields(list(features.items()), arrays))
@@ -52,7 +52,7 @@ class FileNames:
         return pa.table(columns), Features({name: kind for name, (kind, _) in made.items()})
 
     def _fields(self, kinds: list[tuple[str, Any]], arrays: list[pa.Array]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-        """Fields under their new names. A field that has the name already stays, and of several the first counts."""
+        """Fields with their new names. An existing field of that name takes precedence, then the first."""
         taken = {name for name, kind in kinds if self._media_name(name, kind) is None}
         for (name, kind), array in zip(kinds, arrays, strict=True):
             new = self._media_name(name, kind)
@@ -75,7 +75,7 @@ class FileNames:
         return None
 
     def _within(self, kind: Any, array: pa.Array) -> tuple[Any, pa.Array]:
-        """A struct or list with the names in it replaced."""
+        """A struct or list with nested file names replaced."""
         if isinstance(kind, dict) and kind:
             made = dict(self._fields(list(kind.items()), children(array)))
             kinds = {name: one for name, (one, _) in made.items()}
@@ -96,7 +96,7 @@ class FileNames:
         return whole, rebuilt(array, [kid], storage_type(whole))
 
     def _paths(self, names: pa.Array) -> pa.Array:
-        """Where the files are: below the folder that the metadata is in, in the archive that it is in."""
+        """The paths of the files, in the folder or archive of the metadata."""
         archive, member = chain_of(self.path)
         own = self.path if member is None else member
         above = own.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""Media whose bytes are read into their rows, because no path leads to them."""
+"""Bytes of media that have no local path, read into their rows."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def _kinds(feature: Any) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Filling:
-    """Reads what a path stands for: a file that is elsewhere, or a member of an archive that is no zip."""
+    """Reads remote files, and members of archives other than zip."""
 
-    elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict)
+    remote: Mapping[str, Elsewhere] = field(default_factory=dict)
 
     def is_needed(self, path: str) -> bool:
-        """Whether a path leads nowhere by itself."""
-        return path in self.elsewhere or path.startswith(("tar://", "7z://"))
+        """Whether a path cannot be opened on this machine."""
+        return path in self.remote or path.startswith(("tar://", "7z://"))
 
     def of(self, table: pa.Table, features: Features) -> pa.Table:
-        """The table with bytes where they are needed, several fetched at a time."""
+        """The table with bytes where needed, several fetched concurrently."""
         for place, (name, feature) in enumerate(features.items()):
             if any_leaf(feature, (Media,)):
                 chunks = [self._filled(chunk, feature) for chunk in table.column(name).chunks]
@@ -71,7 +71,7 @@ class Filling:
         return pa.StructArray.from_arrays(columns, fields=list(array.type), mask=array.is_null())
 
     def _contents(self, paths: list[str | None]) -> list[bytes | None]:
-        if not any(path in self.elsewhere for path in paths):
+        if not any(path in self.remote for path in paths):
             return list(map(self._content, paths))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(self._content, paths))
@@ -79,16 +79,16 @@ class Filling:
     def _content(self, path: str | None) -> bytes | None:
         if path is None:
             return None
-        if path in self.elsewhere:
-            with self.elsewhere[path].open() as stream:
+        if path in self.remote:
+            with self.remote[path].open() as stream:
                 return stream.read()
         archive, member = chain_of(path)
         with archives.opened_member(archive, str(member)) as stream:
             return stream.read()
 
     def _shown(self, path: str) -> str:
-        """What a row says about where its bytes come from."""
-        if path in self.elsewhere:
-            url = self.elsewhere[path].file.url
-            return url if url.startswith("hf://") else path.rpartition("/")[2]  # others may hold a password
+        """The path that a row shows."""
+        if path in self.remote:
+            url = self.remote[path].file.url
+            return url if url.startswith("hf://") else path.rpartition("/")[2]  # other URLs may contain a password
         return str(chain_of(path)[1]).rpartition("/")[2] if self.is_needed(path) else path

@@ -1,4 +1,4 @@
-"""The metadata files of all splits → one table for each split, of the same columns and types."""
+"""The metadata files of all splits → one table per split, with the same columns and types."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _FORMATS = {".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one metadata file tells: a table, what its columns mean, and the paths that it names."""
+class MetadataFile:
+    """The content of a metadata file: a table, its features, and the paths of its media."""
 
     path: str
     table: pa.Table
@@ -40,23 +40,23 @@ class Told:
 def tables_of(
     splits: Mapping[str, Contents], folder: MediaFolder, filters: Filters
 ) -> tuple[dict[str, pa.Table], Features]:
-    """The rows that metadata tell of, for each split; a split without metadata has none."""
+    """The rows of the metadata of each split; a split without metadata has none."""
     require_one_extension([path for found in splits.values() for path in found.metadata])
-    told = {split: [_read(path, folder, filters) for path in found.metadata] for split, found in splits.items()}
-    every = [one for several in told.values() for one in several]
-    _require_same_columns(told)
+    files = {split: [_read(path, folder, filters) for path in found.metadata] for split, found in splits.items()}
+    every = [one for several in files.values() for one in several]
+    _require_same_columns(files)
     features = united_all(Segment("", one.features, one.path) for one in every)
     empty = as_features(pa.table({}), Features(), features)
-    for split, several in told.items():
-        warn_of_gaps(split, splits[split], several)
+    for split, several in files.items():
+        warn_of_unmatched(split, splits[split], several)
     return {
         split: pa.concat_tables([empty, *(as_features(one.table, one.features, features) for one in several)])
-        for split, several in told.items()
+        for split, several in files.items()
     }, features
 
 
 def require_one_extension(paths: Sequence[str]) -> None:
-    """All metadata files are of one kind, and one that can be read."""
+    """The extension of all metadata files; raises if they differ or it is not supported."""
     kinds: dict[str, str] = {}
     for path in paths:
         kinds.setdefault(extension_of(path), path)
@@ -77,17 +77,17 @@ def extension_of(path: str) -> str:
     return os.path.splitext(member or archive)[1]
 
 
-def _read(path: str, folder: MediaFolder, filters: Filters) -> Told:
+def _read(path: str, folder: MediaFolder, filters: Filters) -> MetadataFile:
     names = FileNames(path, folder)
     request = Request(FORMATS[_FORMATS[extension_of(path)]], filters=filters)
     table, features = in_memory(identified([path]), request)
-    return Told(path, *names.columns(table, features), names.named)
+    return MetadataFile(path, *names.columns(table, features), names.named)
 
 
-def _require_same_columns(told: Mapping[str, list[Told]]) -> None:
-    """Metadata of different splits have the same columns; without rows they have none to speak of."""
+def _require_same_columns(files: Mapping[str, list[MetadataFile]]) -> None:
+    """Raise if splits have different columns; metadata without rows is ignored."""
     seen: dict[frozenset[str], str] = {}
-    for several in told.values():
+    for several in files.values():
         if filled := [one for one in several if one.table.num_rows]:
             names = frozenset(name for one in filled for name in one.features)
             seen.setdefault(names, filled[0].path)
@@ -99,11 +99,11 @@ def _require_same_columns(told: Mapping[str, list[Told]]) -> None:
         )
 
 
-def warn_of_gaps(split: str, found: Contents, told: Sequence[Told]) -> None:
-    """Tell of files without metadata, and of rows whose file is not there: both are easily overlooked."""
-    named = {path for one in told for paths in one.named for path in pc.unique(paths).to_pylist() if path is not None}
+def warn_of_unmatched(split: str, found: Contents, files: Sequence[MetadataFile]) -> None:
+    """Warn of files without metadata, and of rows whose file does not exist."""
+    named = {path for one in files for paths in one.named for path in pc.unique(paths).to_pylist() if path is not None}
     here = set(found.media)
-    if told and (left := [path for path in found.media if path not in named]):
+    if files and (left := [path for path in found.media if path not in named]):
         logger.warning("Split %s: %d files have no metadata and are left out, as %s.", split, len(left), left[0])
     known: dict[str, set[str]] = {}
     if missing := [path for path in named if path not in here and not _exists(path, known)]:

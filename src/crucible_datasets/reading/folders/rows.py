@@ -1,10 +1,10 @@
-"""The files of a folder of media, its labels and its metadata → the table of a split.
+"""The files of a media folder, its labels and its metadata → the table of a split.
 
-Which columns there are is one decision for all splits:
+The columns are the same for all splits:
 
-- where any split has metadata files, their rows are the rows, and there are no labels;
-- otherwise a file is a row, and the folders are labels if there are several and all files lie equally deep,
-  or if labels are asked for.
+- if any split has metadata files, the rows are those of the metadata, without labels;
+- otherwise a file is a row, and folders are labels if there are several and all files have the same depth, or if
+  labels are requested.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LABEL = "label"
 
 @dataclass(frozen=True, eq=False)
 class FolderRows:
-    """The rows of all splits of a folder of media. `bring` has files on this disk whose content must be seen."""
+    """The rows of all splits of a media folder. `bring` downloads files whose content is needed."""
 
     files: Splits
     request: Request
@@ -45,7 +45,7 @@ class FolderRows:
 
     @cached_property
     def metadata_names(self) -> tuple[str, ...]:
-        """What metadata files are called."""
+        """The names of metadata files."""
         stated = self.request.options.get("metadata_filenames")
         return METADATA if stated is None else (stated,) if isinstance(stated, str) else tuple(stated)
 
@@ -64,12 +64,12 @@ class FolderRows:
 
     @property
     def has_metadata(self) -> bool:
-        """Whether there are metadata files, read or dropped."""
+        """Whether there are metadata files, used or not."""
         return any(found.metadata for found in self.contents.values())
 
     @cached_property
     def labels(self) -> list[str] | None:
-        """The names of the labels, if rows have one."""
+        """The names of the labels, if rows have labels."""
         drop = self.request.options.get("drop_labels")
         if drop or self.has_metadata:
             return None
@@ -78,7 +78,7 @@ class FolderRows:
         return found if drop is False or (len(found) > 1 and len(depths) == 1) else None
 
     @cached_property
-    def _told(self) -> tuple[dict[str, pa.Table], Features] | None:
+    def _metadata(self) -> tuple[dict[str, pa.Table], Features] | None:
         if not self.has_metadata or self.request.options.get("drop_metadata"):
             return None
         return tables_of(self.contents, self.folder, self.request.filters)
@@ -88,7 +88,7 @@ class FolderRows:
         """The columns of all splits."""
         stated = self.request.features
         if stated is None:
-            stated = self._own_features() if self._told is None else self._told[1]
+            stated = self._own_features() if self._metadata is None else self._metadata[1]
         columns = self.request.columns
         return stated if columns is None else Features({name: stated[name] for name in columns if name in stated})
 
@@ -97,13 +97,13 @@ class FolderRows:
         return Features(kinds if self.labels is None else {**kinds, LABEL: ClassLabel(names=self.labels)})
 
     def table(self, split: str) -> pa.Table:
-        """The rows of a split, as storage of the features."""
-        table, found = self._of_files(self.contents[split]) if self._told is None else self._of_metadata(split)
+        """The rows of a split, in storage types."""
+        table, found = self._of_files(self.contents[split]) if self._metadata is None else self._of_metadata(split)
         return as_features(narrowed(table, self.request.columns, None), found, self.features)
 
     def _of_metadata(self, split: str) -> tuple[pa.Table, Features]:
-        assert self._told is not None
-        tables, features = self._told
+        assert self._metadata is not None
+        tables, features = self._metadata
         return tables[split], features
 
     def _of_files(self, contents: Contents) -> tuple[pa.Table, Features]:
@@ -115,18 +115,18 @@ class FolderRows:
         return narrowed(pa.table(columns), None, expression_of(self.request.filters)), Features(features)
 
     def require_rows(self, split: str, table: pa.Table) -> None:
-        """A split without a row is a folder that was misread, unless filters left nothing."""
+        """Raise for a split without rows, unless filters excluded them."""
         if table.num_rows or self.request.filters is not None:
             return
         place, found = f"split {split!r}", self.contents[split]
-        if self._told is not None and found.media and not found.metadata:
-            told = next(one.metadata[0] for one in self.contents.values() if one.metadata)
+        if self._metadata is not None and found.media and not found.metadata:
+            path = next(one.metadata[0] for one in self.contents.values() if one.metadata)
             raise MediaFolderError(
                 place,
-                f"{len(found.media)} files, as {found.media[0]}, have no metadata, while there is {told}.",
+                f"{len(found.media)} files, as {found.media[0]}, have no metadata, while there is {path}.",
                 "Put a metadata file beside them, or pass drop_metadata=True.",
             )
-        if found.metadata and self._told is not None:
+        if found.metadata and self._metadata is not None:
             raise MediaFolderError(found.metadata[0], "the metadata have no rows.", "Pass drop_metadata=True.")
         kinds = ", ".join(sorted(self.folder.endings)[:8])
         raise MediaFolderError(

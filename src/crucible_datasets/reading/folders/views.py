@@ -41,7 +41,7 @@ _MANY_ROOTS = 8
 
 @dataclass(eq=False)
 class FolderReader:
-    """The splits of a folder of media."""
+    """The splits of a media folder."""
 
     resolved: Resolved
     request: Request
@@ -51,7 +51,7 @@ class FolderReader:
         self.rows = FolderRows(self.resolved.files, self.request, self.resolved.download)
 
     def view(self, split: str, in_memory: bool = False, cache_dir: Any = None, fresh: bool = False) -> View:
-        """The rows of a split; files that are elsewhere are brought to this disk."""
+        """The rows of a split; remote files are downloaded."""
         table = self.rows.table(split)
         self.rows.require_rows(split, table)
         paths = self._paths(table)
@@ -65,13 +65,13 @@ class FolderReader:
         return _kept(view, filling, cache_dir, fresh)
 
     def stream(self, split: str, info: DatasetInfo) -> Stream:
-        """The rows of a split as a stream; files that are elsewhere are read there, when their row comes."""
+        """The rows of a split as a stream; remote files are read with their row."""
         table = self.rows.table(split)
-        if not self.rows.features:  # metadata that are empty files
+        if not self.rows.features:  # all metadata files are empty
             self.rows.require_rows(split, table)
         paths = self._paths(table)
         view = self._view(split, table, paths)
-        filling = Filling(dict(self._elsewhere(paths)))
+        filling = Filling(dict(self._remote(paths)))
         needed = filling if any(map(filling.is_needed, paths)) else None
         source = Source((FolderShard(view, needed),), view.features, media_roots=view.media_roots)
         known = replace(info, features=view.features)
@@ -89,7 +89,7 @@ class FolderReader:
     def _place(self, path: str) -> Any:
         return next((place for place in self.resolved.places if place.holds(path)), None)
 
-    def _elsewhere(self, paths: Sequence[str]) -> Iterator[tuple[str, Elsewhere]]:
+    def _remote(self, paths: Sequence[str]) -> Iterator[tuple[str, Elsewhere]]:
         for path in paths if self.resolved.places else ():
             place = self._place(path)
             there = place.remote_file(path) if place is not None else None
@@ -97,11 +97,11 @@ class FolderReader:
                 yield path, there.elsewhere
 
     def _on_disk(self, paths: Sequence[str]) -> list[str]:
-        """The files that hold the media, archives instead of their members."""
+        """The files of the media: archives instead of their members."""
         return list(dict.fromkeys(chain_of(path)[0] if "::" in path else path for path in paths))
 
     def _roots(self, split: str, paths: Sequence[str]) -> tuple[str, ...]:
-        """The folders that the media lie in, few enough to be looked through for every file."""
+        """The folders of the media, merged to a small number, since they are checked for every file."""
         files = self._on_disk(paths)
         folders = sorted({path.rpartition("/")[0] for path in (*files, *self.rows.contents[split].metadata)})
         tops: list[str] = []
@@ -114,7 +114,7 @@ class FolderReader:
 
 
 class OfFiles(Fingerprint):
-    """The fingerprint of rows that name files: it looks at the files when it is asked for."""
+    """The fingerprint of rows that refer to files, computed from the files when needed."""
 
     __slots__ = ()
 
@@ -129,7 +129,7 @@ class OfFiles(Fingerprint):
 
 
 def _facts(paths: Sequence[str]) -> Any:
-    """The sizes and times of files, zeros for those that are not there."""
+    """Sizes and modification times of files, zeros for missing ones."""
     facts = np.zeros((len(paths), 2), np.int64)
     for row, path in enumerate(paths):
         try:
@@ -141,7 +141,7 @@ def _facts(paths: Sequence[str]) -> Any:
 
 
 def _kept(view: View, filling: Filling, cache_dir: Any, fresh: bool) -> View:
-    """The view with bytes read into its rows, as Arrow files in the cache."""
+    """The view with the bytes of media in its rows, as Arrow files in the cache."""
     key = Hasher.hash(("filled folder", str(view.fingerprint)))
     cache = default_cache(cache_dir)
     if fresh:
@@ -162,7 +162,7 @@ def _fill(folder: str, view: View, filling: Filling) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FolderShard(ViewShard):
-    """The rows of a folder of media. A position is the number of the next row."""
+    """The rows of a media folder as a shard. A position is the number of the next row."""
 
     hands_tables = False
     filling: Filling | None = None

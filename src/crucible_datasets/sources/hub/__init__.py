@@ -9,16 +9,18 @@ local file has changed. A file that is streamed from start to end is verified at
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.sources.base import Options, Source, SourceFile
-from crucible_datasets.sources.hub.addresses import base_of, below, located, matching
+from crucible_datasets.sources.hub.addresses import below, located, matching
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
 from crucible_datasets.sources.ranged import Verified, ranged
+from crucible_datasets.sources.wildcards import readings
 
 __all__ = ["SOURCE", "HubBucket", "HubRepo"]
 
@@ -26,18 +28,20 @@ __all__ = ["SOURCE", "HubBucket", "HubRepo"]
 def listed(url: str, options: Options) -> list[SourceFile]:
     """The files at or below a URL of a dataset or a bucket, or those that match a pattern."""
     place, path = located(url, options)
-    base, fits = base_of(path), matching(path).fullmatch
+    for base, is_pattern in readings(path):
+        if found := _found(place, base, matching(path, is_pattern)):
+            return [_seen_from(base, file) for file in sorted(found, key=lambda file: file.path)]
+    raise DataFilesNotFoundError(url)
+
+
+def _found(place: HubRepo | HubBucket, base: str, names: re.Pattern[str]) -> list[SourceFile]:
     if isinstance(place, HubRepo):
-        found = [place.elsewhere(name).file for name in place.files if fits(name)]
-    else:
-        found = [
-            SourceFile(f"{place.address}/{file.path}", file.path, file.size, (file.hash, file.size), (place, file))
-            for file in place.listed(base)
-            if fits(file.path)
-        ]
-    if not found:
-        raise DataFilesNotFoundError(url)
-    return [_seen_from(base, file) for file in sorted(found, key=lambda file: file.path)]
+        return [place.elsewhere(name).file for name in place.files if names.fullmatch(name)]
+    return [
+        SourceFile(f"{place.address}/{file.path}", file.path, file.size, (file.hash, file.size), (place, file))
+        for file in place.listed(base)
+        if names.fullmatch(file.path)
+    ]
 
 
 def _seen_from(base: str, file: SourceFile) -> SourceFile:

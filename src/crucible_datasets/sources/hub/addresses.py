@@ -35,14 +35,9 @@ def located(url: str, options: Options) -> tuple[HubRepo | HubBucket, str]:
     return HubBucket(found["id"], token=options.get("token")), path
 
 
-def base_of(path: str) -> str:
-    """The folder above a pattern; a path without `*` is its own base."""
-    return path.partition("*")[0].rpartition("/")[0] if "*" in path else path
-
-
-def matching(path: str) -> re.Pattern[str]:
-    """A regular expression for names at or below a path, or for those that match a pattern with `*` and `**`."""
-    if "*" not in path:
+def matching(path: str, is_pattern: bool) -> re.Pattern[str]:
+    """A regular expression for names at or below a path, or for those that match a pattern."""
+    if not is_pattern:
         return re.compile(f"{re.escape(path)}(?:/.*)?" if path else ".*", re.DOTALL)
     try:
         return re.compile("".join(_expression(piece) for piece in _PIECES.split(path)), re.DOTALL)

@@ -36,6 +36,15 @@ class HubMetadata:
             return None
         return found if COMMIT.fullmatch(found) else None
 
+    def newest_snapshot(self) -> str | None:
+        """The commit of which a file was downloaded last."""
+        try:
+            with os.scandir(os.path.join(self.cache, "snapshots")) as entries:
+                times = {one.name: one.stat().st_mtime_ns for one in entries if COMMIT.fullmatch(one.name)}
+        except OSError:
+            return None
+        return max(times, key=times.__getitem__, default=None)
+
     def keep_commit(self, revision: str, commit: str) -> None:
         _write(self._ref(revision), commit)
 

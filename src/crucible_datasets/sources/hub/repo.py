@@ -59,9 +59,7 @@ class HubRepo(HubApi):
             return self.revision
         known = self._metadata.commit(self.revision)
         if config.is_offline():
-            if known is None:
-                raise OfflineError(f"{self.id} at revision {self.revision!r}")
-            return known
+            return known or self._unnamed_commit()
         try:
             found = self._fetch_commit_and_files() if known is None else self._fetch_commit()
         except DownloadError as error:
@@ -71,6 +69,14 @@ class HubRepo(HubApi):
             return known
         if found != known:
             self._metadata.keep_commit(self.revision, found)
+        return found
+
+    def _unnamed_commit(self) -> str:
+        """The commit that was downloaded last, by a tool that did not note of which branch it is."""
+        found = self._metadata.newest_snapshot() if self.revision == config.HUB_DEFAULT_VERSION else None
+        if found is None:
+            raise OfflineError(f"{self.id} at revision {self.revision!r}")
+        logger.warning("Nobody noted here at which commit %s of %s is. Using %s.", self.revision, self.id, found)
         return found
 
     def _fetch_commit_and_files(self) -> str:
@@ -96,6 +102,10 @@ class HubRepo(HubApi):
         listed = self._metadata.files(self.commit)
         if listed is None and config.is_offline():
             listed = list(self._in_snapshot())
+            logger.warning(
+                "The files of %s at %s were never listed here. Taking the %d that are cached for all of them.",
+                *(self.id, self.commit, len(listed)),
+            )
         elif listed is None:
             listed = list(self.pages(f"{self.api}/tree/{self.commit}?recursive=true&expand=false", parsed_files))
             self._metadata.keep_files(self.commit, listed)

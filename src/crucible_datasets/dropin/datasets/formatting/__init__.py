@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.ops.mapping.lazy import LazyBatch, LazyRow
 from crucible_datasets.outputs.base import OUTPUTS, Formatter
 
@@ -31,3 +32,6 @@ def get_format_type_from_alias(format_type: str | None) -> str | None:
 def get_formatter(format_type: str | None, **format_kwargs: Any) -> Formatter:
     """What turns Arrow rows into objects of one library."""
     return OUTPUTS[format_type or "python"].make(**format_kwargs)
+
+
+names_of_datasets(__name__)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.reading import format_choice
 
 _EXTENSION_TO_MODULE: dict[str, tuple[str, dict[str, Any]]] = {
@@ -25,3 +26,6 @@ def _hash_python_lines(lines: Iterable[str]) -> str:
     """A digest of a program without its comments and empty lines."""
     shown = [text for line in lines if (text := re.sub(r"#.*", "", line))]
     return sha256("\n".join(shown).encode()).hexdigest()
+
+
+names_of_datasets(__name__)

@@ -1,6 +1,7 @@
 """Forwards: progress bars, logging and the rest of what Hugging Face calls utils; nothing is defined here."""
 
 from crucible_datasets.download import DownloadConfig, DownloadManager, DownloadMode
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.reading.modes import VerificationMode
 from crucible_datasets.version import Version
 
@@ -52,3 +53,5 @@ __all__ = [
     "typing",
     "version",
 ]
+
+names_of_datasets(__name__)

@@ -47,7 +47,7 @@ def outcome(stream):
 
 def by_arrow(monkeypatch, make):
     with monkeypatch.context() as patch:
-        patch.setattr(tarshards, "rows_at_once", lambda *_: None)
+        patch.setattr(tarshards, "python_rows", lambda *_: None)
         return outcome(make())
 
 
@@ -98,6 +98,6 @@ def test_the_same_batch_gives_rows_parts_columns_and_arrow(tmp_path):
     ]
     for change in changes:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tarshards, "rows_at_once", lambda *_: None)
+            patch.setattr(tarshards, "python_rows", lambda *_: None)
             by_arrow = outcome(change(stream_of(tmp_path)))
         assert outcome(change(stream_of(tmp_path))) == by_arrow

@@ -1,7 +1,7 @@
-"""Samples → Python rows at once, where their files hold exactly what the features say.
+"""Samples → Python rows without Arrow, for files whose values are exactly of the features.
 
-Arrow would give the same rows back: it is the common case of a stream whose types are known, and takes half the time.
-Whatever is not exact (numbers to widen, keys that differ, media, broken files) gives None, and Arrow sorts it out.
+Arrow would return the same rows in twice the time. This is the common case of a stream whose types are known. In all
+other cases (numbers to widen, different keys, media, broken files) the result is None, and Arrow is used.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _CLASSES = {"string": str, "int64": int, "float64": float, "bool": bool, "binary
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
-def rows_at_once(
+def python_rows(
     block: Sequence[RawSample], path: str, features: Features, wanted: Wanted | None, only_those: bool = False
 ) -> list[dict[str, Any]] | None:
-    """The samples as rows of these features; None where they might not be what Arrow makes of them.
+    """The samples as rows of these features; None if Arrow might give other rows.
 
-    `only_those` leaves out what features do not name; otherwise that is for Arrow.
+    `only_those` drops fields that `features` does not name; without it, such fields are left to Arrow.
     """
     keys = [sample.key for sample in block]
     known: dict[str, list[Any]] = {KEY: keys, URL: [path] * len(keys)}
@@ -55,12 +55,12 @@ def rows_at_once(
 
 
 def _of_some(name: str) -> Any:
-    """As `itemgetter`, for samples of which some lack the file."""
+    """Like `itemgetter`, but None for samples without the file."""
     return lambda files: files.get(name)
 
 
 def _column(extension: str, contents: Contents, feature: Any) -> list[Any] | None:
-    """What the files of an extension hold, if it is exactly of this feature."""
+    """The values of the files of an extension, if they are exactly of this feature."""
     fixed, (ending, is_packed) = fixed_feature(extension), ending_of(extension)
     if is_packed:
         return None
@@ -84,7 +84,7 @@ def _column(extension: str, contents: Contents, feature: Any) -> list[Any] | Non
 
 
 def _is_exactly(values: list[Any], feature: Any) -> bool:
-    """Whether a column of this feature gives these very values back."""
+    """Whether an Arrow column of this feature would return exactly these values."""
     classes = set(map(type, values))
     if type(None) in classes:
         classes.remove(type(None))
