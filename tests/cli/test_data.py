@@ -77,6 +77,46 @@ def test_bad_lines_are_left_out_if_that_is_asked_for(tmp_path):
     assert done("convert", path, "-", "--on-bad-lines", "skip").out == '{"n": 1}\n{"n": 3}\n'
 
 
+def test_files_are_read_with_the_options_of_their_format(tmp_path):
+    odd, text = tmp_path / "odd.csv", "name;n\né;1\n"
+    odd.write_bytes(text.encode("latin-1"))
+    refused = crucible("head", odd)
+    assert refused.code == exit_codes.BAD_DATA and "as --option encoding=latin-1." in refused.err
+    words = ("--option", "encoding=latin-1", "--option", "sep=;")
+    assert done("head", odd, *words, "--json").json == [{"name": "é", "n": 1}]
+    named = ("--option", 'names=["a", "b"]', "--option", "header=0")
+    assert done("sample", odd, *words, *named, "--json").json == [{"a": "é", "b": 1}]
+    for wrong in ("sep", "=;"):
+        refused = crucible("head", odd, "--option", wrong)
+        assert refused.code == exit_codes.USAGE and "write NAME=VALUE" in refused.err
+    assert "Did you mean 'sep'?" in crucible("head", odd, "--option", "se=;").err
+    (tmp_path / "rows.log").write_text('{"n": 1}\n')
+    advice = f"`crucible head csv --option data_files={tmp_path / 'rows.log'}`"
+    assert advice in crucible("head", tmp_path / "rows.log").err
+    assert done("head", "json", "--option", f"data_files={tmp_path / 'rows.log'}", "--json").json == [{"n": 1}]
+
+
+def test_where_there_are_no_rows_the_columns_are_told(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n")
+    (tmp_path / "b.jsonl").write_text("")
+    assert done("sample", tmp_path / "a.csv").out == "no rows; columns: id, text\n"
+    assert done("head", tmp_path / "b.jsonl").out == "no rows\n"
+    assert done("head", tmp_path / "a.csv", "--json").json == []
+
+
+def test_records_of_csv_that_are_too_long_may_be_left_out(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4,5\n")
+    for command in ("head", "load"):
+        refused = crucible(command, tmp_path / "a.csv")
+        assert refused.code == exit_codes.BAD_DATA and "--on-bad-lines skip leaves such lines out." in refused.err
+    assert done("head", tmp_path / "a.csv", "--on-bad-lines", "skip", "--json").json == [{"a": 1, "b": 2}]
+
+
+def test_files_without_lines_may_be_told_to_stop_at_bad_ones(tmp_path):
+    Dataset.from_dict({"n": [1]}).to_parquet(tmp_path / "a.parquet")
+    assert done("head", tmp_path / "a.parquet", "--on-bad-lines", "error", "--json").json == [{"n": 1}]
+
+
 def test_wide_rows_are_shown_below_each_other(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     path = tmp_path / "chat.jsonl"

@@ -163,7 +163,7 @@ def test_rescore_shows_what_moved(store):
 
 def test_a_report_is_written_for_stored_runs(store, tmp_path):
     folder, told = store
-    path = tmp_path / "page.html"
+    path = tmp_path / "new" / "folder" / "page.html"
     done("report", *told["stored"]["runs"], "--store", folder, "-o", path, "--title", "Two models")
     assert "<title>Two models</title>" in path.read_text()
 
@@ -172,6 +172,7 @@ def test_a_report_is_written_for_stored_runs(store, tmp_path):
 def test_runs_are_exported_by_the_name_of_the_file(store, tmp_path, name):
     folder, told = store
     runs = told["stored"]["runs"][: 1 if name == "runs.json" else 2]
+    tmp_path = tmp_path / "new" / "folder"
     done("results", "export", *runs, "--store", folder, "-o", tmp_path / name)
     assert (tmp_path / name).stat().st_size
     if name.endswith((".csv", ".jsonl", ".parquet")):
@@ -210,7 +211,9 @@ def test_runs_are_removed_by_their_full_names(files, tmp_path):
 
 def test_a_score_below_what_was_asked_for_ends_with_code_1(files, tmp_path):
     asked = ("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--no-store", "--fail-under")
-    assert crucible(*asked, "0.6").code == exit_codes.CHECK_FAILED
+    failed = crucible(*asked, "0.6")
+    assert failed.code == exit_codes.CHECK_FAILED
+    assert failed.out.endswith("half: exact_match@1 is below --fail-under 0.6\n")
     assert crucible(*asked, "0.5").code == exit_codes.OK
 
 
@@ -369,6 +372,26 @@ def test_of_several_files_the_one_that_is_wrong_is_named(files, tmp_path):
     (kept,) = ResultStore(tmp_path)
     assert ran.code == exit_codes.NOT_FOUND and "Pass --column to name the column of the predictions." in ran.err
     assert ran.err.endswith(f"This is about the predictions of 'bad'. Kept before: {kept}.\n")
+
+
+def test_a_prediction_that_cannot_be_judged_is_named(tmp_path):
+    data = [{"id": f"q{n}", "input": "?", "target": "1"} for n in range(3)]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in data))
+    said = [{"id": row["id"], "prediction": {"said": 1} if row["id"] == "q1" else "1"} for row in data]
+    (tmp_path / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said))
+    ran = crucible("eval", tmp_path / "data.jsonl", tmp_path / "said.jsonl", "--no-store")
+    assert ran.code == exit_codes.BAD_DATA and ran.err.endswith("This is about the prediction for sample 'q1'.\n")
+
+
+def test_code_is_scored_again_with_leave_only(tmp_path):
+    tests = {"test": "def check(candidate):\n    assert candidate() == 1", "entry_point": "one"}
+    row = {"id": "a", "input": "Write one().", "target": "1", "metadata": tests}
+    (tmp_path / "data.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "said.jsonl").write_text(json.dumps({"id": "a", "prediction": "def one():\n    return 1"}) + "\n")
+    done("eval", tmp_path / "data.jsonl", tmp_path / "said.jsonl", "--store", tmp_path / "runs")
+    again = ("results", "rescore", "said", "--metrics", "code_execution", "--store", tmp_path / "runs", "--json")
+    assert "--allow-code-execution" in crucible(*again).err
+    assert done(*again, "--allow-code-execution").json["scores"][-1]["value"] == 1.0
 
 
 def test_a_lock_that_is_not_there_is_a_file_that_does_not_exist(tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from crucible_datasets import Dataset, config
 from crucible_datasets.benchmarks import load_benchmark, samples_from
 from crucible_datasets.evaluation import Outcome, ResultStore, compare, evaluate, evaluate_many
+from crucible_datasets.evaluation.metrics import metric_of
 from crucible_datasets.exceptions import (
     ArgumentError,
     CodeExecutionRefusedError,
@@ -25,6 +26,7 @@ from crucible_datasets.exceptions import (
     UnknownEntryError,
     UnknownPredictionsError,
 )
+from crucible_datasets.hashing import UnhashableError
 
 EM = "exact_match@1"
 TEXTS = ["7", "1,0", "-3", "é\n", "", "=1", "007", "no"]
@@ -382,6 +384,67 @@ def test_any_function_is_a_metric():
         and found.value("told") == 3.5
         and found.samples[0].outcomes[found.key("told")].extracted == "AA"
     )
+
+
+def test_async_functions_are_metrics_that_judge_several_answers_at_a_time():
+    """As a judge does that is asked over the network: all calls share a loop, and one that fails is one sample."""
+    running, most, loops = 0, 0, set()
+
+    async def judge(prediction, target, *, sample, strict=False):
+        nonlocal running, most
+        loops.add(id(asyncio.get_running_loop()))
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.001)
+        running -= 1
+        if sample.metadata["n"] == 3:
+            raise RuntimeError("busy")
+        return Outcome(float(prediction == target)) if strict else prediction == target
+
+    asked = questions(40)
+    result = evaluate([str(n % 8) for n in range(40)], asked, judge, metric_options={"judge": {"strict": True}})
+    assert result.value() == 7 / 39 and result.samples[3].outcomes[result.key("judge")].status == "error"
+    assert 1 < most <= 16 and len(loops) == 1
+
+    async def inside():
+        return evaluate(["0"], asked.take(1), judge).value()
+
+    assert asyncio.run(inside()) == 1.0
+    assert metric_of(judge).score("0", "0", sample=asked[0]).value == 1.0
+    with pytest.raises(RuntimeError, match="busy"):
+        metric_of(judge).score("3", "3", sample=asked[3])
+
+
+def test_a_metric_that_cannot_be_hashed_is_told_how_to_say_its_version(tmp_path):
+    with open(tmp_path / "log", "w") as client:
+
+        def judge(prediction, target):
+            return client is not None
+
+        with pytest.raises(UnhashableError, match="closure variable 'client'") as raised:
+            evaluate(["0"], questions(1), judge)
+    assert "@metric(version=1)" in raised.value.__notes__[-1]
+
+
+def test_a_metric_without_any_value_is_remarked_on():
+    def undecided(prediction, target):
+        return None
+
+    assert "no score, since the metric gave None for every sample" in str(evaluate(["0"], questions(1), undecided))
+
+
+def test_what_a_slow_metric_said_is_kept_before_all_is_judged(tmp_path):
+    store = ResultStore(tmp_path / "runs")
+
+    def interrupted(prediction, target):
+        if int(target) >= 200:
+            raise KeyboardInterrupt
+        return 1.0
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(["x"] * 400, questions(400), interrupted, store=store)
+    (kept,) = store.unfinished()
+    assert 16 <= kept.info.num_samples <= 200
 
 
 def test_a_benchmark_brings_its_metrics_and_its_rule():

@@ -157,6 +157,9 @@ class TestChoices:
         with pytest.raises(ColumnNotFoundError) as refused:
             evaluate(["B"] * 5, rows).by("topic")
         assert "fields={'metadata': 'topic'}" in refused.value.__notes__[0]
+        with pytest.raises(ColumnNotFoundError) as refused:
+            evaluate(["B"] * 5, rows).by("metadata.topic")
+        assert "fields={'metadata': 'topic'}" in refused.value.__notes__[0]
         assert [*evaluate(["B"] * 5, rows, fields={"metadata": "topic"}).by("topic")] == ["sums"]
 
     def test_choices_of_some_samples_are_told_of(self, caplog):

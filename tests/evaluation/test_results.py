@@ -29,6 +29,8 @@ from crucible_datasets.evaluation import (
     SampleResult,
     SqlMirror,
     evaluate,
+    export,
+    write_report,
 )
 from crucible_datasets.evaluation.outcome import STATUSES, Outcome
 from crucible_datasets.evaluation.results import finishing, index, journal, openrun
@@ -323,6 +325,32 @@ def test_a_run_is_named_by_an_unambiguous_part(store):
     for asked in ("2026", "nothing", "", "../2026-small-a1"):
         with pytest.raises(RunNotFoundError):
             store.load(asked)
+
+
+def test_a_name_of_a_model_is_not_taken_for_the_end_of_a_digest(store):
+    """`store.diff("a", "b")` once compared whichever runs had names that happened to end so."""
+    store.save(result([1.0], "20260101T000000-b-sums-0000000a"))
+    for asked in ("a", "0a", "00a", "2", "202"):
+        with pytest.raises(RunNotFoundError):
+            store.load(asked)
+    assert store.load("000a").info.run_id == store.load("2026").info.run_id
+
+
+def test_a_result_is_scored_again_like_the_run_of_its_name(store):
+    run = evaluate(["so 4"], [{"id": 1, "input": "2 + 2", "target": "4"}], store=store, run_id="r")
+    both = [store.rescore(given, "contains", save=False).result.value() for given in (run, "r")]
+    assert both == [1.0, 1.0]
+
+
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    runs = {"small": result([1.0], "r")}
+    assert export(runs, "~/new/runs.csv") == f"{tmp_path}/home/new/runs.csv"
+    assert write_report("~/new/runs.html", runs) == f"{tmp_path}/home/new/runs.html"
+    Path("home/said.jsonl").write_text('{"id": 1, "prediction": "4"}')
+    assert evaluate("~/said.jsonl", [{"id": 1, "input": "2 + 2", "target": "4"}]).value() == 1.0
+    assert sorted(os.listdir("home/new")) == ["runs.csv", "runs.html"] and not Path("~").exists()
 
 
 @pytest.mark.parametrize("run_id", ["", ".", "..", "../x", "a/b", "/etc/passwd", "a\0", "-x", "x" * 151, "a\n", 7])

@@ -103,7 +103,7 @@ def test_an_error_of_ours_says_nothing_of_the_inside(asking, monkeypatch, caplog
     def broken(*_):
         raise RuntimeError("/home/somebody/inside.py")
 
-    monkeypatch.setattr("crucible_datasets.viewer.rows.Desk.page", broken)
+    monkeypatch.setattr("crucible_datasets.viewer.rows.DatasetRows.page", broken)
     answer = asking("/data/0/rows.json")
     assert answer.status == 500 and answer.error["type"] == "ViewerError" and b"inside" not in answer.body
 

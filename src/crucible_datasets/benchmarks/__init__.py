@@ -1,35 +1,34 @@
-"""Named datasets of the field, and data of one's own, as typed samples in one schema.
+"""Well-known datasets, and users' own data, as typed samples in one schema.
 
-A row of `load_benchmark("gsm8k")` goes through these folders from top to bottom; the docstring of each folder tells
-its modules.
+The folders, in the order in which `load_benchmark("gsm8k")` uses them; the docstring of each describes its modules.
 
-What it becomes
+Types
     types/          Sample, Message, Conversation, Comparison, Rubric, and their schemas
                       records messages comparisons sample schemas datasets
-    adapters/       chats and judgements of other shapes ↔ the types
+    adapters/       chats and preferences in other formats ↔ the types
                       chat transcripts parts preferences inspect_ai
-Where it comes from
-    catalog/        which benchmarks there are: entries/ (a TOML file for each), entry groups registry
-    miniatures/     made-up rows with the columns of the real ones
-                      base words (how they are made) · maths texts choices talks judgements programs pictures ·
-                      repos (as repositories for a Hub of one's own)
-How it becomes a sample
+Sources of rows
+    catalog/        the registry of benchmarks: entries/ (a TOML file for each), entry groups registry
+    miniatures/     generated rows with the columns of the real ones
+                      base words (the generator) · maths texts choices talks judgements programs pictures ·
+                      repos (as repositories for a local Hub)
+From rows to samples
     rules/          named, versioned functions from columns to fields
-                      base (what a rule is) · questions answers choices chats preferences code pictures · tables
+                      base (`Rule`) · questions answers choices chats preferences code pictures · tables
     loading/        `load_benchmark`: load · origins pieces (which rows) · converting shapes (rows → fields) ·
                       benchmark (the result) · naming (data by a short text)
     owndata/        `load_samples`: load · sources (which rows) ·
                       fields paths values preferences columns (rows → fields)
     samples/        samples over a dataset: making · table stream base (the classes) · decoding pictures ·
                       shuffling judged idnames provenance
-What is done with it
+Uses of samples
     rendering/      samples → prompts: prompts · templates layouts examples · providers
-    locks/          which data a project uses, to the byte: entries rowhash file guard making
-    contamination/  what two datasets have in common
+    locks/          lock files that pin data by hash: entries rowhash file guard making
+    contamination/  overlap of two datasets
                       finding report · sources texts words letters grams pairs (what is compared) ·
                       index scan minhash passages
 
-Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
+Names are imported on first use; `__init__.pyi` declares them for type checkers.
 """
 
 from crucible_datasets.lazy_imports import names as _names

@@ -13,7 +13,7 @@ imports are deferred until a command runs.
     cache hub about demo    cache, hub, env, completion, demo
     running                 run, switch
     viewing                 view
-    command completion output layout escaping exit_codes option_names   what commands are made of
+    command completion output layout escaping exit_codes option_names   shared by commands
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def _run(called: Callable[..., Outputs], json: bool, phrases: Mapping[str, str],
     try:
         return _print_all(called(**taken), json)
     except BrokenPipeError:
-        # The reader is gone, as in `crucible head data.csv | head`; nothing more may be written, not even at exit.
+        # The reader has closed the pipe, as in `crucible head data.csv | head`; nothing more may be written, not even
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exit_codes.OK
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - tracebacks are escaped too
@@ -155,8 +156,8 @@ def _print_error(error: BaseException, as_json: bool, words: Mapping[str, str]) 
         import traceback
 
         traceback.print_exception(error)
-    told = "\n".join([str(error), *getattr(error, "__notes__", ())])
-    message = "interrupted" if isinstance(error, KeyboardInterrupt) else with_option_names(told, words)
+    text = "\n".join([str(error), *getattr(error, "__notes__", ())])
+    message = "interrupted" if isinstance(error, KeyboardInterrupt) else with_option_names(text, words)
     if as_json:
         print(escaped_json(json_text(exit_codes.facts_of(error, message)), sys.stderr.encoding), file=sys.stderr)
     elif exit_codes.is_known(error):

@@ -27,7 +27,7 @@ def env() -> Outputs:
 
 
 def _dependencies() -> list[str]:
-    """The packages that this one asks for, and then those that its extras ask for."""
+    """The required packages, then those of extras."""
     import re
     from importlib.metadata import requires
 

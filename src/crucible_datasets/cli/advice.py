@@ -1,4 +1,4 @@
-"""Hints on doubtful scores: unparsed answers, and right answers that count as wrong."""
+"""Hints on doubtful scores: unparsed answers, and correct answers that count as wrong."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.runs.record import EvaluationResult
 
-_MANY = 0.05  # of the answers
-_LOOKED_AT = 1000  # wrong answers of a run
+_MANY = 0.05  # share of the answers
+_LOOKED_AT = 1000  # wrong answers of a run that are checked
 
 
 def advice(results: Sequence[EvaluationResult], stored: bool) -> list[str]:
-    """A line on models with many unparsed answers, and one on models whose right answers are inside sentences."""
+    """A line on models with many unparsed answers, and one on models whose correct answers are inside sentences."""
     return [*_unread(results, stored), *_in_sentences(results)]
 
 

@@ -23,7 +23,7 @@ def fields_named(named: Sequence[str], **others: str | None) -> dict[str, Any]:
 
 
 def samples_of(benchmark: str, synthetic: bool, fields: dict[str, Any], what: dict[str, Any]) -> Any:
-    """The samples of a registered benchmark, or of own data: a file, a folder, a dataset of the Hub."""
+    """The samples of a registered benchmark, or of the user's own data: a file, a folder, a dataset of the Hub."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
     if synthetic or benchmark.endswith(".toml") or benchmark in Catalog() or _is_bare(benchmark):

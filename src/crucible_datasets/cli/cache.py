@@ -1,4 +1,4 @@
-"""`crucible cache`: what is kept for later runs."""
+"""`crucible cache`: inspect and clean the cache."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _cache() -> Cache:
 
 
 def _kind(entry: Entry) -> str:
-    """What made it: `map`, or the format of the files that it was converted from."""
+    """What created it: `map`, or the format of the converted files."""
     kind = str(entry.facts.get("kind") or entry.facts.get("format", "other"))
     return kind if entry.is_whole else f"{kind}, unfinished"
 

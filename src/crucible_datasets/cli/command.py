@@ -1,4 +1,4 @@
-"""What a command is, and the arguments that many commands share."""
+"""`Command`, and arguments that commands share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from argparse import SUPPRESS, Action, ArgumentParser
 from argparse import ArgumentError as RefusedArgument
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from json import loads
 from typing import Any, NoReturn
 
 from crucible_datasets.cli.completion import benchmark_argument, file_argument
@@ -15,7 +16,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 class UsageError(ArgumentError):
-    """The words of a command line make no command."""
+    """An invalid command line."""
 
     def message(self, usage: str, command: str, reason: str) -> str:  # type: ignore[override]
         self.usage = usage
@@ -23,15 +24,15 @@ class UsageError(ArgumentError):
 
 
 class Parser(ArgumentParser):
-    """Raises what argparse would print, so that programs can be told as JSON."""
+    """Raises errors that argparse would print, so that they can be printed as JSON."""
 
     def error(self, message: str) -> NoReturn:
-        # Who names no command wants to know which there are.
+        # Without a command, the list of commands is shown.
         asks_for_all = message.endswith(("required: COMMAND", "required: ACTION"))
         raise UsageError(f"{self.format_help()}\n" if asks_for_all else self.format_usage(), self.prog, message)
 
     def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
-        """Refuse here what the command does not know: argparse would let the first parser do it, with its usage."""
+        """Raise for unknown arguments here, with the usage of the command rather than that of the main parser."""
         known, others = super().parse_known_args(*given)
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}{_meant(others, self._option_string_actions)}")
@@ -46,12 +47,12 @@ class Parser(ArgumentParser):
 
 
 def _meant(words: Iterable[str], known: Iterable[str]) -> str:
-    """What was probably meant by words that are not known."""
+    """A suggestion for unknown words."""
     from difflib import get_close_matches
 
     found = []
     for word in map(str, words):
-        # Dashes do not count, which would make --limit and --split look alike.
+        # Without dashes, which would make --limit and --split similar.
         named = {name.lstrip("-"): name for name in map(str, known) if name.startswith("-") == word.startswith("-")}
         found += [named[near] for near in get_close_matches(word.lstrip("-"), named, 1, 0.7)]
     return f". Did you mean {' '.join(found)}?" if found else ""
@@ -70,20 +71,20 @@ class Command:
     run: Callable[..., Outputs] | None = None
     arguments: Callable[[ArgumentParser], None] = _nothing
     actions: Mapping[str, Command] = field(default_factory=dict)
-    default: str | None = None  # the action that is meant when none is named
+    default: str | None = None  # the default action
 
     @classmethod
     def of(cls, run: Callable[..., Outputs], arguments: Callable[[ArgumentParser], None] = _nothing) -> Command:
-        """A command that is called as its function; the docstring is its help."""
+        """A command named after its function, with its docstring as help."""
         return cls(run.__name__.rstrip("_"), (run.__doc__ or "").strip(), run, arguments)
 
     @classmethod
     def group(cls, name: str, help: str, *actions: Command, default: str | None = None) -> Command:
-        """A command that is followed by one of several actions, or means the default one."""
+        """A group of actions, possibly with a default."""
         return cls(name, help, actions={action.name: action for action in actions}, default=default)
 
     def add_to(self, parsers: Any, json: Any = False) -> None:
-        """Let a parser know the command."""
+        """Add the command to a parser."""
         parser = parsers.add_parser(self.name, help=self.help, description=self.help)
         if self.actions:
             self._add_actions(parser)
@@ -104,30 +105,54 @@ class Command:
 
 
 def dataset_arguments(parser: ArgumentParser) -> None:
-    """Which dataset, and what of it."""
+    """The arguments that select a dataset, configuration, split and revision."""
     what = "a file, a folder, a URL, or a name on the Hub"
     file_argument(parser, "dataset", metavar="DATASET", help=f"{what}; - is standard input")
     parser.add_argument("--config", metavar="NAME", help="the configuration, if there are several")
     parser.add_argument("--split", metavar="SPLIT", help="such as train, test, or train[:10%%]")
     parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit on the Hub")
-    bad_lines_argument(parser)
+    reading_arguments(parser)
 
 
-def bad_lines_argument(parser: ArgumentParser) -> None:
-    """What becomes of lines that cannot be read."""
-    what = "what to do with lines of JSON Lines or CSV that cannot be read: stop, or leave them out"
-    parser.add_argument("--on-bad-lines", choices=("error", "warn", "skip"), default="error", help=what)
+class _Reading(Action):
+    """Adds an option of `load_dataset` to `options`: the one with this name, or one given as NAME=VALUE."""
+
+    def __call__(self, parser: ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        name, equals, value = (self.dest, "=", values) if self.choices else values.partition("=")
+        if not (name and equals):
+            raise RefusedArgument(self, f"write NAME=VALUE, as in encoding=latin-1, not {values!r}")
+        # Formats without lines do not have this option, and always raise.
+        if (name, value) != ("on_bad_lines", "error"):
+            namespace.options = {**namespace.options, name: value if self.choices else _value(value)}
+
+
+def _value(text: str) -> Any:
+    """The value of JSON text; other text unchanged: `header=0`, `names=["a", "b"]`, `sep=;`."""
+    try:
+        return loads(text)
+    except ValueError:
+        return text
+
+
+def reading_arguments(parser: ArgumentParser) -> None:
+    """The options for reading files."""
+    bad = "what to do with lines of JSON Lines or CSV that cannot be read: stop, or leave them out"
+    ways = ("error", "warn", "skip")
+    parser.add_argument("--on-bad-lines", action=_Reading, choices=ways, default=SUPPRESS, help=bad)
+    what = "an option of the format, as encoding=latin-1 or sep=';'; `crucible formats --json` lists them; "
+    what += "may be repeated"
+    parser.add_argument("--option", action=_Reading, dest="options", default={}, metavar="NAME=VALUE", help=what)
 
 
 def output_arguments(parser: ArgumentParser, required: bool = True) -> None:
-    """Where rows are written."""
+    """The options for output files."""
     how = "the file to write; its name says the format and compression, as in data.jsonl.gz"
     file_argument(parser, "-o", "--output", metavar="FILE", required=required, help=how)
     force_argument(parser)
 
 
 def benchmark_arguments(parser: ArgumentParser) -> None:
-    """Which benchmark, and what of it."""
+    """The arguments that select a benchmark, split and configuration."""
     what = "the name of a benchmark, or a file or folder with the columns id, input and target"
     benchmark_argument(parser, "benchmark", metavar="BENCHMARK", help=what)
     parser.add_argument("--split", metavar="SPLIT", help="the split; by default that of the benchmark")
@@ -138,31 +163,36 @@ def benchmark_arguments(parser: ArgumentParser) -> None:
 
 
 def field_argument(parser: ArgumentParser) -> None:
-    """Which column of data of one's own is what."""
+    """The option that maps columns of the user's data to fields."""
     what = "which column of your data is id, input, target, choices or metadata, as in id=qid or metadata=a,b; "
     what += "may be repeated"
     parser.add_argument("--field", action="append", default=[], metavar="FIELD=COLUMN", help=what)
 
 
 def force_argument(parser: ArgumentParser) -> None:
-    """Whether what is there may be replaced."""
+    """The option that allows replacing files."""
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
+def code_argument(parser: ArgumentParser) -> None:
+    """The option that allows running code."""
+    parser.add_argument("--allow-code-execution", action="store_true", help="let code metrics run what models wrote")
+
+
 def cluster_argument(parser: ArgumentParser) -> None:
-    """The field that says which samples belong together."""
+    """The option for the field of clusters."""
     what = "a field; samples with the same value belong together"
     parser.add_argument("--cluster-by", metavar="FIELD", help=what)
 
 
 def store_argument(parser: ArgumentParser) -> None:
-    """Where runs are kept."""
+    """The option for the result store."""
     where = "the folder of stored runs; CRUCIBLE_RESULTS_DIR by default"
     file_argument(parser, "--store", metavar="DIR", folder=True, help=where)
 
 
 def run_argument(parser: ArgumentParser, several: bool = False) -> None:
-    """Which stored run, or which runs."""
+    """The arguments that select stored runs."""
     what = "the name of a run, its beginning or end, or a model, for its newest run"
     if several:
         parser.add_argument("runs", nargs="+", metavar="RUN", help=what)
@@ -171,6 +201,6 @@ def run_argument(parser: ArgumentParser, several: bool = False) -> None:
 
 
 def require_count(rows: int, name: str = "rows") -> None:
-    """Refuse a negative number of rows."""
+    """Raise for a negative number of rows."""
     if rows < 0:
         raise ArgumentError(name, rows, "it is a number of rows, 0 or more.")

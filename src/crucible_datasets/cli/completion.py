@@ -17,7 +17,7 @@ FOLDER = {
     "tcsh": "d",
     "fish": "(__fish_complete_directories)",
 }
-# Functions that `script` defines; tcsh has none, so the names themselves come in place of the mark.
+# Shell functions that `script` defines; tcsh has none, so the placeholder is replaced by the names.
 BENCHMARK = {
     "bash": "_crucible_benchmarks",
     "zsh": "_crucible_benchmarks",
@@ -33,17 +33,17 @@ _DEFINED = {
 
 
 def file_argument(parser: Any, *names: str, folder: bool = False, **options: Any) -> None:
-    """An argument that shells complete with the names of files."""
+    """An argument with completion of file names."""
     parser.add_argument(*names, **options).complete = FOLDER if folder else FILE
 
 
 def benchmark_argument(parser: Any, *names: str, **options: Any) -> None:
-    """An argument that shells complete with the names of benchmarks and files."""
+    """An argument with completion of benchmarks and file names."""
     parser.add_argument(*names, **options).complete = BENCHMARK
 
 
 def script(parser: ArgumentParser, shell: str) -> str:
-    """What a shell reads to complete the words of a parser; it knows the benchmarks that there are now."""
+    """The completion script of a parser for a shell, with the current names of benchmarks."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
     from crucible_datasets.registry import need
 

@@ -26,14 +26,14 @@ def demo(output: str) -> Outputs:
         "comparisons": comparison_table,
         "report": _reported,
     }
-    told: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for number, (step, name) in enumerate(zip(steps(output), shown, strict=True), start=1):
         yield f"\n── {number} · {step.title}\n{step.code}\n"
         piece = shown[name](step.result)
         yield from piece.lines()
-        told[name] = piece.value
+        values[name] = piece.value
     yield f"\nThe runs stay in {output}: crucible results list --store {os.path.join(output, 'results')}"
-    yield Sections({}, told)
+    yield Sections({}, values)
     return None
 
 

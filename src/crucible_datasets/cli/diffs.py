@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from crucible_datasets.cli.command import Command, require_count, run_argument, store_argument
+from crucible_datasets.cli.command import Command, code_argument, require_count, run_argument, store_argument
 from crucible_datasets.cli.opening import explained_run_names, open_store, run_named
 from crucible_datasets.cli.output import Column, Message, Outputs, Sections, Table, amount
 from crucible_datasets.cli.scores import interval, number, percent, result_rows
@@ -38,11 +38,19 @@ def diff(
     return None
 
 
-def rescore(run: str, store: str | None, metrics: str | None, extract: str | None, no_store: bool) -> Outputs:
+def rescore(
+    run: str,
+    store: str | None,
+    metrics: str | None,
+    extract: str | None,
+    no_store: bool,
+    allow_code_execution: bool,
+) -> Outputs:
     """Score the stored predictions of a run again, with another rule or other metrics."""
     place = open_store(store)
     chosen = metrics.split(",") if metrics else None
-    made = place.rescore(run_named(place, run), chosen, extract=extract, save=not no_store)
+    name, keep = run_named(place, run), not no_store
+    made = place.rescore(name, chosen, extract=extract, save=keep, allow_code_execution=allow_code_execution)
     moved = [
         {
             "id": move.id,
@@ -71,7 +79,7 @@ def _listed(rules: list[str]) -> str:
     return ", ".join(rules) or "none"
 
 
-# What is the same before and after is left out, since rules have long names.
+# Unchanged rules are left out, since their names are long.
 _TWICE = (
     Column("scored", keep=True),
     Column("rules", "rule", _listed, keep=True),
@@ -99,6 +107,7 @@ def _rescore_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--metrics", metavar="A,B", help="by default those of the run")
     parser.add_argument("--extract", metavar="RULE", help="the rule that extracts answers, as gsm8k/lm-eval-flexible")
     parser.add_argument("--no-store", action="store_true", help="store nothing")
+    code_argument(parser)
 
 
 ACTIONS = (Command.of(diff, _diff_arguments), Command.of(rescore, _rescore_arguments))

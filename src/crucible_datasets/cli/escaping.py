@@ -56,7 +56,7 @@ def transliterated(text: str, encoding: str | None = None) -> str:
 
 
 def on_one_line(text: str) -> str:
-    r"""Inert text without line ends, for cells of tables and names.
+    r"""Escaped text without line ends, for cells of tables and names.
 
     >>> print(on_one_line("a\nb"))
     a\nb
@@ -80,7 +80,7 @@ def _escaped(character: str) -> str:
 
 
 class EscapingStream:
-    """A text stream that escapes what is written; cursor movements of progress bars pass if it shows them."""
+    """A text stream that escapes its output; cursor movements of progress bars pass if `shows_bars`."""
 
     def __init__(self, stream: Any, shows_bars: bool = False) -> None:
         self._stream, self._shows_bars = stream, shows_bars
@@ -99,9 +99,9 @@ class EscapingStream:
 
 @contextmanager
 def escaped_output() -> Iterator[None]:
-    """Whatever is printed in this block is escaped: answers, errors, warnings, logged messages."""
+    """Everything that is printed in this block is escaped: results, errors, warnings, log messages."""
     before = sys.stdout, sys.stderr
-    # A stream that was closed before the program began, as by `>&-`, is None.
+    # A stream that was closed before the program started, as by `>&-`, is None.
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         sys.stdout, sys.stderr = (
             EscapingStream(before[0] or nowhere),

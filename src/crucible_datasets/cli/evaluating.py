@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import exit_codes
@@ -11,11 +11,12 @@ from crucible_datasets.cli.advice import advice
 from crucible_datasets.cli.benchmark_samples import fields_named, samples_of
 from crucible_datasets.cli.command import (
     Command,
-    bad_lines_argument,
     benchmark_arguments,
     cluster_argument,
+    code_argument,
     field_argument,
     force_argument,
+    reading_arguments,
     run_argument,
     store_argument,
 )
@@ -49,7 +50,7 @@ def eval_(
     cluster_by: str | None,
     limit: int | None,
     on_bad_rows: str,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
     tag: list[str],
     store: str | None,
     no_store: bool,
@@ -67,9 +68,7 @@ def eval_(
     fields = fields_named(field, input=input, target=target)
     what = {"split": split, "config": config, "limit": limit}
     asked = {} if revision is None else {"revision": revision}
-    if on_bad_lines != "error":
-        asked["on_bad_lines"] = on_bad_lines
-    samples = samples_of(benchmark, synthetic, fields, {**what, **asked, "on_bad_rows": on_bad_rows})
+    samples = samples_of(benchmark, synthetic, fields, {**options, **what, **asked, "on_bad_rows": on_bad_rows})
     given, notes = _for_samples(files, samples, id_column) if any(what.values()) else (files, [])
     place = None if no_store else open_store(store)
     results = evaluate_many(
@@ -87,7 +86,10 @@ def eval_(
         executor=executor,
     ).values()
     yield _answer(list(results), notes, None if place is None else place.path, report)
-    return exit_codes.CHECK_FAILED if fail_under is not None and _lowest(results) < fail_under else exit_codes.OK
+    below = [] if fail_under is None else [one for one in results if (one.value() or 0.0) < fail_under]
+    for one in below:
+        yield f"{one.info.model}: {one.key()} is below --fail-under {fail_under:g}"
+    return exit_codes.CHECK_FAILED if below else exit_codes.OK
 
 
 def compare(
@@ -150,10 +152,6 @@ def _for_samples(files: dict[str, str], samples: Any, id_column: str | None) -> 
     return {model: given for model, (given, _) in found.items()}, notes
 
 
-def _lowest(results: Iterable[EvaluationResult]) -> float:
-    return min(result.value() or 0.0 for result in results)
-
-
 _METRICS = "those of the benchmark by default; of your data multiple_choice where there are choices, else exact_match"
 
 
@@ -175,14 +173,16 @@ def _eval_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N samples")
     bad = "what to do with rows that cannot become samples: stop, or leave them out and count them"
     parser.add_argument("--on-bad-rows", choices=("error", "skip"), default="error", help=bad)
-    bad_lines_argument(parser)
+    reading_arguments(parser)
     parser.add_argument("--tag", action="append", default=[], help="a tag for the runs; may be repeated")
     store_argument(parser)
     parser.add_argument("--no-store", action="store_true", help="store nothing")
     file_argument(parser, "--report", metavar="FILE", help="also write an HTML report")
     force_argument(parser)
-    parser.add_argument("--fail-under", type=float, metavar="X", help="exit code 1 if a score is below X")
-    parser.add_argument("--allow-code-execution", action="store_true", help="let code metrics run what models wrote")
+    parser.add_argument(
+        "--fail-under", type=float, metavar="X", help="exit code 1 if a score, that of the first metric, is below X"
+    )
+    code_argument(parser)
     who = "where scoring runs: serial, processes or ray; by default what CRUCIBLE_EXECUTOR says"
     parser.add_argument("--executor", metavar="NAME", help=who)
 
@@ -193,7 +193,8 @@ def _compare_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--metric", metavar="NAME", help="the metric; by default the first of the runs")
     parser.add_argument("--baseline", metavar="MODEL", help="compare every model with this one only")
     parser.add_argument("--level", type=float, default=0.95, help="the confidence level; %(default)s by default")
-    parser.add_argument("--correction", choices=("holm", "bh", "none"), default="holm", help="for several comparisons")
+    several = "for several comparisons; %(default)s by default"
+    parser.add_argument("--correction", choices=("holm", "bh", "bonferroni", "none"), default="holm", help=several)
     cluster_argument(parser)
     parser.add_argument("--by", metavar="FIELD", help="compare on each group of samples, such as metadata.subject")
 

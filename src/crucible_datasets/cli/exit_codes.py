@@ -119,10 +119,10 @@ def code_of_kind(kind: type[BaseException]) -> int:
 
 
 def is_known(error: BaseException) -> bool:
-    """Whether an error explains itself, so that no traceback is needed."""
+    """Whether an error is expected, so that no traceback is needed."""
     return code_of(error) != DEFECT
 
 
 def facts_of(error: BaseException, message: str) -> dict[str, Any]:
-    """An error for programs: one shape for all of them."""
+    """An error as JSON, in one format for all errors."""
     return {"error": {"type": type(error).__name__, "message": message, "exit_code": code_of(error)}}

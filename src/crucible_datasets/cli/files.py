@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli.command import Command, dataset_arguments, force_argument, output_arguments
@@ -14,11 +15,11 @@ from crucible_datasets.exceptions import ArgumentError
 if TYPE_CHECKING:
     from crucible_datasets import Dataset
 
-# Where several splits are written, a name with this in it stands for all of their files.
+# A placeholder in file names, for several splits.
 _PLACE = "{split}"
 STANDARD_OUTPUT = "-"
 _PARTS = ("train", "validation", "test")
-_DRAWN = 10  # rows of a sample that nobody gave a size
+_DRAWN = 10  # default number of rows of a sample
 
 
 def convert(
@@ -27,7 +28,7 @@ def convert(
     config: str | None,
     split: str | None,
     revision: str | None,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
     columns: str | None,
     column: str | None,
     force: bool,
@@ -35,7 +36,7 @@ def convert(
     """Write a dataset in another format; the name of the file says format and compression."""
     from crucible_datasets.cli import opening
 
-    found = {str(name): rows for name, rows in opening.splits(dataset, config, split, revision, on_bad_lines).items()}
+    found = {str(name): rows for name, rows in opening.splits(dataset, config, split, revision, options).items()}
     if columns is not None:
         found = {name: rows.select_columns(columns.split(",")) for name, rows in found.items()}
     yield _piped(found) if output == STANDARD_OUTPUT else _written(found, output, force, column)
@@ -47,7 +48,7 @@ def sample(
     config: str | None,
     split: str | None,
     revision: str | None,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
     rows: str | None,
     seed: int,
     stratify_by: str | None,
@@ -59,7 +60,7 @@ def sample(
     """Draw rows at random: the same rows for the same seed."""
     from crucible_datasets.cli import opening
 
-    whole = opening.one_split(dataset, config, split, revision, on_bad_lines)
+    whole = opening.one_split(dataset, config, split, revision, options)
     size = min(_DRAWN, len(whole)) if rows is None else _size(rows, "rows", rows)
     drawn = _drawn(whole, size, seed, stratify_by, replace)
     drawn = drawn if columns is None else drawn.select_columns(columns.split(","))
@@ -78,7 +79,7 @@ def split(
     config: str | None,
     split: str | None,
     revision: str | None,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
     output: str,
     parts: str,
     folds: int | None,
@@ -94,7 +95,7 @@ def split(
 
     if _PLACE not in output:
         raise ArgumentError("output", output, f"write {_PLACE} where the name of a part goes, as in {_PLACE}.jsonl.")
-    whole = opening.one_split(dataset, config, split, revision, on_bad_lines)
+    whole = opening.one_split(dataset, config, split, revision, options)
     if folds is not None:
         several = k_fold(whole, folds, seed, stratify_by=stratify_by, group_by=group_by)
         found = {f"fold{number}": fold.test.data for number, fold in enumerate(several)}
@@ -127,7 +128,7 @@ def _sizes(parts: str) -> dict[str, float]:
 
 
 def _size(text: str, argument: str, given: str) -> float:
-    """A number of rows, or a share of them: `100`, `0.1`, `10%`."""
+    """A number of rows, or a fraction: `100`, `0.1`, `10%`."""
     try:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text) if "." in text else int(text)
     except ValueError:
@@ -161,7 +162,7 @@ def _written(found: dict[str, Dataset], output: str, force: bool, column: str | 
 
 
 def _file_name(split: str) -> str:
-    """A name of a split that cannot lead into another folder."""
+    """The name of a split, checked to be a file name."""
     return split.replace(os.sep, "_").replace("/", "_").strip(".") or "_"
 
 

@@ -1,4 +1,4 @@
-"""`crucible hub`: a Hub of one's own."""
+"""`crucible hub`: a local Hub."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.completion import file_argument
-from crucible_datasets.cli.output import Message, Outputs
+from crucible_datasets.cli.output import Message, Outputs, plural
 from crucible_datasets.exceptions import ArgumentError
 
 
@@ -26,7 +26,7 @@ def serve(folder: str, host: str, port: int, name: Sequence[str] = ()) -> Output
     with made as server:
         names, tokens = server.hub.names(), os.path.join(folder, "tokens.json")
         lines = (
-            f"{len(names)} datasets of {folder} at {server.endpoint}; ctrl-c ends it",
+            f"{plural(len(names), 'dataset')} of {folder} at {server.endpoint}; ctrl-c ends it",
             f"Clients find it with HF_ENDPOINT={server.endpoint}",
             f"To write, they need a token of {tokens} as HF_TOKEN, and huggingface_hub itself HF_HUB_DISABLE_XET=1",
         )

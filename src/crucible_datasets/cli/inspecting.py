@@ -1,4 +1,4 @@
-"""`crucible load`, `head`, `describe`, `formats`: what is in a dataset."""
+"""`crucible load`, `head`, `describe`, `formats`: inspect datasets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def load(
     config: str | None,
     split: str | None,
     revision: str | None,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
     save: str | None,
     force: bool,
 ) -> Outputs:
@@ -25,7 +25,7 @@ def load(
 
     if save is not None:
         writing.require_writable(save, force, "save")
-    found = opening.splits(dataset, config, split, revision, on_bad_lines)
+    found = opening.splits(dataset, config, split, revision, options)
     splits = [
         {"split": str(name), "rows": len(rows), "columns": len(rows.column_names), "fingerprint": rows._fingerprint}
         for name, rows in found.items()
@@ -49,7 +49,7 @@ def head(
     config: str | None,
     split: str | None,
     revision: str | None,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
     rows: int,
     columns: str | None,
 ) -> Outputs:
@@ -57,7 +57,7 @@ def head(
     from crucible_datasets.cli import opening
 
     require_count(rows)
-    flow = opening.stream(dataset, config, split, revision, on_bad_lines)
+    flow = opening.stream(dataset, config, split, revision, options)
     if columns is not None:
         flow = flow.select_columns(columns.split(","))
     shown = list(opening.undecoded(flow).take(rows))
@@ -67,14 +67,19 @@ def head(
 
 
 def describe(
-    dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str, columns: str | None
+    dataset: str,
+    config: str | None,
+    split: str | None,
+    revision: str | None,
+    options: Mapping[str, Any],
+    columns: str | None,
 ) -> Outputs:
     """Show the type, nulls, NaN, distinct values, lengths and quantiles of every column."""
     from crucible_datasets.cli import opening
     from crucible_datasets.cli.profile import profile
 
     parts = {}
-    for name, rows in opening.splits(dataset, config, split, revision, on_bad_lines).items():
+    for name, rows in opening.splits(dataset, config, split, revision, options).items():
         chosen = rows if columns is None else rows.select_columns(columns.split(","))
         profiles = [profile(chosen, column) for column in chosen.column_names]
         facts = Facts({"split": str(name), "rows": len(rows), "columns": len(rows.column_names)})

@@ -1,4 +1,4 @@
-"""How text is laid out on a terminal: how wide characters are, what is cut off, how wide columns may be."""
+"""Layout of text on a terminal: widths of characters, clipping, widths of columns."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from crucible_datasets.cli.escaping import on_one_line, transliterated
 
 GAP = "  "
-# Where nobody says how wide the terminal is, as in a pipe.
+# Default width, as in a pipe.
 _WIDTH = 120
 _NARROWEST = 12
 
 
 def terminal_width() -> int:
-    """How many columns there are to write in."""
+    """The width of the terminal in columns."""
     return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
 def width_of(text: str) -> int:
-    """How many columns a text takes.
+    """The width of a text in columns.
 
     >>> width_of("ab"), width_of("世界")
     (2, 4)
@@ -35,7 +35,7 @@ def _columns(character: str) -> int:
 
 
 def clipped(text: str, width: int) -> str:
-    """As much of a text as fits, with … where it was cut.
+    """The beginning of a text that fits, with … if it was cut.
 
     >>> clipped("abcdef", 4)
     'abc…'
@@ -53,20 +53,20 @@ def clipped(text: str, width: int) -> str:
 
 
 def cell(value: object, most: int = 2000) -> str:
-    """A value on one escaped line; texts of which nothing could be seen are cut before they are worked on."""
+    """A value on one escaped line; long texts are cut before they are escaped."""
     text = value if isinstance(value, str) else str(value)
     return on_one_line(text[:most]) + "…" if len(text) > most else on_one_line(text)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:
-    """The text, clipped and filled to exactly so many columns."""
+    """The text, clipped and padded to exactly this width."""
     text = clipped(text, width)
     space = " " * (width - width_of(text))
     return space + text if right else text + space
 
 
 def fitted(widths: Sequence[int], keep: Sequence[bool], room: int) -> list[int] | None:
-    """Widths of columns that fit into a row, the widest cut first and those to keep never; None if they cannot fit.
+    """Widths of columns that fit into `room`: the widest are cut first, those in `keep` never; None if impossible.
 
     >>> fitted([4, 50, 10], [True, False, False], 40)
     [4, 22, 10]
@@ -86,9 +86,9 @@ def fitted(widths: Sequence[int], keep: Sequence[bool], room: int) -> list[int] 
 def aligned(
     heading: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], keep: Sequence[bool], room: int
 ) -> list[str]:
-    """Rows of cells below their heading, each column as wide as its widest cell or as there is room for.
+    """A table with a heading; columns are as wide as their widest cell, if there is room.
 
-    Where there is no room for all columns, each row becomes lines, one for each of its cells.
+    If columns do not fit, each row becomes several lines, one per cell.
     """
     widths = [max(map(width_of, column)) for column in zip(heading, *rows, strict=True)]
     fit = fitted(widths, keep, room)
@@ -100,7 +100,7 @@ def aligned(
 
 
 def stacked(names: Sequence[str], cells: Sequence[str], room: int, most_lines: int = 4) -> list[str]:
-    """A row as one line for each cell, with its name; the terminal breaks lines that are too long for it."""
+    """A row as one line per cell, with its name; the terminal wraps long lines."""
     width = min(max(map(width_of, names), default=0), max(room // 3, 1))
     rest = max(room - width - len(GAP), 1)
     pairs = zip(names, cells, strict=True)

@@ -1,4 +1,4 @@
-"""`crucible lock` and `crucible overlap`: which data is used, to the byte, and what of a test set is in it."""
+"""`crucible lock` and `crucible overlap`: pinned data, and contamination by test sets."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def _checked(checked: Any) -> Output:
         }
         for entry, moves in checked
     ]
-    told = Column("moved", "what moved", shown=lambda moves: "; ".join(map(_told, moves)))
-    return Table((Column("dataset", keep=True), Column("state", keep=True), told), rows, "nothing is locked")
+    moved = Column("moved", "what moved", shown=lambda moves: "; ".join(map(_move_text, moves)))
+    return Table((Column("dataset", keep=True), Column("state", keep=True), moved), rows, "nothing is locked")
 
 
-def _told(move: dict[str, Any]) -> str:
+def _move_text(move: dict[str, Any]) -> str:
     from crucible_datasets.benchmarks.locks.entries import Move
 
     return str(Move(**move))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +19,23 @@ from crucible_datasets.exceptions import (
     SplitNotFoundError,
 )
 from crucible_datasets.exceptions.base import closest, listed
+from crucible_datasets.exceptions.evaluation import is_part_of_name
 
 if TYPE_CHECKING:
     from crucible_datasets import Dataset, DatasetDict, IterableDataset
     from crucible_datasets.evaluation.results.runfile import StoredRun
     from crucible_datasets.evaluation.results.store import ResultStore
 
-_LISTED = 5  # runs that an error names
+_LISTED = 5  # runs that an error lists
 
 
 def splits(
-    dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str = "error"
+    dataset: str, config: str | None, split: str | None, revision: str | None, options: Mapping[str, Any]
 ) -> DatasetDict:
-    """All splits, or those that are asked for, each under its name."""
+    """All splits, or the requested ones, by name."""
     from crucible_datasets import DatasetDict, load_dataset
 
-    dataset, options = _source(dataset, on_bad_lines)
+    dataset, options = _source(dataset, options)
     if _is_saved(dataset):
         return _saved_splits(dataset, split)
     with _with_suggestions(dataset):
@@ -42,46 +43,48 @@ def splits(
     return loaded if isinstance(loaded, DatasetDict) else DatasetDict({str(loaded.split or "train"): loaded})
 
 
-def one_split(dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str) -> Dataset:
+def one_split(
+    dataset: str, config: str | None, split: str | None, revision: str | None, options: Mapping[str, Any]
+) -> Dataset:
     """The split that is asked for, or the only one there is."""
-    found = splits(dataset, config, split, revision, on_bad_lines)
+    found = splits(dataset, config, split, revision, options)
     if len(found) > 1:
         raise ArgumentError("split", None, f"choose one of {', '.join(map(str, found))}.")
     return next(iter(found.values()))
 
 
 def stream(
-    dataset: str, config: str | None, split: str | None, revision: str | None, on_bad_lines: str
+    dataset: str, config: str | None, split: str | None, revision: str | None, options: Mapping[str, Any]
 ) -> Dataset | IterableDataset:
-    """The split that is asked for, or the first, read only as far as needed."""
+    """The requested split, or the first, as a stream."""
     from crucible_datasets import load_dataset
 
-    dataset, options = _source(dataset, on_bad_lines)
+    dataset, options = _source(dataset, options)
     if _is_saved(dataset):
         return next(iter(_saved_splits(dataset, split).values()))
     if split is not None and "[" in split:
         # Percentages need the number of rows, which a stream does not know.
-        return next(iter(splits(dataset, config, split, revision, on_bad_lines).values()))
+        return next(iter(splits(dataset, config, split, revision, options).values()))
     with _with_suggestions(dataset):
         flows = load_dataset(dataset, config, split=split, revision=revision, streaming=True, **options)
     return flows if split is not None else next(iter(flows.values()))
 
 
 def open_store(path: str | None) -> ResultStore:
-    """The store of runs in a folder, or the one of the settings."""
+    """The result store in a folder, or the configured one."""
     from crucible_datasets.evaluation.results.store import ResultStore
 
     return ResultStore(path)
 
 
 def run_named(store: ResultStore, asked: str) -> str:
-    """The run of a name, or the newest one of a model of that name; else the one whose name begins or ends so."""
+    """The run with this id, or the newest one of this model; else the one whose id begins or ends so."""
     runs = [] if asked in store or not asked else runs_of(store, asked)
     if runs or asked in store:
         return runs[0].info.run_id if runs else asked
     everything = [*store.list(), *store.unfinished()]
     names = [run.info.run_id for run in everything]
-    if asked and any(name.startswith(asked) or name.endswith(asked) for name in names):
+    if any(is_part_of_name(asked, name) for name in names):
         return asked
     error, models = RunNotFoundError(asked, store.path, names), sorted({run.info.model for run in everything})
     if models:
@@ -90,13 +93,13 @@ def run_named(store: ResultStore, asked: str) -> str:
 
 
 def runs_of(store: ResultStore, model: str) -> list[StoredRun]:
-    """The runs of a model, the newest first; those that are not finished where there are no others."""
+    """The runs of a model, newest first; unfinished ones if there are no others."""
     return store.query(model) or [run for run in store.unfinished() if run.info.model == model]
 
 
 @contextmanager
 def explained_run_names(store: ResultStore, asked: Sequence[str]) -> Iterator[None]:
-    """Of runs that cannot be compared, which ones the names of models meant, and which others they could mean."""
+    """If runs cannot be compared, add to the error which runs the names of models referred to, and alternatives."""
     try:
         yield
     except IncomparableRunsError as error:
@@ -109,7 +112,7 @@ def explained_run_names(store: ResultStore, asked: Sequence[str]) -> Iterator[No
 
 
 def undecoded(rows: Any) -> Any:
-    """The rows with media as they are stored: nothing is decoded to be shown as text."""
+    """The rows with undecoded media."""
     from crucible_datasets import Audio, Image
 
     for name, feature in (rows.features or {}).items():
@@ -118,10 +121,8 @@ def undecoded(rows: Any) -> Any:
     return rows
 
 
-def _source(dataset: str, on_bad_lines: str) -> tuple[str, dict[str, Any]]:
+def _source(dataset: str, options: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The name of what is loaded, and how: of standard input, a file that it was written to."""
-    # Formats without lines do not know the option, so it is given where somebody asks for it.
-    options = {} if on_bad_lines == "error" else {"on_bad_lines": on_bad_lines}
     if dataset == STANDARD_INPUT:
         path, beside = spooled()
         return path, {**beside, **options}
@@ -130,7 +131,7 @@ def _source(dataset: str, on_bad_lines: str) -> tuple[str, dict[str, Any]]:
 
 
 def require_file(name: str) -> None:
-    """Refuse the name of a file that is not there, instead of asking the Hub for a dataset of that name."""
+    """Raise for the name of a missing file, instead of searching the Hub for a dataset of that name."""
     from crucible_datasets.reading.format_choice import is_missing_file
 
     if is_missing_file(name):
@@ -139,7 +140,7 @@ def require_file(name: str) -> None:
 
 @contextmanager
 def _with_suggestions(name: str) -> Iterator[None]:
-    """Of a name that the Hub does not know or could not be asked for, what else it may have been meant to be."""
+    """Add suggestions to the error for a name that was not found on the Hub."""
     try:
         yield
     except (DatasetNotFoundError, DownloadError, OfflineError) as error:
@@ -148,12 +149,15 @@ def _with_suggestions(name: str) -> Iterator[None]:
         if name in list_benchmarks():
             error.add_note(f"{name} is a benchmark: `crucible benchmarks head {name}` shows its samples.")
         elif "://" not in name:
-            error.add_note(f"There is no file or folder {name!r} either.{_near(name)}")
+            # A name that may be that of a format has been told about files already.
+            missing = f"There is no file or folder {name!r} either." if "/" in name else ""
+            if told := f"{missing}{_near(name)}".strip():
+                error.add_note(told)
         raise
 
 
 def _near(path: str) -> str:
-    """What lies in the folder under nearly the same name, as a sentence."""
+    """A sentence with files of a similar name."""
     folder, name = os.path.split(path)
     try:
         beside = sorted(os.listdir(folder or "."))

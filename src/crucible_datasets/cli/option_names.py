@@ -22,11 +22,12 @@ _GIVEN = re.compile(
 )
 _FIELD = re.compile(r"\bfields=\{'(?P<field>\w+)': '(?P<column>[^']*)'\}")
 # Advice that applies to Python programs only.
-_ELSEWHERE = (
+_REPLACEMENTS = (
     (re.compile(r"(?<=--allow-code-execution) in this call"), ""),
     (re.compile(r"remote=True \((--allow-remote)\)"), r"\1"),
     (re.compile(r" A row is found through its split, as in dataset\['[^']*'\]\[0\]\."), ""),
     (re.compile(r" Predictions are a list as long as the data.*"), ""),
+    (re.compile(r"load_dataset\('csv', data_files='([^']*)'\)"), r"`crucible head csv --option data_files=\1`"),
     (re.compile(r"(?<=[Pp]ass )--metrics with a function of \([^()]*\)"), "a metric of your own, in Python"),
 )
 
@@ -40,20 +41,29 @@ def option_names(parser: ArgumentParser) -> dict[str, str]:
     return {other: word for dest, word in words.items() for other in _OTHER_NAMES.get(dest, ())} | words
 
 
+def _is_reading(given: re.Match[str], words: Mapping[str, str]) -> bool:
+    """Whether this is advice to read files in another way, which the command can do."""
+    from crucible_datasets.formats.base import FORMATS
+
+    if "options" not in words or given["colon"]:
+        return False
+    return any(given["name"] in FORMATS[name].options() for name in FORMATS)
+
+
 def with_option_names(message: str, words: Mapping[str, str]) -> str:
     """A message of the library, with options in place of Python arguments."""
 
-    def said(given: re.Match[str]) -> str:
+    def option(given: re.Match[str]) -> str:
         word = words.get(given["name"])
-        if word is None:
-            return given[0]
         value = given["value"] if given["colon"] or " " in given["value"] else given["value"].strip("'\"")
+        if word is None:
+            return f"{words['options']} {given['name']}={value}" if _is_reading(given, words) else given[0]
         return f"{word}{'' if value in ('', 'None', 'True') else f' {value}'}{given['colon']}"
 
     if words:
         where = "" if "field" in words else " of `crucible eval`"
         message = _FIELD.sub(rf"--field \g<field>=\g<column>{where}", message)
-    message = _GIVEN.sub(said, message)
-    for told, instead in _ELSEWHERE:
-        message = told.sub(instead, message)
+    message = _GIVEN.sub(option, message)
+    for pattern, instead in _REPLACEMENTS:
+        message = pattern.sub(instead, message)
     return message

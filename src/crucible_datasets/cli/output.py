@@ -34,8 +34,8 @@ class Column:
     shown: Callable[[Any], str] = str
     right: bool = False
     keep: bool = False  # never cut
-    spare: bool = False  # left out where there is no room for all columns
-    of: Callable[[Mapping[str, Any]], Any] | None = None  # the value, where it is not the one of the key
+    spare: bool = False  # left out if there is no room for all columns
+    of: Callable[[Mapping[str, Any]], Any] | None = None  # the value, if it is not that of the key
 
     def text(self, row: Mapping[str, Any]) -> str:
         value = row.get(self.key) if self.of is None else self.of(row)
@@ -49,7 +49,7 @@ def amount(key: str, heading: str = "", shown: Callable[[Any], str] = str, spare
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below headings; programs get all fields of the rows, also those without a column."""
+    """A table; the JSON value has all fields of the rows, also those without a column."""
 
     columns: Sequence[Column]
     rows: Sequence[Mapping[str, Any]]
@@ -85,14 +85,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and values, one per line; `texts` are shown in place of the values of the same name."""
+    """Names and values, one per line; `texts` replace values of the same name."""
 
     facts: Mapping[str, Any]
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
         """One line per fact that is not empty."""
-        shown = {cell(name): cell(self.texts.get(name, _said(value))) for name, value in self.facts.items()}
+        shown = {cell(name): cell(self.texts.get(name, _text(value))) for name, value in self.facts.items()}
         shown = {name: text for name, text in shown.items() if text}
         width = max(map(width_of, shown), default=0)
         for name, text in shown.items():
@@ -104,7 +104,7 @@ class Facts:
         return dict(self.facts)
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
@@ -112,17 +112,20 @@ def _said(value: object) -> str:
 
 @dataclass(frozen=True)
 class Records:
-    """Rows of data: a table where every cell can be read, else one field to a line."""
+    """Rows of data: as a table if all cells fit, else one field per line."""
 
     names: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
 
     def lines(self) -> Iterator[str]:
         """The rows, as a table or one below the other."""
+        if not self.rows:
+            yield f"no rows; columns: {', '.join(map(cell, self.names))}" if self.names else "no rows"
+            return
         room = terminal_width()
         columns = [[name, *(_data(row.get(name)) for row in self.rows)] for name in self.names]
         widths = [max(width_of(cell(each)) for each in column) for column in columns]
-        if self.rows and sum(widths) + len(GAP) * (len(widths) - 1) <= room:
+        if sum(widths) + len(GAP) * (len(widths) - 1) <= room:
             shown = [{name: _data(row.get(name)) for name in self.names} for row in self.rows]
             yield from Table([Column(name, name) for name in self.names], shown, whole=True).lines()
         else:
@@ -143,12 +146,12 @@ class Records:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """Rows of data for another program: one JSON object to a line, as they come."""
+    """Rows of data as JSON Lines."""
 
     rows: Iterable[Mapping[str, Any]]
 
     def lines(self) -> Iterator[str]:
-        """A line for each row, which stays JSON whatever is in it."""
+        """A line per row, escaped as JSON."""
         return (escaped_json(json.dumps(plain(row), ensure_ascii=False)) for row in self.rows)
 
     @property
@@ -158,16 +161,16 @@ class JsonLines:
 
 
 def _data(value: object) -> str:
-    """A value of a row: text as it is, everything else as JSON."""
+    """A value of a row: text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
 
 
 @dataclass(frozen=True)
 class Sections:
-    """Several results, one below the other; programs get them by name."""
+    """Several results, one below the other; by name in JSON."""
 
     parts: Mapping[str, Output]
-    silent: Mapping[str, Any] = field(default_factory=dict)  # for programs only
+    silent: Mapping[str, Any] = field(default_factory=dict)  # in JSON only
 
     def lines(self) -> Iterator[str]:
         """Each part, an empty line between them."""
@@ -184,7 +187,7 @@ class Sections:
 
 @dataclass(frozen=True)
 class Message:
-    """A sentence for people, facts for programs."""
+    """A sentence as text, facts as JSON."""
 
     text: str
     value: Any
@@ -200,7 +203,7 @@ def plural(number: int, what: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value of what JSON knows: NaN is null, bytes are Base64, the rest is text."""
+    """A JSON value: NaN as null, bytes as Base64, other objects as text."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -219,5 +222,5 @@ def plain(value: Any) -> Any:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON, for people and programs."""
+    """A value as indented JSON."""
     return json.dumps(plain(value), ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""What the values of a column are like, worked out column by column by Arrow."""
+"""Statistics of columns, computed by Arrow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from crucible_datasets import Dataset
 
 QUANTILES = [0.0, 0.25, 0.5, 0.75, 1.0]
-# As many different values as can be looked through by eye.
+# Distinct values up to which the most frequent ones are listed.
 _FEW = 50
 _SHOWN = 3
 
@@ -22,7 +22,7 @@ def profile(rows: Dataset, column: str) -> dict[str, Any]:
     from crucible_datasets.features.storage import plain
 
     values = rows[column].to_arrow()
-    values = values.cast(plain(values.type))  # Arrow counts no values of JSON and of arrays
+    values = values.cast(plain(values.type))  # Arrow cannot count values of extension types
     feature = rows.features[column]
     found = {"column": column, "type": type_text(feature), "nulls": values.null_count, **_distinct(values)}
     # Counting hashes the values, the slowest step: it is not repeated if many are distinct.
@@ -31,7 +31,7 @@ def profile(rows: Dataset, column: str) -> dict[str, Any]:
 
 
 def _is_countable(kind: pa.DataType) -> bool:
-    """Whether Arrow can tell values of this type apart."""
+    """Whether Arrow can count distinct values of this type."""
     import pyarrow.types as types
 
     return not (types.is_nested(kind) or types.is_null(kind) or types.is_float16(kind))
@@ -53,13 +53,13 @@ def _quantiles(values: pa.ChunkedArray, feature: Any) -> dict[str, Any]:
     if not is_number or isinstance(feature, ClassLabel):
         return {}
     if types.is_float16(kind):
-        values = values.cast("float32")  # Arrow sorts no half floats
+        values = values.cast("float32")  # Arrow cannot sort half floats
     numbers, nans = _without_nan(values) if types.is_floating(kind) else (values, {})
     return nans if (found := _at_quantiles(numbers)) is None else {**nans, "quantiles": found, "mean": _mean(numbers)}
 
 
 def _without_nan(values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, dict[str, Any]]:
-    """Floats with null for NaN, and how often that is."""
+    """Floats with null for NaN, and the number of NaN."""
     import pyarrow as pa
 
     from crucible_datasets import compute as pc
@@ -76,7 +76,7 @@ def _at_quantiles(values: pa.ChunkedArray) -> list[float] | None:
 
     if values.null_count == len(values):
         return None
-    # Halfway between two whole numbers is seldom one: the lower is a value that occurs.
+    # Integers are not interpolated: the lower one is a value that occurs.
     found = pc.quantile(values, q=QUANTILES, interpolation="lower").to_pylist()
     return [int(each) if types.is_integer(values.type) else float(each) for each in found]
 

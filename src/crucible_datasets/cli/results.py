@@ -62,15 +62,15 @@ def list_(
 
 
 def _none_fits(place: ResultStore, model: str | None, dataset: str | None) -> str:
-    """Of a store in which no run is as asked, what there is instead."""
-    told, infos = f"none of the {plural(len(place), 'run')} in {place.path} fits", [run.info for run in place.list()]
+    """The message if no run matches: which models and datasets there are."""
+    message, infos = f"none of the {plural(len(place), 'run')} in {place.path} fits", [run.info for run in place.list()]
     for asked, what, names in (
         (model, "models", {info.model for info in infos}),
         (dataset, "benchmarks", {info.dataset for info in infos}),
     ):
         if asked is not None and asked not in names:
-            told += f"; {what}: {listed(sorted(names), 10)}"
-    return told
+            message += f"; {what}: {listed(sorted(names), 10)}"
+    return message
 
 
 def _runs(rows: list[dict[str, Any]], more: Sequence[Column], empty: str) -> Table:
@@ -80,7 +80,7 @@ def _runs(rows: list[dict[str, Any]], more: Sequence[Column], empty: str) -> Tab
 
 
 def moment(written: str) -> str:
-    """A moment to the second: `2026-11-16T16:12:03.445416+00:00` as `2026-11-16 16:12:03`."""
+    """A time to the second: `2026-11-16T16:12:03.445416+00:00` as `2026-11-16 16:12:03`."""
     return written[:19].replace("T", " ")
 
 
@@ -96,7 +96,7 @@ _SCORED = (
 
 
 def _first(summary: dict[str, Any]) -> dict[str, Any]:
-    """The first metric of a run, which is the one that a list shows."""
+    """The first metric of a run, which lists show."""
     from msgspec import to_builtins
 
     for key, one in summary.items():
@@ -105,7 +105,7 @@ def _first(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ranges(scores: list[str]) -> dict[str, tuple[float | None, float | None]] | None:
-    """`exact_match=0.5:0.9` as the name of a metric and what its value lies between."""
+    """`exact_match=0.5:0.9` as the name of a metric and a range of values."""
     found: dict[str, tuple[float | None, float | None]] = {}
     for asked in scores:
         name, _, ends = asked.partition("=")
@@ -176,7 +176,7 @@ def delete(runs: list[str], store: str | None) -> Outputs:
 
 
 def _not_removed(asked: str, place: ResultStore) -> RunNotFoundError:
-    """Nothing is removed by a name that means another run tomorrow: that of a model, or a part of a run's."""
+    """The error for a name that is not a full run id, since it may mean another run tomorrow."""
     meant = [run.info.run_id for run in runs_of(place, asked)]
     error = RunNotFoundError(asked, place.path, meant or [*place, *(run.info.run_id for run in place.unfinished())])
     if meant:

@@ -1,4 +1,4 @@
-"""The samples of one run, by outcome: wrong, right, unparsed, failed."""
+"""The samples of one run, by outcome: wrong, correct, unparsed, failed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SHOWN = ("id", "input", "target", "prediction", "extracted", "score", "status")
 
 
 def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int) -> Output:
-    """The first answers of a kind, as one metric judged them; 1 is right, as for `results diff`.
+    """The first answers of a kind under one metric; 1 is correct, as in `results diff`.
 
-    A table cuts no question or answer: where they are too long for it, each field has its own lines.
+    Questions and answers are not cut: if they do not fit into a table, each field has its own line.
     """
     require_count(limit, "limit")
     key = result.key(metric)
@@ -44,7 +44,7 @@ def answers(result: EvaluationResult, kind: str, metric: str | None, limit: int)
 
 
 def is_kind(outcome: Outcome, kind: str) -> bool:
-    """Whether an outcome is of this kind: unparsed ones are wrong too; without a value, neither."""
+    """Whether an outcome is of this kind. Unparsed ones are also wrong; those without a value are neither."""
     if kind in ("right", "wrong"):
         return outcome.value is not None and (outcome.value >= 1) == (kind == "right")
     if kind == "unparsed":

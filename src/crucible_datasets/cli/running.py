@@ -15,7 +15,7 @@ def run(program: list[str], executor: str | None = None) -> Outputs:
     from crucible_datasets import shim
     from crucible_datasets.executors.base import executor_of
 
-    if program[:1] == ["--executor"]:  # What takes all that remains takes this too.
+    if program[:1] == ["--executor"]:  # The remaining arguments include this one.
         executor, program = next(iter(program[1:]), ""), program[2:]
     if not program:
         raise ArgumentError("program", None, "give a script, -m and a module, or a program: crucible run train.py.")

@@ -1,4 +1,4 @@
-"""Tables of scores and of comparisons, as several commands show them."""
+"""Tables of scores and of comparisons, shared by commands."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def result_rows(result: EvaluationResult) -> list[dict[str, Any]]:
 
 
 def score_rows(scores: Sequence[ComparedScore]) -> list[dict[str, Any]]:
-    """A row for each score of a comparison."""
+    """A row per score of a comparison."""
     from msgspec import to_builtins
 
     return [to_builtins(score) for score in scores]
 
 
 def scores_and_notes(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Output]:
-    """The scores of runs, and what must not be overlooked."""
+    """The scores of runs, with important notes."""
     return {"scores": score_table([row for result in results for row in result_rows(result)])} | run_notes(
         results, notes
     )
 
 
 def run_notes(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) -> dict[str, Output]:
-    """Notes that must not be overlooked, such as samples that were missing or failed."""
+    """Important notes, such as on samples that were missing or failed."""
     from crucible_datasets.evaluation.runs.shown import remarks
 
     said = [*notes, *(f"{result.info.model}: {note}" for result in results for note in remarks(result))]
@@ -48,7 +48,7 @@ def run_notes(results: Sequence[EvaluationResult], notes: Sequence[str] = ()) ->
 
 
 def data_column(key: str, rows: Sequence[Mapping[str, Any]]) -> Column:
-    """A column with the names of data; not one to be spared where it tells miniatures from what they are made after."""
+    """A column with the names of data; always shown if there are miniatures."""
 
     def named(row: Mapping[str, Any]) -> str:
         from crucible_datasets.evaluation.runs.shown import name_at
@@ -59,7 +59,7 @@ def data_column(key: str, rows: Sequence[Mapping[str, Any]]) -> Column:
 
 
 def score_table(rows: Sequence[dict[str, Any]]) -> Table:
-    """Scores with their intervals, and how many answers could be read."""
+    """Scores with intervals, and the share of parsed answers."""
     data = data_column("benchmark", rows)
     return Table(
         (
@@ -79,10 +79,10 @@ def score_table(rows: Sequence[dict[str, Any]]) -> Table:
 
 def comparison_table(table: ComparisonTable) -> Output:
     """Differences, second minus first, with intervals and p-values."""
-    told = table.to_dict()
-    about = {key: list(dict.fromkeys(row[key] for row in told["rows"])) for key in ("metric", "benchmark", "test")}
+    facts = table.to_dict()
+    about = {key: list(dict.fromkeys(row[key] for row in facts["rows"])) for key in ("metric", "benchmark", "test")}
     where = [Column(key) for key in ("benchmark", "metric") if len(about[key]) > 1] + [Column("group")]
-    rows = Table((*where, *_DIFFERENCE), told["rows"])
+    rows = Table((*where, *_DIFFERENCE), facts["rows"])
     what = " on ".join(about[key][0] for key in ("metric", "benchmark") if len(about[key]) == 1)
     notes = [what, f"{100 * table.level:g} % intervals", *about["test"]]
     over = f" ({table.correction}, {len(table)} comparisons)" if len(table) > 1 and table.correction != "none" else ""
@@ -109,17 +109,17 @@ def percent(value: float) -> str:
 
 
 def probability(value: float) -> str:
-    """A p-value; none is zero, though it may be too small for a float."""
+    """A p-value; zero means that it was too small for a float."""
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value >= 1e-99 else "<1e-99"
 
 
 def interval(ends: dict[str, Any]) -> str:
-    """Where a score lies."""
+    """The interval of a score."""
     return f"[{ends['low']:.3f}, {ends['high']:.3f}]"
 
 
 def signed_interval(ends: dict[str, Any]) -> str:
-    """Where a difference lies."""
+    """The interval of a difference."""
     return f"[{ends['low']:+.3f}, {ends['high']:+.3f}]"
 
 

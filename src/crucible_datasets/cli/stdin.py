@@ -20,15 +20,15 @@ _BEGINNINGS = (
     (b"[", ".json"),
 )
 _SEPARATORS = ((b"\t", ".tsv"), (b",", ".csv"))
-_HELD: list[TemporaryDirectory[str]] = []  # each is removed when the program ends
+_FOLDERS: list[TemporaryDirectory[str]] = []  # removed when the program ends
 
 
 def spooled() -> tuple[str, dict[str, Any]]:
-    """A temporary file with the content of standard input, named by its format, and load options to cache beside it."""
+    """A temporary file with the content of standard input, named by its format, and load options with its cache."""
     if sys.stdin.isatty():
         raise ArgumentError("dataset", STANDARD_INPUT, "nothing is piped into the command.")
-    _HELD.append(TemporaryDirectory(prefix="crucible-stdin-"))
-    folder = _HELD[-1].name
+    _FOLDERS.append(TemporaryDirectory(prefix="crucible-stdin-"))
+    folder = _FOLDERS[-1].name
     path = os.path.join(folder, "stdin")
     with open(path, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
@@ -38,7 +38,7 @@ def spooled() -> tuple[str, dict[str, Any]]:
 
 
 def _ending(path: str) -> str:
-    """How the name of a file with this content ends, by its first bytes or the separator in its first line."""
+    """The extension for this content, by its first bytes or the separator in its first line."""
     with open(path, "rb") as file:
         line = file.readline(1 << 20).removeprefix(BOM_UTF8).lstrip()
     known = [ending for first, ending in _BEGINNINGS if line.startswith(first)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
 
-from crucible_datasets.cli.command import Command, bad_lines_argument
+from crucible_datasets.cli.command import Command, reading_arguments
 from crucible_datasets.cli.opening import require_file
 from crucible_datasets.cli.output import Facts, Outputs
 
@@ -17,7 +19,7 @@ def view(
     no_browser: bool,
     stream: bool,
     revision: str | None,
-    on_bad_lines: str,
+    options: Mapping[str, Any],
 ) -> Outputs:
     """Show datasets, benchmarks and result stores in the browser, until it is interrupted."""
     from crucible_datasets.viewer.opening import opened
@@ -25,7 +27,7 @@ def view(
 
     for thing in things:
         require_file(thing)
-    viewer = Viewer(opened(tuple(things), stream, revision, on_bad_lines), host, port, allow_remote)
+    viewer = Viewer(opened(tuple(things), stream, revision, options), host, port, allow_remote)
     yield Facts({"url": viewer.url})
     yield "Ctrl-C stops it."
     if not no_browser:
@@ -43,7 +45,7 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--stream", action="store_true", help="read only the first rows, and load nothing")
     parser.add_argument("--revision", metavar="COMMIT", help="a branch, tag or commit on the Hub")
-    bad_lines_argument(parser)
+    reading_arguments(parser)
 
 
 COMMANDS = (Command.of(view, _arguments),)

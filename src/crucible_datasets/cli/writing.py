@@ -1,4 +1,4 @@
-"""Write rows to a file whose name says its format and compression, or to a folder."""
+"""Write rows to a file, in the format and compression of its name, or to a folder."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from crucible_datasets.exceptions import ArgumentError
 if TYPE_CHECKING:
     from crucible_datasets import Dataset
 
-# Compressing these once more would make them unreadable in place; they compress their own columns.
+# These compress their own columns, and a compressed file could not be read in place.
 _COMPRESSES_ITSELF = ("parquet", "arrow")
 
 
 def write(rows: Dataset, path: str, force: bool = False, column: str | None = None) -> int:
-    """Write rows to a file in the format that its name says. Returns the size of the file."""
+    """Write rows to a file in the format of its name; the size of the file."""
     kind = require_writable(path, force)
     if kind == "folder":
         rows.save_to_disk(path)
@@ -25,20 +25,20 @@ def write(rows: Dataset, path: str, force: bool = False, column: str | None = No
 
 
 def require_writable(path: str, force: bool = False, name: str = "output") -> str:
-    """The format that the name of a file says; an error if it says none, or if the file is there."""
+    """The format of a file name; raises if it has none, or if the file exists."""
     kind = format_of(path)
     require_absent(path, force, name)
     return kind
 
 
 def require_absent(path: str | None, force: bool, name: str = "output") -> None:
-    """An error if a file is there and must not be replaced."""
+    """Raise if a file exists and must not be replaced."""
     if path is not None and not force and os.path.exists(path):
         raise ArgumentError(name, path, "it is there already; --force replaces it.")
 
 
 def format_of(path: str) -> str:
-    """The format that the name of a file says; a name without an extension is a folder."""
+    """The format of a file name; a name without an extension is a folder."""
     from crucible_datasets.formats.base import FORMATS
     from crucible_datasets.reading.compression import named_compression
 
@@ -68,7 +68,7 @@ def _write(rows: Dataset, kind: str, path: str, column: str | None) -> None:
     if kind == "text":
         rows.to_text(path, column=column or _only_column(rows))
     elif kind == "json":
-        # An array is what other programs expect in a .json; lines are called .jsonl.
+        # Other programs expect an array in .json files; lines are .jsonl.
         rows.to_json(path, lines=not bare.endswith(".json"))
     elif kind == "csv":
         options: dict[str, Any] = {"sep": "\t"} if bare.endswith(".tsv") else {}

@@ -1,39 +1,37 @@
-"""Scores of predictions, with their uncertainty; runs kept and compared.
+"""Scores of predictions, with their uncertainty; runs, stored and compared.
 
-Every module, by the stage at which it comes.
-
-What is judged:
+Inputs:
     sampling/     parts of the data: samplers (random, stratified, folds, splits, bootstrap), fieldvalues (at any path)
-    predictions/  what models said: forms (lists, dicts, tables), responses (replies of models), identities (columns of
-                  ids), files, generating (by functions), cache (of answers)
+    predictions/  answers of models: forms (lists, dicts, tables), responses (replies of chat models), identities
+                  (columns of ids), files, generating (by functions), cache (of answers)
 
-How one answer is judged:
-    rules/        reading it out of a text: base (Rule, RULES), and a module for each family of named rules
-    metrics/      judging it: base (Metric, METRICS), answers (the same for all), known (by any name), totals (over any
-                  choice of samples), normal (forms of texts), passing (pass@k), porter and subsequences (for rouge),
-                  and a module for each family
-    maths/        equality as mathematics, in a bounded worker process
-    sandbox/      code of models, boxed; inside/ is what runs within
-    outcome       the judgement: value, extracted, status, detail
-    versioned     registries in which every version of a name is kept
-    scoring       `score`, `score_corpus`: one pair or many, by name
+Scoring one answer:
+    rules/        extraction of the answer from a text: base (Rule, RULES), and a module per family of rules
+    metrics/      base (Metric, METRICS), answers (shared by all metrics), known (lookup by any name), totals (over
+                  subsets of samples), normal (normalization of texts), passing (pass@k), porter and subsequences (for
+                  rouge), and a module per family
+    maths/        mathematical equality, in a worker process with limits
+    sandbox/      execution of generated code; inside/ runs within the sandbox
+    outcome       `Outcome`: value, extracted, status, detail
+    versioned     registries that keep every version of an entry
+    scoring       `score`, `score_corpus`: one pair or many
 
 A run:
     evaluating    `evaluate`, `evaluate_many`
-    runs/         questions (the data), judging (metrics, rule, options), running, batches, remote and columns (by
-                  workers), counting and summaries (values, uncertainty), repetitions, record (a run), paths,
-                  recorded_inputs, shown
+    runs/         questions (the data), judging (metrics, rule, options), running, batches, remote and columns (worker
+                  processes), counting and summaries (values, uncertainty), repetitions, record (a run), paths,
+                  recorded_inputs, shown (text and HTML)
     statistics/   intervals, bootstrap, clusters, paired tests, corrections, power: arrays in, numbers out
 
 Many runs:
-    comparing/    `compare` in comparison: comparability (refusals), matching (pairs), corpora (metrics that are no
-                  mean), compared (the table)
-    results/      `ResultStore`: journals, run files, index, queries, rescoring, differences; sql/ is the mirror
+    comparing/    comparison (`compare`), comparability (checks), matching (paired samples), corpora (corpus metrics),
+                  compared (the table)
+    results/      `ResultStore`: journals, run files, index, queries, rescoring, differences; sql/ (in a database)
     report/       the HTML page
     exports/      CSV, JSONL, Parquet, Markdown, HTML, Every Eval Ever
     imports/      logs of inspect_ai and lm-evaluation-harness
 
-Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
+Names are imported on first use; `__init__.pyi` declares them for type checkers.
 """
 
 from crucible_datasets.lazy_imports import names as _names

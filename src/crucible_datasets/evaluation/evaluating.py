@@ -1,4 +1,4 @@
-"""`evaluate`: predictions judged against samples, every sample kept, the whole with its uncertainty."""
+"""`evaluate`: scores of predictions, per sample and aggregated with uncertainty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible_datasets.evaluation.results.store import ResultStore
 from crucible_datasets.evaluation.runs.judging import AsMetrics, judging
 from crucible_datasets.evaluation.runs.questions import questions_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
-from crucible_datasets.evaluation.runs.running import Asked, run
+from crucible_datasets.evaluation.runs.running import EvaluationCall, run
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.executors.base import Executor, executor_of
 from crucible_datasets.reading.format_choice import stem_of
@@ -50,14 +50,14 @@ def evaluate(
     cache_key: str | None = None,
     executor: str | Executor | None = None,
 ) -> EvaluationResult:
-    """Judge predictions on a benchmark, on samples or on a dataset.
+    """Score predictions on a benchmark, on samples or on a dataset.
 
     `predictions` is a list as long as the data, a dict of ids, a JSONL, JSON, CSV or Parquet file, a dataset, a column,
     or a function of a sample, which may be async. `data` is a benchmark or its name, samples, a dataset, a file, a list
-    of samples or rows, or what a sampler has drawn. Metrics and the rule that reads answers (`extract`) default to
-    those of the benchmark; `extract=False` means no rule. `missing` says what a sample without a prediction counts:
-    "error", "wrong" or "ignore". `synthetic` takes the made-up miniature of a benchmark instead of its data.
-    `executor` ("processes", "ray" or a RayExecutor) says who asks the function and judges; results are kept here.
+    of samples or rows, or the result of a sampler. Metrics and the extraction rule (`extract`) default to those of
+    the benchmark; `extract=False` means no rule. `missing` is how samples without prediction count: "error", "wrong"
+    or "ignore". `synthetic` uses the generated miniature of a benchmark instead of its data. `executor` ("processes",
+    "ray" or a RayExecutor) calls the function and the metrics; results are stored by this process.
     """
     questions = questions_of(data, fields, synthetic)
     chosen = questions.metrics if metrics is None else metrics
@@ -66,7 +66,7 @@ def evaluate(
     questions.refuse_without_targets(how.metrics.values())
     name = model or _name(predictions)
     facts = {**questions.drawn, "metric_options": how.recorded, "level": level, "seed": seed, "repeats": repeats}
-    asked = Asked(
+    call = EvaluationCall(
         questions=questions,
         how=how,
         model=name,
@@ -80,15 +80,15 @@ def evaluate(
         executor=_executor(executor),
     )
     if not is_function(predictions):
-        return run(asked, predictions)
+        return run(call, predictions)
     how.check_ready()
     kept = prediction_cache(predictions, name, cache, cache_key) if cache else nullcontext()
     with kept as book:
-        return run(asked, Generation(predictions, concurrency, repeats, timeout, missing != "error", book))
+        return run(call, Generation(predictions, concurrency, repeats, timeout, missing != "error", book))
 
 
 def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwargs: Any) -> dict[str, EvaluationResult]:
-    """Judge the predictions of several models on the same samples; the other arguments are those of `evaluate`."""
+    """Score the predictions of several models on the same samples; the other arguments are those of `evaluate`."""
     _refuse_no_models(predictions, kwargs.get("run_id"))
     questions = questions_of(data, kwargs.pop("fields", None), kwargs.pop("synthetic", False))
     found: dict[str, EvaluationResult] = {}
@@ -103,7 +103,7 @@ def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwarg
 
 
 def _kept(found: Mapping[str, EvaluationResult], store: Any) -> str:
-    """Which runs are in the store already, for whoever repeats the call after an error."""
+    """A note on which runs are in the store already, for the error."""
     return f" Kept before: {', '.join(run.info.run_id for run in found.values())}." if found and store else ""
 
 
@@ -124,8 +124,8 @@ def _store(given: Any) -> ResultStore | None:
     raise ArgumentTypeError("store", given, reason)
 
 
-def _executor(asked: str | Executor | None) -> Executor | None:
-    chosen = executor_of(asked or config.CRUCIBLE_EXECUTOR or "serial")
+def _executor(given: str | Executor | None) -> Executor | None:
+    chosen = executor_of(given or config.CRUCIBLE_EXECUTOR or "serial")
     return None if chosen.name == "serial" else chosen
 
 

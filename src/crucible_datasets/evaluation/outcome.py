@@ -1,16 +1,17 @@
-"""What one metric says about one prediction.
+"""`Outcome`: the result of one metric for one prediction.
 
-`value` counts in the mean; None does not count. `status` tells a wrong answer from one that could not be judged:
+`value` counts in the mean; None does not count. `status` distinguishes wrong answers from those that could not be
+scored:
 
     ok         the answer was read and judged
     unparsed   the rule found no answer in the text (value 0)
-    empty      there was no text, where some was expected (value 0)
-    truncated  the text ends in the midst of the answer or of the thinking (value 0)
-    error      the metric itself failed (value None), or the rule did (value 0); the reason is in `detail`
-    timeout    judging took longer than allowed
+    empty      the text was empty (value 0)
+    truncated  the text ends within the answer or the thinking (value 0)
+    error      the metric failed (value None), or the rule (value 0); the reason is in `detail`
+    timeout    scoring took longer than allowed
     missing    there was no prediction (value None)
 
-An outcome is frozen, so equal ones are shared: a million right answers are one object.
+Outcomes are frozen, so equal ones are shared: a million correct answers are one object.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ STATUSES: Final = ("ok", "unparsed", "empty", "truncated", "error", "timeout", "
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """One metric's judgement of one prediction: `value`, what was `extracted` from the text, `status`, `detail`."""
+    """The result of one metric for one prediction: `value`, the `extracted` answer, `status`, `detail`."""
 
     value: float | None
     extracted: str | None = None
@@ -32,7 +33,7 @@ class Outcome(Struct, frozen=True, gc=False):
 
     @property
     def parsed(self) -> bool:
-        """Whether there was an answer to judge."""
+        """Whether there was an answer to score."""
         return self.status == "ok"
 
 

@@ -1,4 +1,4 @@
-"""One pair, or one list of pairs, scored by name."""
+"""Scores of single pairs and lists of pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crucible_datasets.evaluation.metrics.base import Judge, Metric, metric_of
 
 
 def score(metric_name: str | Metric | Judge, prediction: Any, target: Any, **options: Any) -> float:
-    """The value of one prediction under a metric; nan where the metric says that the pair does not count.
+    """The value of one prediction under a metric; nan if the pair does not count.
 
     >>> score("exact_match", "The answer: Paris!", "the answer paris")
     1.0

@@ -1,10 +1,9 @@
-"""Registries of things whose every version is kept: metrics and extraction rules.
+"""Registries that keep every version of their entries: metrics and extraction rules.
 
-A score is only worth what its rule was, so a result names `name@version`. A name
-alone means its newest version, and it is found however it is spelt: `rouge-l`,
-`ROUGE_L` and `rougeL` are one. Entries register themselves when the modules of
-their package are imported, which happens on the first look-up; installed entry
-points of the group that is called like the package are asked for unknown names.
+Results refer to entries as `name@version`, so that scores stay comparable. A name alone means the newest version.
+Case and separators do not matter: `rouge-l`, `ROUGE_L` and `rougeL` are equal. Entries register themselves when the
+modules of their package are imported, which happens on the first lookup; unknown names are also looked up in the
+entry points of the group with the name of the package.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from crucible_datasets.exceptions import UnknownEntryError
 
 
 class Versioned(Protocol):
-    """What such a registry holds."""
+    """The interface of an entry."""
 
     @property
     def name(self) -> str: ...
@@ -38,11 +37,11 @@ class Versions(Generic[E]):
     def __init__(self, kind: str, package: str, made: Callable[[str, Any], E]) -> None:
         self.kind, self.package, self._made = kind, package, made
         self.entries: dict[str, E] = {}
-        self.families: list[Callable[[str], E | None]] = []  # names that stand for many entries, as pass@1, pass@2 …
+        self.families: list[Callable[[str], E | None]] = []  # functions for families of names, such as pass@1, pass@2 …
         self._complete = self._plugged = False
 
     def __getitem__(self, name: str) -> E:
-        """The entry of that key, or the newest of that name."""
+        """The entry of that key, or the newest version of that name."""
         for places in (self._modules, self._with_plugins):
             places()
             found = self._find(name)
@@ -93,7 +92,7 @@ class Versions(Generic[E]):
             self._complete = True
 
     def _with_plugins(self) -> None:
-        # Reading entry points takes milliseconds, so only an unknown name and a listing pay for it, and once.
+        # Reading entry points takes milliseconds, so they are read once, for an unknown name or a listing.
         from importlib.metadata import entry_points
 
         self._modules()
@@ -104,7 +103,7 @@ class Versions(Generic[E]):
 
 
 def _spelling(name: str) -> str:
-    """A name without what people write in different ways: case, and what stands between its words."""
+    """A name without case and separators."""
     return re.sub(r"[-_\s]", "", name).lower()
 
 

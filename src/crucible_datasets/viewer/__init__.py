@@ -1,14 +1,14 @@
-"""Data and runs in a browser of this machine.
+"""Datasets and runs in the browser.
 
-opening alone       what is looked at
-server serving      a viewer that runs; how it speaks HTTP
-guard addresses     who may ask; what for
-answers frontend    a page as JSON, or as HTML that asks for it; errors (`errors` has those of the viewer alone)
-pages query rows    pages of data: the question of an address, the rows it means
-kinds cells searching summaries media sending downloads   how values are told, found, summed up and sent
-blocks arrays       a few of them at a time; numbers without pandas
+opening memory_store  what is shown: datasets, benchmarks, stores, single results
+server serving      the running viewer; its HTTP server
+guard addresses     access control; the routes
+answers frontend    responses as JSON, or as HTML that loads it; errors (`errors`: those of the viewer only)
+pages query rows    pages of data: the query of a URL, and its rows
+kinds cells searching summaries media sending downloads   types of columns, cells, search, summaries, media, files
+blocks arrays       block sizes; numbers without pandas
 results/            pages of runs
-assets/             what the browser gets; vendor/ holds scripts of others, with their licences
+assets/             files for the browser; vendor/ has third-party scripts, with their licences
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def view(
     streaming: bool = False,
     revision: str | None = None,
 ) -> Any:
-    """Show datasets, benchmarks, result stores or runs, as objects or by their names, in the browser.
+    """Show datasets, benchmarks, result stores or runs, as objects or by name, in the browser.
 
-    The server runs in this program until it ends or the viewer is closed. It listens on `host`, which others must not
-    be able to reach unless `remote` says so; without the token in its address nobody gets an answer.
+    The server runs in this process until it ends or the viewer is closed. It listens on `host`, which must be a
+    loopback address unless `remote` is true. Every request needs the token in the URL of the viewer.
     """
     from crucible_datasets.viewer.opening import opened
     from crucible_datasets.viewer.server import Viewer

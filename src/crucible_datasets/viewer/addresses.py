@@ -1,6 +1,6 @@
-"""All addresses behind the guard. What they show is brought in when it is first asked for.
+"""The routes. The modules behind them are imported on first use.
 
-The pages that browsers load need nothing but this server, so they are answered while what reads data is still imported.
+Static pages need only this module, so they are served while the modules that read data are still being imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crucible_datasets.viewer.frontend import asset
 from crucible_datasets.viewer.guard import Guard
 from crucible_datasets.viewer.opening import Opened
 
-# Each: the address, another one for its JSON, who tells what is there and by which method, its title, its script.
+# Each: the path, another one for its JSON, the pages and the method that answer it, its title, its script.
 _PAGES = (
     ("/", "/index", "data", "home", "Crucible", "home.js"),
     ("/data/{id}", None, "data", "data", "Data", "data.js"),
@@ -44,8 +44,8 @@ _FILES = (
 )
 
 
-class Rooms:
-    """The pages of data and those of runs, each made once."""
+class Pages:
+    """The pages of data and those of runs, each created once."""
 
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
@@ -63,13 +63,13 @@ class Rooms:
             from crucible_datasets.viewer.pages import DataPages
 
             return DataPages(self.opened)
-        from crucible_datasets.viewer.results.routes import ResultPages  # it brings statistics along
+        from crucible_datasets.viewer.results.routes import ResultPages  # it imports statistics
 
         return ResultPages(self.opened)
 
     def prepare(self) -> None:
-        """Bring in what a browser asks for in a moment: the rows of data that is alone here."""
-        with suppress(Exception):  # whoever opens the page is told
+        """Import and open what the browser will request first: the rows, if a single dataset is shown."""
+        with suppress(Exception):  # the page will show the error
             if self.opened.data:
                 self["data"].prepare()
             if self.opened.stores:
@@ -80,18 +80,18 @@ class Rooms:
             self._made["data"].close()
 
 
-def application(rooms: Rooms, token: str, hosts: Iterable[str], cookie: str) -> Guard:
-    """The application that answers requests."""
+def application(pages: Pages, token: str, hosts: Iterable[str], cookie: str) -> Guard:
+    """The ASGI application."""
     routes = []
-    for path, alias, room, name, title, script in _PAGES:
-        answered = answer(_page(rooms, room, name), title, script)
+    for path, alias, group, name, title, script in _PAGES:
+        answered = answer(_page(pages, group, name), title, script)
         routes += [Route(f"{alias or path}.json", answered), Route(path, answered)]
-    routes += [Route(path, _file(rooms, name)) for path, name in _FILES]
+    routes += [Route(path, _file(pages, name)) for path, name in _FILES]
     routes += [Route("/assets/{name:anything}", asset)]
 
     app = Starlette(routes=routes, exception_handlers={HTTPException: _not_there, Exception: _failed})
-    app.router.redirect_slashes = False  # a path is right or wrong
-    return Guard(app, token, frozenset(hosts), cookie, rooms.opened.beginning)
+    app.router.redirect_slashes = False  # no redirects
+    return Guard(app, token, frozenset(hosts), cookie, pages.opened.beginning)
 
 
 async def _not_there(request: Request, error: Any) -> Response:
@@ -102,25 +102,25 @@ async def _failed(request: Request, error: Exception) -> Response:
     return failure(error)
 
 
-def _page(rooms: Rooms, room: str, name: str) -> Callable[[Request], Facts]:
-    def told(request: Request) -> Facts:
-        page: Callable[[Request], Facts] = getattr(rooms[room], name)
+def _page(pages: Pages, group: str, name: str) -> Callable[[Request], Facts]:
+    def handler(request: Request) -> Facts:
+        page: Callable[[Request], Facts] = getattr(pages[group], name)
         try:
             return page(request)
         except FileFormatError:
-            if room != "data":
+            if group != "data":
                 raise
-            # Somebody has written the file anew since it was opened; who looks again wants to see it as it is now.
-            rooms["data"].forget(request.path_params["id"])
+            # The file was rewritten since it was opened: read it again.
+            pages["data"].forget(request.path_params["id"])
             return page(request)
 
-    return told
+    return handler
 
 
-def _file(rooms: Rooms, name: str) -> Any:
+def _file(pages: Pages, name: str) -> Any:
     async def sent(request: Request) -> Response:
         try:
-            response: Response = await run_in_threadpool(lambda: getattr(rooms["data"], name)(request))
+            response: Response = await run_in_threadpool(lambda: getattr(pages["data"], name)(request))
         except Exception as error:  # noqa: BLE001  (whatever the data or the question makes of it)
             return failure(error)
         return response

@@ -1,4 +1,4 @@
-"""Answers: what a page function tells, as JSON or as the page that shows it; and one shape for all errors."""
+"""Responses: the result of a page function as JSON, or the page that shows it; and one format for all errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_QUESTIONS = (
 
 
 class _Anything(Convertor[str]):
-    """A part of an address that may hold slashes and line ends, as names in data do."""
+    """A path parameter that may contain slashes and line ends, as names in data do."""
 
     regex = r"[\s\S]*"
 
@@ -52,13 +52,13 @@ register_url_convertor("anything", _Anything())
 
 
 def answer(page: Page, title: str, script: str | None = None) -> Callable[[Request], Any]:
-    """How a page function answers: with JSON where the address ends so, else with the page that asks for it."""
+    """The handler of a page function: JSON if the path ends with .json, else the page that loads it."""
 
     async def answered(request: Request) -> Response:
         if not request.url.path.endswith(_ENDING):
             return HTMLResponse(shell(title, script))
         try:
-            # Work on data would hold up everybody else if it were done here.
+            # In a thread, since work on data would block the event loop.
             return as_json(await run_in_threadpool(page, request))
         except Exception as error:  # noqa: BLE001  (whatever the data or the question makes of it)
             return failure(error)
@@ -67,12 +67,12 @@ def answer(page: Page, title: str, script: str | None = None) -> Callable[[Reque
 
 
 def as_json(facts: Any, status: int = 200) -> Response:
-    """A JSON answer."""
+    """A JSON response."""
     return Response(msgspec.json.encode(facts, enc_hook=str), status, media_type="application/json")
 
 
 def failure(error: Exception) -> Response:
-    """An error of the question or of the data; or a defect of the viewer, which is logged."""
+    """The response to an error of the query or of the data, or to a bug of the viewer, which is logged."""
     if isinstance(error, HTTPException):
         return as_json(_shape(_STATUSES.get(error.status_code, "Refused"), str(error.detail), None), error.status_code)
     if not isinstance(error, _OF_QUESTIONS):
@@ -84,7 +84,7 @@ def failure(error: Exception) -> Response:
 
 
 def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None = None) -> Response:
-    """The answer to those who may not ask."""
+    """The response to a refused request."""
     if str(scope["path"]).endswith(_ENDING):
         return as_json(_shape(kind, message, hint), status)
     text = f"<!doctype html><title>{escape(kind)}</title><h1>{escape(message)}</h1><p>{escape(hint or '')}</p>"
@@ -92,12 +92,12 @@ def refusal(status: int, kind: str, message: str, scope: Any, hint: str | None =
 
 
 def bad_request(message: str) -> bytes:
-    """The answer to a request that is not HTTP."""
+    """The response to a request that is not valid HTTP."""
     return msgspec.json.encode(_shape("BadRequest", message, None))
 
 
 def missing(request: Request, error: HTTPException) -> Response:
-    """An address that leads nowhere: a page that says so to a browser, JSON to others."""
+    """The response to an unknown path: a page for browsers, JSON for others."""
     is_page = "text/html" in request.headers.get("accept", "") and not request.url.path.endswith(_ENDING)
     return HTMLResponse(shell("Not found"), error.status_code) if is_page else failure(error)
 

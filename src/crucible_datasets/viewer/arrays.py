@@ -1,4 +1,4 @@
-"""Arrow numbers as numpy sees them. Arrow's own `to_numpy` imports pandas first, which takes longer than a page may."""
+"""Arrow numbers as numpy arrays. Arrow's `to_numpy` imports pandas, which takes too long for a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def numbers(values: pa.ChunkedArray) -> np.ndarray:
 
 
 def flat(values: Any) -> np.ndarray:
-    """The memory of an array of numbers; what is null in it holds anything."""
+    """The buffer of an array of numbers; values under nulls are undefined."""
     kind = np.dtype(values.type.to_pandas_dtype())
     if not len(values):
         return np.zeros(0, kind)

@@ -1,4 +1,4 @@
-"""How many rows are read at once: so many that they fit into a little memory, however long their texts are."""
+"""The number of rows to read at a time, so that a block is small however large rows are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ _LOOKED_AT = 64
 
 
 def rows_at_once(rows: Any, most: int) -> int:
-    """At most so many, fewer where rows are large, as the first of them say."""
-    held = rows.select(range(min(len(rows), _LOOKED_AT))).with_format("arrow")[:]
-    return max(1, min(most, _BYTES_AT_ONCE * len(held) // max(held.nbytes, 1)))
+    """At most `most` rows, fewer if the first rows are large."""
+    first = rows.select(range(min(len(rows), _LOOKED_AT))).with_format("arrow")[:]
+    return max(1, min(most, _BYTES_AT_ONCE * len(first) // max(first.nbytes, 1)))

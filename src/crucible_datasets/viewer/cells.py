@@ -1,4 +1,4 @@
-"""Values as a page is told of them: small, of known kinds, and cut where they are long."""
+"""Values as JSON for cells: of known kinds, with long values cut."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from crucible_datasets.viewer.kinds import kind_of
 LONGEST_TEXT = 2_000
 _MOST_ITEMS = 200
 _DEEPEST = 16
-_EXACT = 2**53  # beyond it, JavaScript rounds whole numbers
+_EXACT = 2**53  # larger integers are not exact in JavaScript
 
 Cell = Any
 
 
 def cell(value: Any, feature: Any, place: str, whole: bool = False) -> Cell:
-    """A value of a column; `place` is where its media can be asked for. A whole one is not cut."""
+    """A value of a column; `place` is the URL of its media. With `whole`, it is not cut."""
     kind = kind_of(feature)
     if isinstance(value, Exception):
         return {"t": "error", "v": f"{type(value).__name__}: {value}"[:LONGEST_TEXT]}
@@ -41,8 +41,8 @@ def cell(value: Any, feature: Any, place: str, whole: bool = False) -> Cell:
     if kind == "chat":
         turns = [
             {
-                "role": _said(turn, "role", "from"),
-                "content": plain(_said(turn, "content", "value"), whole),
+                "role": _first_of(turn, "role", "from"),
+                "content": plain(_first_of(turn, "content", "value"), whole),
                 "more": _more(turn, whole),
             }
             for turn in value
@@ -59,7 +59,7 @@ def text(value: str, whole: bool) -> Cell:
 
 
 def number(value: Any) -> Any:
-    """A number as JSON has it; what JSON or JavaScript cannot hold, as text."""
+    """A number; as text if it is not exact in JSON or JavaScript."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"t": "text", "v": str(value)}
     if isinstance(value, int) and abs(value) > _EXACT:
@@ -67,18 +67,18 @@ def number(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else {"t": "text", "v": str(value)}
 
 
-def _said(turn: Mapping[str, Any], *names: str) -> Any:
+def _first_of(turn: Mapping[str, Any], *names: str) -> Any:
     return next((turn[name] for name in names if turn.get(name) is not None), None)
 
 
 def _more(turn: Mapping[str, Any], whole: bool) -> Any:
-    """What else a turn says, as calls of tools."""
+    """Other fields of a message, such as tool calls."""
     rest = {name: each for name, each in turn.items() if name not in ("role", "content", "from", "value") and each}
     return plain(rest, whole) if rest else None
 
 
 def _nested(value: Any, feature: Any, place: str, whole: bool) -> Any:
-    """Structs and lists; media in them stay references."""
+    """Structs and lists; media in them are references."""
     if isinstance(feature, dict) and isinstance(value, Mapping):
         return {
             name: _nested(value.get(name), each, f"{place}/{quote(name, safe='')}", whole)
@@ -93,7 +93,7 @@ def _nested(value: Any, feature: Any, place: str, whole: bool) -> Any:
 
 
 def plain(value: Any, whole: bool = False, depth: int = 0) -> Any:
-    """Any value as JSON, cut where it is long or deep."""
+    """Any value as JSON, cut if it is long or deep."""
     if isinstance(value, str):
         return value if whole or len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]} …"
     if isinstance(value, Mapping) and depth < _DEEPEST:

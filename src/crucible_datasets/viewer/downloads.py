@@ -1,4 +1,4 @@
-"""The rows of a question as a file, some at a time."""
+"""The rows of a query as a file, in pieces."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv", "parquet": "applica
 
 
 def pieces(rows: Any, kind: str, formula_safe: bool = True) -> Iterator[bytes]:
-    """The file, piece by piece; in CSV no text becomes a formula of a spreadsheet, unless that is asked for."""
+    """The pieces of the file; CSV is protected against formula injection, unless `formula_safe` is false."""
     if kind not in TYPES:
         raise NotFoundHereError(f"There is no download {kind!r}; there are {', '.join(TYPES)}.")
     written = _parquet(rows) if kind == "parquet" else _lines(rows) if kind == "jsonl" else _csv(rows, formula_safe)
-    # What goes wrong at the first rows is told instead of the file; later, the file can only break off.
+    # An error in the first rows becomes an error response; later, the file can only be truncated.
     return chain([next(written, b"")], written)
 
 
@@ -59,7 +59,7 @@ def _csv(rows: Any, formula_safe: bool) -> Iterator[bytes]:
 
 
 def _without_formulas(rows: Any) -> Any:
-    """The same rows, with texts that spreadsheets leave alone."""
+    """The same rows, with texts that spreadsheets do not evaluate."""
     import pyarrow as pa
 
     from crucible_datasets import Dataset
@@ -74,7 +74,7 @@ def _without_formulas(rows: Any) -> Any:
 
 
 def _holds_bytes(rows: Any) -> bool:
-    """Whether there are bytes, as those of media, anywhere: JSON does not know them."""
+    """Whether any column contains bytes, such as media, which JSON does not have."""
     return any("binary" in str(kind) for kind in rows.features.arrow_schema.types)
 
 
@@ -92,7 +92,7 @@ def _parquet(rows: Any) -> Iterator[bytes]:
 
 
 class _Pieces(io.RawIOBase):
-    """A file that is written to, and whose content is taken away from time to time."""
+    """A file to write to, whose content is taken in pieces."""
 
     def __init__(self) -> None:
         self._waiting: list[bytes] = []

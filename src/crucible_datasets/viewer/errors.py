@@ -1,4 +1,4 @@
-"""What is asked for and is not there, or is not there in whole."""
+"""Errors of the viewer: missing pages, incomplete streams."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from crucible_datasets.exceptions import DatasetsError
 
 
 class NotFoundHereError(DatasetsError, LookupError):
-    """A page that is not there."""
+    """A page that does not exist."""
 
     def message(self, what: str) -> str:
         return what
 
 
 class BrokenStreamError(DatasetsError, RuntimeError):
-    """A stream that failed before its head was read."""
+    """A stream that failed before its first rows were read."""
 
     def message(self, count: int, error: Exception) -> str:
         return f"The stream broke after {count:,} rows: {type(error).__name__}: {error}"

@@ -1,7 +1,7 @@
-"""Scripts, styles and pictures of the pages, and the page that loads them.
+"""Scripts, styles and images of the pages, and the page that loads them.
 
-They are found by name in a list of the files that there are, so no path leads anywhere else; and they are answered
-from memory, as a browser asks for thirty of them before it draws anything.
+They are looked up in a list of all files, so that no path leads anywhere else, and served from memory, since a
+browser requests thirty of them before it renders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-# Charts, tables and differences between texts are drawn by the scripts that the reports have for it.
+# Charts, tables and text diffs use the scripts of reports.
 _HOMES = {"": "crucible_datasets.viewer", "report/": "crucible_datasets.evaluation.report"}
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".txt": "text/plain"}
 _IMPORTED = re.compile(r'^import .* from "(\.[^"]+)"', re.MULTILINE)
@@ -41,8 +41,8 @@ async def asset(request: Request) -> Response:
 
 @cache
 def shell(title: str, script: str | None = None) -> str:
-    """The page that every address gives to a browser; its script asks for the rest."""
-    # Told of all at once, a browser need not read one script to learn of the next.
+    """The HTML of every page; its script loads the rest."""
+    # With preload links, a browser need not parse one script to find the next.
     loaded = dict.fromkeys([*_with_imports("app/main.js"), *(_with_imports(f"app/{script}") if script else ())])
     links = "\n".join(f'<link rel="modulepreload" href="/assets/{name}">' for name in loaded)
     frame = str(_content("shell.html"), "utf-8")
@@ -65,7 +65,7 @@ def _content(name: str) -> bytes:
 
 @cache
 def _names() -> dict[str, Any]:
-    """Every file that there is, by its name in an address."""
+    """All files by name in URLs."""
     return {name: file for start, home in _HOMES.items() for name, file in _below(files(home) / "assets", start)}
 
 
@@ -79,7 +79,7 @@ def _below(folder: Any, start: str) -> Iterator[tuple[str, Any]]:
 
 @cache
 def _with_imports(name: str) -> list[str]:
-    """A script and all that it imports before it runs."""
+    """A script and all its static imports."""
     found = [name]
     for each in found:
         imported = _IMPORTED.findall(str(_content(each), "utf-8")) if "vendor/" not in each else ()

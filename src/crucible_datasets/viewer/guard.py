@@ -1,7 +1,7 @@
-"""Who may ask: programs and pages of this machine that know the token, and they may only read.
+"""Access control: read-only requests with the token, from this machine.
 
-A page of another site can make a browser send requests here, and can give its own name the address 127.0.0.1. So the
-names in Host and Origin count, not the address, and nothing is answered without the token.
+A page of another site can make a browser send requests here, and can resolve its own host name to 127.0.0.1 (DNS
+rebinding). So Host and Origin are checked, and every request needs the token.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Send = Callable[[Any], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Guard:
-    """An application behind the checks."""
+    """An ASGI application behind the checks."""
 
     app: Any
     token: str
     hosts: frozenset[str]  # without a port, which a tunnel may change
     cookie: str
-    beginning: str = "/"  # the page that the address with the token leads to
+    beginning: str = "/"  # the page to which the URL with the token redirects
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # no web sockets; the server starts and stops without asking
@@ -61,12 +61,12 @@ class Guard:
         try:
             await answer(scope, receive, answering)
         except Exception as error:
-            # What went wrong before an answer began has been told in it.
+            # An error before the response began has been sent in it.
             if not answering.is_over:
                 logger.error("An answer broke off.", exc_info=error)
 
     def _objection(self, scope: Any) -> Response | None:
-        """The error to send instead of an answer; None when the request is in order."""
+        """The error response to an invalid request; None if the request is valid."""
         headers = Headers(scope=scope)
         if not is_one_of(headers.get("host", ""), self.hosts):
             return refusal(403, "ForeignHost", "This server answers only to its own name.", scope)
@@ -74,9 +74,9 @@ class Guard:
             return refusal(403, "ForeignOrigin", "This server answers only to its own pages.", scope)
         if scope["method"] not in ("GET", "HEAD"):
             return refusal(405, "ReadOnly", "This server only shows things.", scope)
-        asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        if "token" in asked and self._is_known(asked.pop("token")):
-            return self._with_cookie(self.beginning if scope["path"] == "/" else scope["path"], asked)
+        query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+        if "token" in query and self._is_known(query.pop("token")):
+            return self._with_cookie(self.beginning if scope["path"] == "/" else scope["path"], query)
         if self._is_known(headers.get(HEADER, "")) or self._is_known(self._cookie(headers)):
             return None
         hint = "Open the address that was printed when the viewer started: it holds the token."
@@ -86,8 +86,8 @@ class Guard:
         own = f"http://{headers.get('host', '')}"
         if headers.get("origin", own).lower() != own.lower():
             return False
-        # A link on another page may lead here; its scripts, pictures and frames may not. Browsers call pages of
-        # another port of this machine "same-site".
+        # Links on other sites may lead here; their scripts, images and frames may not. For browsers, other ports of
+        # this machine are "same-site".
         return headers.get("sec-fetch-site", "none") in _OWN_SITES or headers.get("sec-fetch-dest") == "document"
 
     def _is_known(self, token: str) -> bool:
@@ -96,17 +96,17 @@ class Guard:
     def _cookie(self, headers: Headers) -> str:
         return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
 
-    def _with_cookie(self, path: str, asked: dict[str, str]) -> Response:
-        """The same page at an address without the token, which then is in no history and no screenshot."""
-        # Two slashes would begin the name of another host.
-        place = quote("/" + path.lstrip("/\\")) + (f"?{urlencode(asked)}" if asked else "")
+    def _with_cookie(self, path: str, query: dict[str, str]) -> Response:
+        """A redirect to the same page without the token, which so stays out of the history and screenshots."""
+        # Two slashes would begin a host name.
+        place = quote("/" + path.lstrip("/\\")) + (f"?{urlencode(query)}" if query else "")
         response = RedirectResponse(place, status_code=303)
         response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", max_age=_YEAR)
         return response
 
 
 class _Answering:
-    """An answer on its way, with the headers that all have."""
+    """Sends a response with the common headers."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

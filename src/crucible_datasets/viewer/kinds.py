@@ -1,4 +1,4 @@
-"""Which kind of thing a column holds, for those who show it."""
+"""The kind of a column, for its display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of pictures, sounds and films in cells, with a type that no browser takes for a page."""
+"""The bytes of images, audio and video in cells, with safe media types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crucible_datasets.features.media import Media, read_file
 from crucible_datasets.internal_api import bounded_features
 from crucible_datasets.viewer.errors import NotFoundHereError
 
-# By the bytes, not by a name: whoever wrote the data chose the name. SVG can hold scripts, so it is not here.
+# By magic bytes, since names are untrusted. SVG may contain scripts, so it is not included.
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
     (b"\xff\xd8\xff", 0, "image/jpeg"),
@@ -31,14 +31,14 @@ OTHER = "application/octet-stream"
 
 
 class Content(NamedTuple):
-    """Bytes, and whether the data itself holds them, so that they never change, or a file beside it."""
+    """Bytes, and whether they are part of the data, and so never change, or of another file."""
 
     content: bytes
-    is_held: bool
+    is_in_data: bool
 
 
 def media_type(content: bytes) -> str:
-    """The media type under which a browser may show bytes."""
+    """The media type of bytes."""
     for beginning, place, kind in _BEGINNINGS:
         if content[place : place + len(beginning)] == beginning:
             return kind
@@ -46,7 +46,7 @@ def media_type(content: bytes) -> str:
 
 
 def content_at(rows: Any, number: int, path: Sequence[str], opens_files: bool = True) -> Content:
-    """The bytes of what lies at a path below a row, as `image` or `images/0`."""
+    """The bytes of the value at a path in a row, such as `image` or `images/0`."""
     if not 0 <= number < len(rows):
         raise NotFoundHereError(f"There is no row {number}; there are {len(rows):,}.")
     features = bounded_features(rows)

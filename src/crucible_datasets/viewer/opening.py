@@ -1,4 +1,4 @@
-"""What is looked at: data in memory, data of a name that is loaded when somebody looks, stores of runs."""
+"""What a viewer shows: data in memory, data by name that is loaded on access, stores of runs."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ class Data(Protocol):
         """The splits of a configuration: datasets, or streams."""
 
     def known(self) -> Mapping[str, Any]:
-        """The splits that need not be loaded to be named."""
+        """The names of the splits that are loaded or in memory."""
 
     def forget(self) -> None:
-        """What has been loaded is loaded again, where that can be done."""
+        """Load the data again on next access, if it was loaded by name."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """Datasets that the program has in its hands."""
+class InMemory:
+    """Datasets in memory."""
 
     name: str
-    held: Mapping[str, Any]
+    data: Mapping[str, Any]
 
     def configs(self) -> list[str]:
         return []
 
     def splits(self, config: str | None) -> Mapping[str, Any]:
-        return self.held
+        return self.data
 
     def known(self) -> Mapping[str, Any]:
-        return self.held
+        return self.data
 
     def forget(self) -> None:
         return None
@@ -58,12 +58,12 @@ class Held:
 
 @dataclass
 class Named:
-    """A dataset or benchmark that is loaded when its page is opened; every configuration once."""
+    """A dataset or benchmark that is loaded when its page is opened, each configuration once."""
 
     name: str
     streaming: bool = False
     revision: str | None = None
-    on_bad_lines: str = "error"
+    reading: Mapping[str, Any] = field(default_factory=dict)
     _loaded: dict[str | None, Mapping[str, Any]] = field(default_factory=dict)
     _lock: Any = field(default_factory=Lock)
 
@@ -75,9 +75,7 @@ class Named:
 
     @property
     def _options(self) -> dict[str, Any]:
-        # Formats without lines do not know the option, so it is given where somebody asks for it.
-        of_lines = {} if self.on_bad_lines == "error" else {"on_bad_lines": self.on_bad_lines}
-        return {"streaming": self.streaming, "revision": self.revision, **of_lines}
+        return {"streaming": self.streaming, "revision": self.revision, **self.reading}
 
     def configs(self) -> list[str]:
         from crucible_datasets import get_dataset_config_names
@@ -96,12 +94,12 @@ class Named:
         return next(iter(self._loaded.values()), {})
 
     def forget(self) -> None:
-        """Load everything anew when it is next asked for, as files that have changed since."""
+        """Load everything again on next access, since files have changed."""
         with self._lock:
             self._loaded.clear()
 
     def _load(self, config: str | None) -> Mapping[str, Any]:
-        # Each is imported for itself: benchmarks bring along what files need not wait for.
+        # Imported separately, since benchmarks import much that files do not need.
         if self._is_benchmark:
             from crucible_datasets import load_benchmark
 
@@ -119,7 +117,7 @@ class Named:
 
 
 def as_splits(loaded: Any) -> Mapping[str, Any]:
-    """One dataset, or a dict of them, as splits by their names."""
+    """One dataset, or a dict of them, as splits by name."""
     if isinstance(loaded, Mapping):
         return {str(name): rows for name, rows in loaded.items()}
     return {str(getattr(loaded, "split", None) or "train"): loaded}
@@ -127,14 +125,14 @@ def as_splits(loaded: Any) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Opened:
-    """All that one viewer shows."""
+    """Everything that one viewer shows."""
 
     data: Mapping[str, Data] = field(default_factory=dict)
     stores: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def beginning(self) -> str:
-        """The page to begin with: that of the only thing there is, else a list of all."""
+        """The first page: that of a single dataset or store, else the list of all."""
         if len(self.data) + len(self.stores) != 1:
             return "/"
         return f"/data/{next(iter(self.data))}" if self.data else f"/results/{next(iter(self.stores))}"
@@ -151,47 +149,50 @@ class Opened:
 
 
 def opened(
-    things: tuple[Any, ...], streaming: bool = False, revision: str | None = None, on_bad_lines: str = "error"
+    things: tuple[Any, ...],
+    streaming: bool = False,
+    revision: str | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Opened:
-    """Things to look at, each under a short key."""
+    """The things to show, each under a short key."""
     data: dict[str, Data] = {}
     stores: dict[str, Any] = {}
     for number, thing in enumerate(things):
         if is_store(thing):
             stores[str(number)] = as_store(thing)
         else:
-            data[str(number)] = _data(thing, streaming, revision, on_bad_lines)
+            data[str(number)] = _data(thing, streaming, revision, reading or {})
     return Opened(data, stores)
 
 
-def _data(thing: Any, streaming: bool, revision: str | None, on_bad_lines: str) -> Data:
+def _data(thing: Any, streaming: bool, revision: str | None, reading: Mapping[str, Any]) -> Data:
     if isinstance(thing, (str, os.PathLike)):
-        return Named(os.fspath(thing), streaming, revision, on_bad_lines)
+        return Named(os.fspath(thing), streaming, revision, reading)
     if hasattr(thing, "entry") and hasattr(thing, "dataset"):  # a benchmark
-        return Held(str(thing.entry.name), as_splits(thing.dataset))
+        return InMemory(str(thing.entry.name), as_splits(thing.dataset))
     if isinstance(thing, Mapping) or hasattr(thing, "features"):
         splits = as_splits(thing)
         info = getattr(next(iter(splits.values()), None), "info", None)
-        return Held(getattr(info, "dataset_name", None) or "dataset", splits)
+        return InMemory(getattr(info, "dataset_name", None) or "dataset", splits)
     raise ArgumentError("data", thing, "expected a name, a dataset, a benchmark, runs, or a result store.")
 
 
 def is_store(thing: Any) -> bool:
-    """Whether this is a store of runs, the folder of one, or a result."""
+    """Whether this is a store of runs, its folder, or a result."""
     if isinstance(thing, (str, os.PathLike)):
         return os.path.isdir(os.path.join(thing, "runs"))
-    # Who holds one has imported the module that it is of; others need not wait for it.
+    # If the module has not been imported, there can be no such object.
     return any(home in sys.modules and isinstance(thing, getattr(sys.modules[home], name)) for home, name in _RUNS)
 
 
 def as_store(thing: Any) -> Any:
-    """The store itself, that of a folder, or one that holds a single result."""
+    """The store itself, that of a folder, or one of a single result."""
     from crucible_datasets.evaluation import EvaluationResult, ResultStore
 
     if isinstance(thing, EvaluationResult):
-        from crucible_datasets.viewer.alone import Alone
+        from crucible_datasets.viewer.memory_store import MemoryStore
 
-        return Alone.of(thing)
+        return MemoryStore.of(thing)
     return thing if isinstance(thing, ResultStore) else ResultStore(thing)
 
 

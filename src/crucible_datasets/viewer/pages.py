@@ -1,4 +1,4 @@
-"""The pages of data: what each address tells. Pages of runs are in `results`."""
+"""The pages of data. Pages of runs are in `results`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from crucible_datasets.viewer.errors import NotFoundHereError
 from crucible_datasets.viewer.kinds import kind_of
 from crucible_datasets.viewer.media import Content, content_at
 from crucible_datasets.viewer.opening import Opened
-from crucible_datasets.viewer.query import Asked, stretch, whole_number
-from crucible_datasets.viewer.rows import ROW, Desk, shown_columns
+from crucible_datasets.viewer.query import Query, stretch, whole_number
+from crucible_datasets.viewer.rows import ROW, DatasetRows, shown_columns
 from crucible_datasets.viewer.sending import sent
 from crucible_datasets.viewer.summaries import Summaries
 
@@ -29,18 +29,18 @@ class DataPages:
 
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
-        self.desks = {key: Desk(data) for key, data in opened.data.items()}
-        self.summaries = {key: Summaries(desk) for key, desk in self.desks.items()}
-        self.version = secrets.token_hex(4)  # of what is open: another viewer at this address shows other things
+        self.datasets = {key: DatasetRows(data) for key, data in opened.data.items()}
+        self.summaries = {key: Summaries(dataset) for key, dataset in self.datasets.items()}
+        self.version = secrets.token_hex(4)  # another viewer at this address has another one
 
     def prepare(self) -> None:
-        """Open data that is alone here: it is what the browser shows first."""
+        """Open a single dataset, which the browser will show first."""
         if len(self.opened.data) == 1 and not self.opened.stores:
-            for desk in self.desks.values():
-                desk.page(Asked(), range(1), "")
+            for dataset in self.datasets.values():
+                dataset.page(Query(), range(1), "")
 
     def home(self, request: Request) -> Facts:
-        """The list of what is open."""
+        """The list of datasets and stores."""
         return {
             "datasets": [
                 {"id": key, "name": data.name, "splits": _lengths(data.known())}
@@ -52,58 +52,58 @@ class DataPages:
         }
 
     def data(self, request: Request) -> Facts:
-        """The columns and the number of rows of one question."""
-        key, desk, asked = self._asked(request)
-        name, _ = desk.split(asked)
-        rows, splits = desk.rows(asked), desk.data.splits(asked.config)
+        """The columns and the number of rows of a query."""
+        key, dataset, query = self._query(request)
+        name, _ = dataset.split(query)
+        rows, splits = dataset.rows(query), dataset.data.splits(query.config)
         return {
             "id": key,
-            "dataset": desk.data.name,
-            "configs": desk.data.configs(),
-            "config": asked.config,
+            "dataset": dataset.data.name,
+            "configs": dataset.data.configs(),
+            "config": query.config,
             "splits": _lengths(splits),
             "split": name,
             "num_rows": len(rows),
             "total_rows": _length(splits[name]),
             "columns": columns_of(rows),
-            "shown": shown_columns(rows, asked),
-            "note": desk.notes.get((asked.config, name)),
-            "asked": asked.facts(),
+            "shown": shown_columns(rows, query),
+            "note": dataset.notes.get((query.config, name)),
+            "asked": query.facts(),
         }
 
     def rows(self, request: Request) -> Facts:
         """Some rows, cell by cell."""
-        key, desk, asked = self._asked(request)
+        key, dataset, query = self._query(request)
         places = stretch(request.query_params)
-        return {"offset": places.start, "rows": desk.page(asked, places, self._media(key, desk, asked))}
+        return {"offset": places.start, "rows": dataset.page(query, places, self._media(key, dataset, query))}
 
     def row(self, request: Request) -> Facts:
         """One row of the split, whole."""
-        key, desk, asked = self._asked(request)
-        name, _ = desk.split(asked)
-        number, whole = row_number(request), Asked(asked.config, name, sql=asked.sql)
-        rows = desk.rows(whole)
+        key, dataset, query = self._query(request)
+        name, _ = dataset.split(query)
+        number, whole = row_number(request), Query(query.config, name, sql=query.sql)
+        rows = dataset.rows(whole)
         if not 0 <= number < len(rows):
             raise NotFoundHereError(f"There is no row {number:,}; there are {len(rows):,}.")
-        (found,) = desk.page(whole, range(number, number + 1), self._media(key, desk, whole), whole=True)
+        (found,) = dataset.page(whole, range(number, number + 1), self._media(key, dataset, whole), whole=True)
         return {"row": number, "split": name, "columns": columns_of(rows), "cells": found["cells"]}
 
     def place(self, request: Request) -> Facts:
-        """Where a row of the split stands in the answer to a question; None where it is not in it."""
+        """The position of a row of the split in the result of a query; None if it is not in it."""
         import numpy as np
 
-        _, desk, asked = self._asked(request)
-        if asked.is_whole:
+        _, dataset, query = self._query(request)
+        if query.is_whole:
             number = row_number(request)
-            return {"place": number if 0 <= number < len(desk.rows(asked)) else None}
-        numbers = desk.rows(asked).select_columns([ROW]).with_format("numpy")[:][ROW]
+            return {"place": number if 0 <= number < len(dataset.rows(query)) else None}
+        numbers = dataset.rows(query).select_columns([ROW]).with_format("numpy")[:][ROW]
         found = np.flatnonzero(numbers == row_number(request))
         return {"place": int(found[0]) if len(found) else None}
 
     def summary(self, request: Request) -> Facts:
         """The summary of the values of a column."""
-        key, _, asked = self._asked(request)
-        return self.summaries[key].of(asked, request.query_params.get("column", ""))
+        key, _, query = self._query(request)
+        return self.summaries[key].of(query, request.query_params.get("column", ""))
 
     def media(self, request: Request) -> Response:
         """The bytes of one cell."""
@@ -113,40 +113,40 @@ class DataPages:
         return sent(self._content(request), request.headers, is_lasting=version is not None)
 
     def download(self, request: Request) -> Response:
-        """The rows of a question as a file."""
+        """The rows of a query as a file."""
         kind = request.path_params["kind"]
-        _, desk, asked = self._asked(request)
-        rows = desk.rows(asked)
+        _, dataset, query = self._query(request)
+        rows = dataset.rows(query)
         is_safe = request.query_params.get("formula_safe", "true") != "false"
-        content = pieces(rows.select_columns(shown_columns(rows, asked)), kind, is_safe)
+        content = pieces(rows.select_columns(shown_columns(rows, query)), kind, is_safe)
         headers = {"Content-Disposition": f'attachment; filename="rows.{kind}"'}
         return StreamingResponse(content, media_type=TYPES[kind], headers=headers)
 
     def forget(self, key: str) -> None:
-        """Read data anew, whose files are no longer those that were opened."""
-        self.desks[key].forget()
+        """Read data again whose files have changed."""
+        self.datasets[key].forget()
         self.summaries[key].forget()
 
     def close(self) -> None:
         for summaries in self.summaries.values():
             summaries.close()
 
-    def _asked(self, request: Request) -> tuple[str, Desk, Asked]:
+    def _query(self, request: Request) -> tuple[str, DatasetRows, Query]:
         key = request.path_params["id"]
         self.opened.data_of(key)
-        return key, self.desks[key], Asked.of(request.query_params)
+        return key, self.datasets[key], Query.of(request.query_params)
 
-    def _media(self, key: str, desk: Desk, asked: Asked) -> str:
-        name, _ = desk.split(asked)
-        return f"/data/{key}/media@{self.version}/{quote(asked.config or '-', safe='')}/{quote(name, safe='')}"
+    def _media(self, key: str, dataset: DatasetRows, query: Query) -> str:
+        name, _ = dataset.split(query)
+        return f"/data/{key}/media@{self.version}/{quote(query.config or '-', safe='')}/{quote(name, safe='')}"
 
     def _content(self, request: Request) -> Content:
         key, parts = request.path_params["id"], request.path_params
         self.opened.data_of(key)
         config = None if parts["config"] == "-" else parts["config"]
         sql = request.query_params.get("sql") or None
-        rows = self.desks[key].rows(Asked(config, parts["split"], sql=sql))
-        # A query can make up a path, which only the bounds of foreign data would keep inside.
+        rows = self.datasets[key].rows(Query(config, parts["split"], sql=sql))
+        # SQL can construct a path, which must stay inside the allowed folders.
         opens_files = sql is None or media_roots(rows) is not None
         return content_at(rows, row_number(request), parts["path"].split("/"), opens_files)
 
@@ -161,7 +161,7 @@ def columns_of(rows: Any) -> list[Facts]:
 
 
 def row_number(request: Request) -> int:
-    """The number of a row in an address."""
+    """The row number in a URL."""
     return whole_number("row", request.path_params["row"]) or 0
 
 

@@ -1,4 +1,4 @@
-"""What an address asks for: which rows, in which order, which columns. It goes into an address again, to be shared."""
+"""The query of a URL: which rows, in which order, which columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from urllib.parse import unquote
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.records import dataclass
 
-MOST_ROWS = 200  # in one answer
+MOST_ROWS = 200  # in one response
 _LONGEST = 20_000
-_DEEPEST = 200  # DuckDB takes 10 s to read 2,000 brackets in each other, and longer for more
+_DEEPEST = 200  # DuckDB takes 10 s to parse 2,000 nested brackets
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The question that an address spells out."""
+class Query:
+    """The query of a URL."""
 
     config: str | None = None
     split: str | None = None
@@ -29,8 +29,8 @@ class Asked:
     columns: str | None = None
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Asked:
-        """The question of an address; empty values ask for nothing."""
+    def of(cls, query: Mapping[str, str]) -> Query:
+        """The query of URL parameters; empty values are ignored."""
         given: dict[str, Any] = {each.name: query.get(each.name) or None for each in fields(cls)}
         given["seed"] = whole_number("seed", given["seed"])
         for name in ("where", "sql", "q"):
@@ -38,33 +38,33 @@ class Asked:
         return cls(**given)
 
     def facts(self) -> dict[str, Any]:
-        """Only what was asked for."""
+        """The parameters that are set."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
 
     @property
     def is_whole(self) -> bool:
-        """Whether it asks for all rows in their own order."""
+        """Whether it is for all rows in their original order."""
         return not (self.where or self.sql or self.q or self.order) and self.seed is None
 
     @property
     def order(self) -> list[tuple[str, bool]]:
-        """The columns to sort by, and whether from the largest down."""
+        """The columns to sort by, and whether descending."""
         named = [name for name in (self.sort or "").split(",") if name]
         return [(_spelled(name.removeprefix("-")), name.startswith("-")) for name in named]
 
     @property
     def shown(self) -> list[str] | None:
-        """The columns that are wanted; None for all."""
+        """The requested columns; None for all."""
         return None if self.columns is None else [_spelled(name) for name in self.columns.split(",")]
 
 
 def _spelled(name: str) -> str:
-    """A name in a list of names; a lone percent sign stands for the empty one."""
+    """A name in a list of names; a single percent sign is the empty name."""
     return "" if name == "%" else unquote(name)
 
 
 def stretch(query: Mapping[str, str]) -> range:
-    """The rows that an address asks for, by their place in the answer."""
+    """The requested range of rows of the result."""
     offset = whole_number("offset", query.get("offset")) or 0
     limit = whole_number("limit", query.get("limit"))
     if offset < 0 or (limit is not None and limit < 0):
@@ -74,8 +74,8 @@ def stretch(query: Mapping[str, str]) -> range:
 
 def _refuse_endless(name: str, text: str) -> None:
     if len(text) > _LONGEST or max(text.count(sign) for sign in "([{") > _DEEPEST:
-        told = f"has at most {_LONGEST:,} characters and {_DEEPEST} brackets in a question."
-        raise ArgumentError(name, f"{text[:40]}…", told)
+        limits = f"has at most {_LONGEST:,} characters and {_DEEPEST} brackets in a question."
+        raise ArgumentError(name, f"{text[:40]}…", limits)
 
 
 def whole_number(name: str, text: str | None) -> int | None:

@@ -1,4 +1,4 @@
-"""The rows that a question asks for: a view of the data, never a copy of it."""
+"""The rows of a query: a view of the data, not a copy."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.cells import cell
 from crucible_datasets.viewer.errors import BrokenStreamError, NotFoundHereError
 from crucible_datasets.viewer.opening import Data
-from crucible_datasets.viewer.query import Asked
+from crucible_datasets.viewer.query import Query
 from crucible_datasets.viewer.searching import rows_with
 
-ROW = "__crucible_row__"  # the column that tells where a row stands in its split
+ROW = "__crucible_row__"  # the column of row numbers in the split
 _ANSWERS_KEPT = 16
-_MOST_IN_MEMORY = 4_000_000  # row numbers; more of them go to a file
+_MOST_IN_MEMORY = 4_000_000  # row numbers; more are stored in a file
 HEAD = 1_000  # rows of a stream that are shown
 
 
 @dataclass
-class Desk:
-    """One set of data and the answers to the last questions about it."""
+class DatasetRows:
+    """One dataset, and the results of the last queries on it."""
 
     data: Data
-    _answers: OrderedDict[Asked, Future[Any]] = field(default_factory=OrderedDict)
+    _answers: OrderedDict[Query, Future[Any]] = field(default_factory=OrderedDict)
     _lock: Any = field(default_factory=Lock)
-    notes: dict[tuple[str | None, str], str | None] = field(default_factory=dict)  # on splits that are not whole
-    last_read: float = 0.0  # when rows were last asked for
+    notes: dict[tuple[str | None, str], str | None] = field(default_factory=dict)  # on incomplete splits
+    last_read: float = 0.0  # time of the last request for rows
 
     def forget(self) -> None:
-        """Begin anew, with files as they are now."""
+        """Drop all results, to read changed files again."""
         with self._lock:
             self._answers.clear()
         self.data.forget()
 
-    def split(self, asked: Asked) -> tuple[str, Any]:
-        """The split that is asked for, by default the first, and its rows, undecoded."""
-        splits = self.data.splits(asked.config)
-        name = asked.split or next(iter(splits), None)
+    def split(self, query: Query) -> tuple[str, Any]:
+        """The requested split, by default the first, and its undecoded rows."""
+        splits = self.data.splits(query.config)
+        name = query.split or next(iter(splits), None)
         if name is None or name not in splits:
             raise NotFoundHereError(f"There is no split {name!r}; there are {', '.join(splits)}.")
         return name, undecoded(splits[name])
 
-    def rows(self, asked: Asked) -> Any:
-        """The rows in the order that is asked for, with the column `ROW`. Who asks the same meanwhile, waits."""
-        question = replace(asked, columns=None)
+    def rows(self, query: Query) -> Any:
+        """The rows of a query, with the column `ROW`. Concurrent equal requests wait for one computation."""
+        question = replace(query, columns=None)
         with self._lock:
             is_new = question not in self._answers
             answer = self._answers.setdefault(question, Future())
@@ -71,73 +71,73 @@ class Desk:
         return answer.result()
 
     def _let_go(self) -> None:
-        """Keep answers within a part of the memory that decoded data may take."""
+        """Drop the oldest results if they exceed their share of the memory for decoded data."""
         with self._lock:
-            sizes = {asked: _size(answer) for asked, answer in self._answers.items()}
+            sizes = {query: _size(answer) for query, answer in self._answers.items()}
             for oldest in list(self._answers)[:-1]:
                 if len(self._answers) <= _ANSWERS_KEPT and sum(sizes.values()) <= config.DECODED_MEMORY_BUDGET // 4:
                     return
                 del self._answers[oldest], sizes[oldest]
 
-    def _work_out(self, question: Asked, answer: Future[Any]) -> None:
+    def _work_out(self, question: Query, answer: Future[Any]) -> None:
         try:
             answer.set_result(self._chosen(question))
-        except ColumnNotFoundError as error:  # the column that we added is none of theirs
+        except ColumnNotFoundError as error:  # without the column that was added here
             known = [name for name in error.available if name != ROW]
             self._fail(question, answer, ColumnNotFoundError(error.column, known))
-        except BaseException as error:  # noqa: BLE001  (it is told to everybody who asked)
+        except BaseException as error:  # noqa: BLE001  (it is told to everybody who query)
             self._fail(question, answer, error)
 
-    def _fail(self, question: Asked, answer: Future[Any], error: BaseException) -> None:
+    def _fail(self, question: Query, answer: Future[Any], error: BaseException) -> None:
         with self._lock:
             self._answers.pop(question, None)
         answer.set_exception(error)
 
-    def _chosen(self, asked: Asked) -> Any:
-        """The answer to a question, from that to the question with its last step left out."""
-        if asked.seed is not None:
-            return self.rows(replace(asked, seed=None)).shuffle(seed=asked.seed)
-        if asked.order:
-            names, down = zip(*asked.order, strict=True)
-            return self.rows(replace(asked, sort=None)).sort(list(names), reverse=list(down))
-        if asked.q:
-            rows = self.rows(replace(asked, q=None))
-            return rows.select(rows_with(rows, asked.q))
-        if asked.where:
-            return self.rows(replace(asked, where=None)).filter(asked.where)
-        name, split = self.split(asked)
-        rows, self.notes[asked.config, name] = held(split)
-        return numbered(rows.sql(asked.sql) if asked.sql else rows)
+    def _chosen(self, query: Query) -> Any:
+        """The result of a query, computed from the result without its last step."""
+        if query.seed is not None:
+            return self.rows(replace(query, seed=None)).shuffle(seed=query.seed)
+        if query.order:
+            names, down = zip(*query.order, strict=True)
+            return self.rows(replace(query, sort=None)).sort(list(names), reverse=list(down))
+        if query.q:
+            rows = self.rows(replace(query, q=None))
+            return rows.select(rows_with(rows, query.q))
+        if query.where:
+            return self.rows(replace(query, where=None)).filter(query.where)
+        name, split = self.split(query)
+        rows, self.notes[query.config, name] = first_rows(split)
+        return numbered(rows.sql(query.sql) if query.sql else rows)
 
-    def page(self, asked: Asked, places: range, media: str, whole: bool = False) -> list[dict[str, Any]]:
-        """Some rows as cells; `media` is the address below which their media lie."""
+    def page(self, query: Query, places: range, media: str, whole: bool = False) -> list[dict[str, Any]]:
+        """Some rows as cells; `media` is the base URL of their media."""
         self.last_read = monotonic()
-        rows = self.rows(asked)
-        names, features = shown_columns(rows, asked), rows.features  # a copy each time it is asked for
+        rows = self.rows(query)
+        names, features = shown_columns(rows, query), rows.features  # the property copies
         chosen = rows.select(range(places.start, min(places.stop, len(rows)))).select_columns([*names, ROW])
         return [_as_cells(row, names, features, media, whole) for row in readable(chosen)]
 
 
 def _size(answer: Future[Any]) -> int:
-    """The memory that the numbers of its rows take; rows side by side have none."""
+    """The memory of the row numbers of a result; contiguous rows need none."""
     if not answer.done() or answer.exception() is not None:
         return 0
     rows = stored_rows(answer.result())
     return 0 if isinstance(rows, range) else int(rows.nbytes)
 
 
-def shown_columns(rows: Any, asked: Asked) -> list[str]:
-    """The columns that are wanted and there."""
+def shown_columns(rows: Any, query: Query) -> list[str]:
+    """The requested columns that exist."""
     known = [name for name in rows.features if name != ROW]
-    return [name for name in asked.shown or known if name in known]
+    return [name for name in query.shown or known if name in known]
 
 
 def readable(rows: Any) -> list[Mapping[str, Any]]:
-    """The rows; where a value cannot be read, the error that says why stands in its place."""
+    """The rows, with an error in place of each value that cannot be read."""
     try:
         return list(rows)
     except FileFormatError:
-        raise  # nothing else of that file can be read either
+        raise  # the whole file is unreadable
     except Exception:  # noqa: BLE001  (a date beyond those of Python: the other values can be shown)
         columns = {name: _each(rows.select_columns([name]), name) for name in rows.column_names}
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -176,8 +176,8 @@ def _reference(feature: Any) -> Any:
     return made
 
 
-def held(rows: Any) -> tuple[Any, str | None]:
-    """The rows, of a stream the first of them; and why there are no more, where it broke."""
+def first_rows(rows: Any) -> tuple[Any, str | None]:
+    """The rows, or the first ones of a stream, and a note if it failed."""
     if hasattr(rows, "__len__"):
         return rows, None
     from crucible_datasets import Dataset
@@ -185,7 +185,7 @@ def held(rows: Any) -> tuple[Any, str | None]:
     head: list[Any] = []
     note = None
     try:
-        head.extend(rows.take(HEAD))  # keeps what came before an error
+        head.extend(rows.take(HEAD))  # keeps the rows before an error
     except Exception as error:
         broken = BrokenStreamError(len(head), error)
         if not head:
@@ -195,16 +195,16 @@ def held(rows: Any) -> tuple[Any, str | None]:
 
 
 def numbered(rows: Any) -> Any:
-    """The rows with a column that tells where each stands."""
+    """The rows with a column of row numbers."""
     if ROW in rows.column_names:
         rows = rows.rename_column(ROW, f"{ROW}_")
-    # Over its own memory: what pyarrow makes of an array of numpy first imports pandas.
+    # From a buffer, since converting a numpy array would import pandas.
     places = pa.py_buffer(_counted(len(rows)))
     return rows.add_column(ROW, pa.Array.from_buffers(pa.int64(), len(rows), [None, places]))
 
 
 def _counted(count: int) -> np.ndarray:
-    """All numbers below one; many of them in a file without a name, whose memory the system can take back."""
+    """The numbers below `count`; many of them in an unlinked file, whose pages the system can evict."""
     if count <= _MOST_IN_MEMORY:
         return np.arange(count, dtype=np.int64)
     with TemporaryFile() as file:

@@ -1,4 +1,4 @@
-"""Rows that hold a text anywhere in their texts, whatever its case."""
+"""Case-insensitive search in all texts of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROWS_AT_ONCE = 20_000
 
 
 def rows_with(dataset: Any, wanted: str) -> np.ndarray:
-    """The numbers of the rows; only columns with texts are read, some rows at a time."""
+    """The numbers of the rows that contain the text; reads only columns with texts, in blocks."""
     arrow = dataset.with_format("arrow")
     names = [field.name for field in arrow.select(range(0))[:].schema if _has_text(field.type)]
     if not names:
@@ -44,7 +44,7 @@ def _has_text(kind: pa.DataType) -> bool:
 
 
 def _matching(values: Any, wanted: str) -> np.ndarray:
-    """The places of the values that hold the text, in themselves or in something inside of them."""
+    """The positions of the values that contain the text, also in nested values."""
     kind = values.type
     if isinstance(kind, pa.BaseExtensionType):
         return _matching(values.storage, wanted)

@@ -1,4 +1,4 @@
-"""Bytes of media for a browser: whole or the part it asks for, and not again where it has them."""
+"""Responses with media: range requests and caching."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from starlette.responses import Response
 from crucible_datasets.viewer.media import OTHER, Content, media_type
 
 _PART = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
-# Only this browser keeps them, and only for who has the token.
+# Private: only cached by this browser.
 _LASTING = "private, max-age=86400, immutable"
 
 
-def sent(found: Content, asked: Mapping[str, str], is_lasting: bool) -> Response:
-    """The answer; bytes of the data at an address of this viewer alone never change, a file may."""
+def sent(found: Content, request_headers: Mapping[str, str], is_lasting: bool) -> Response:
+    """The response; content of the data is immutable under the URL of this viewer, a file may change."""
     content = found.content
     kind, tag = media_type(content), f'"{blake2b(content, digest_size=16).hexdigest()}"'
     headers = {
         "ETag": tag,
         "Accept-Ranges": "bytes",
-        "Cache-Control": _LASTING if is_lasting and found.is_held else "private, no-cache",
+        "Cache-Control": _LASTING if is_lasting and found.is_in_data else "private, no-cache",
         "Vary": "Cookie, X-Crucible-Token",
     }
     if kind == OTHER:
         headers["Content-Disposition"] = "attachment"
-    if asked.get("if-none-match") == tag:
+    if request_headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    if "range" not in asked or asked.get("if-range", tag) != tag:
+    if "range" not in request_headers or request_headers.get("if-range", tag) != tag:
         return Response(content, media_type=kind, headers=headers)
-    return _part(content, asked["range"], kind, headers)
+    return _part(content, request_headers["range"], kind, headers)
 
 
-def _part(content: bytes, asked: str, kind: str, headers: dict[str, str]) -> Response:
-    """Players ask for parts, to jump to a place."""
-    found = _PART.match(asked)
+def _part(content: bytes, wanted: str, kind: str, headers: dict[str, str]) -> Response:
+    """The response to a range request, which players use to seek."""
+    found = _PART.match(wanted)
     if found is None or found[0] == "bytes=-":
         return Response(content, media_type=kind, headers=headers)
     size = len(content)

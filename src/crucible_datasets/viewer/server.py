@@ -1,4 +1,4 @@
-"""A viewer that runs: a socket of this machine, the address that opens it, and its end."""
+"""The running viewer: its socket, its URL, and its end."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from crucible_datasets.viewer.opening import Opened
 
 
 class Viewer:
-    """A viewer; `url` opens it. It ends with the program, or with `close`."""
+    """A running viewer; open its `url`. It ends with the program, or by `close`."""
 
     def __init__(self, opened: Opened, host: str = "127.0.0.1", port: int = 0, remote: bool = False) -> None:
         if host not in LOOPBACK and not remote:
             raise ArgumentError("host", host, "others could reach it there; say so with remote=True (--allow-remote).")
         for package in ("starlette", "uvicorn"):
-            # To import them takes longer than to tell the address, with which a browser can begin.
+            # Imported late, so that the URL is available early, and a browser can start.
             find_spec(package) or need(package, "viewer")
         self._opened, self._socket = opened, _listening(host, port)
         self.host, self.port = host, self._socket.getsockname()[1]
@@ -32,44 +32,44 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """The address, with the token. Who opens it before the server is up, waits."""
+        """The URL with the token. Requests before the server has started wait."""
         host = socket.gethostname() if self.host in EVERYWHERE else self.host
         name = f"[{host}]" if ":" in host else host
         return f"http://{name}:{self.port}/?token={self.token}"
 
     def start(self) -> Viewer:
-        """Answer from a thread of its own."""
+        """Serve in a background thread."""
         self._thread = threading.Thread(target=self.serve, daemon=True, name="crucible-viewer")
         self._thread.start()
         self._began.wait()
         return self
 
     def serve(self) -> None:
-        """Answer until it is closed, or the program is interrupted."""
-        from crucible_datasets.viewer.addresses import Rooms, application
+        """Serve until it is closed, or the program is interrupted."""
+        from crucible_datasets.viewer.addresses import Pages, application
         from crucible_datasets.viewer.serving import server
 
-        rooms = Rooms(self._opened)
+        pages = Pages(self._opened)
         try:
-            self._running = server(application(rooms, self.token, own_names(self.host), f"crucible-{self.port}"))
+            self._running = server(application(pages, self.token, own_names(self.host), f"crucible-{self.port}"))
             self._began.set()
-            # Beside the server, which meanwhile answers what needs no data.
-            threading.Thread(target=rooms.prepare, daemon=True, name="crucible-opening").start()
+            # In parallel to the server, which meanwhile serves static pages.
+            threading.Thread(target=pages.prepare, daemon=True, name="crucible-opening").start()
             if not self._closed.is_set():
                 self._running.run(sockets=[self._socket])
         finally:
             self._began.set()
-            rooms.close()
+            pages.close()
 
     def open_browser(self) -> Viewer:
-        """Show it in the browser, if there is one."""
+        """Open it in the browser, if there is one."""
         import webbrowser
 
         webbrowser.open(self.url)
         return self
 
     def close(self) -> None:
-        """End it; a second time nothing happens."""
+        """Stop it; may be called again."""
         self._closed.set()
         if self._running is not None:
             self._running.should_exit = True
@@ -79,7 +79,7 @@ class Viewer:
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended."""
+        """Whether it has been stopped."""
         return self._closed.is_set()
 
     def __enter__(self) -> Viewer:
@@ -99,12 +99,12 @@ class Viewer:
 
 def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # By its name: asyncio sends small answers at once only where it is told that this is TCP; else they wait 40 ms.
+    # With the protocol given, asyncio sets TCP_NODELAY; otherwise small responses wait 40 ms.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
-        made.listen(128)  # who opens the address before the server is up, waits
+        made.listen(128)  # requests before the server has started wait
     except (OSError, OverflowError) as error:  # a port beyond 65535 overflows
         made.close()
         reason = f"{host} cannot be listened on there: {str(error).rstrip('.')}. Choose another; 0 takes a free one."

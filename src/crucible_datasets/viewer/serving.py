@@ -1,4 +1,4 @@
-"""How the application is served: uvicorn, whose own answers look like ours."""
+"""The HTTP server: uvicorn, with error responses in our format."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from crucible_datasets.viewer.answers import bad_request
 from crucible_datasets.viewer.guard import HEADERS
 
-_PATIENCE = 1  # seconds that requests get to end, when the server ends
+_PATIENCE = 1  # seconds for running requests when the server stops
 
 
 def server(app: Any) -> uvicorn.Server:
-    """What answers on a socket, in silence: the pages tell what goes wrong, and the log of this library does."""
+    """The server of an application, without uvicorn's logs: errors are in the responses and in our own log."""
     config = uvicorn.Config(
         app,
         http=_Protocol,
@@ -32,21 +32,21 @@ def server(app: Any) -> uvicorn.Server:
 
 
 class _Protocol(H11Protocol):
-    """HTTP, where also who speaks something else gets our headers and our shape of errors."""
+    """HTTP, with our headers and error format for invalid requests too."""
 
     def send_400_response(self, msg: str) -> None:
         content = bad_request(msg)
         headers = {**HEADERS, "Content-Type": "application/json", "Cache-Control": "no-store", "Connection": "close"}
         headers["Content-Length"] = str(len(content))
         encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-        told = (
+        events = (
             h11.Response(status_code=400, headers=encoded, reason=b"Bad Request"),
             h11.Data(data=content),
             h11.EndOfMessage(),
         )
         try:
-            for event in told:
+            for event in events:
                 self.transport.write(self.conn.send(event) or b"")
         except h11.LocalProtocolError:
-            pass  # in the middle of an answer nothing else can be said
+            pass  # within a response, nothing else can be sent
         self.transport.close()

@@ -1,4 +1,4 @@
-"""What the values of a column are like: told of a sample at once, of all rows as soon as somebody has read them."""
+"""Summaries of columns: of a sample at once, of all rows after a background thread has read them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.arrays import numbers
 from crucible_datasets.viewer.blocks import rows_at_once
 from crucible_datasets.viewer.kinds import kind_of
-from crucible_datasets.viewer.query import Asked
+from crucible_datasets.viewer.query import Query
 
 _SAMPLE_ROWS = 2_000
-_SAMPLE_RUNS = 5  # each makes a row group of a Parquet file be decoded, before the first figures are shown
+_SAMPLE_RUNS = 5  # each decodes a row group of a Parquet file before anything is shown
 _ROWS_AT_ONCE = 50_000
 _SUMMARIES_KEPT = 256
 _BINS = 20
 _TOP = 12
-_MOST_DISTINCT = 20_000  # beyond that they are not told apart any more
+_MOST_DISTINCT = 20_000  # more are not counted
 _KEY_LENGTH = 200
-_PAUSE = 0.2  # seconds after rows were asked for
+_PAUSE = 0.2  # seconds after the last request for rows
 
 
 @dataclass
 class Histogram:
-    """Counts of numbers between edges that the first of them set."""
+    """Counts of numbers in bins that are set by the first numbers."""
 
     edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -64,7 +64,7 @@ class Histogram:
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """Bins of one width; for few whole numbers, one bin for each."""
+    """Bins of equal width; for few integers, one bin each."""
     low, high = float(values.min()), float(values.max())
     if np.issubdtype(values.dtype, np.integer) and high - low < _BINS:
         return np.arange(low, high + 2) - 0.5
@@ -83,15 +83,15 @@ class Summary:
     lengths: Histogram = field(default_factory=Histogram)
     values: Counter[Any] | None = field(default_factory=Counter)
     done: bool = False
-    told: dict[str, Any] | None = None
+    final: dict[str, Any] | None = None
 
     def settle(self) -> None:
-        """Keep only what pages show: nothing will be added any more."""
+        """Keep only the final result: nothing will be added."""
         self.done = True
-        self.told, self.values = self.facts(), None
+        self.final, self.values = self.facts(), None
 
     def add(self, column: pa.ChunkedArray) -> None:
-        """Take in some rows."""
+        """Add some rows."""
         self.seen, self.nulls = self.seen + len(column), self.nulls + column.null_count
         kind = kind_of(self.feature)
         filled = column.drop_null()
@@ -116,14 +116,14 @@ class Summary:
             self.values[_key(value)] += count
 
     def facts(self) -> dict[str, Any]:
-        """The summary as a page gets it."""
-        if self.told is not None:
-            return self.told
+        """The summary for a page."""
+        if self.final is not None:
+            return self.final
         kind = kind_of(self.feature)
         names = getattr(self.feature, "names", None) if kind == "label" else None
         top = None if not self.values else self.values.most_common(_TOP)
         if top is not None and kind != "label" and len(self.values or ()) > max(50, self.seen // 2):
-            top = None  # hardly anything occurs twice
+            top = None  # almost all values are distinct
         return {
             "column": self.column,
             "kind": kind,
@@ -138,7 +138,7 @@ class Summary:
 
 
 def _key(value: Any) -> Any:
-    """What stands for a value among others: of a long text its beginning and its hash."""
+    """A key for counting: of a long text, its beginning and its hash."""
     return (value[:_KEY_LENGTH], hash(value)) if isinstance(value, str) and len(value) > _KEY_LENGTH else value
 
 
@@ -151,26 +151,26 @@ def _named(value: Any, names: list[str] | None) -> Any:
 
 
 class Summaries:
-    """The summaries of the columns of one set of data, which one thread completes."""
+    """The summaries of the columns of one dataset, completed by a background thread."""
 
-    def __init__(self, desk: Any) -> None:
-        self._desk = desk
-        self._known: OrderedDict[tuple[Asked, str], Summary] = OrderedDict()
+    def __init__(self, dataset: Any) -> None:
+        self._desk = dataset
+        self._known: OrderedDict[tuple[Query, str], Summary] = OrderedDict()
         self._lock, self._stop = Lock(), Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="crucible-summaries")
 
-    def of(self, asked: Asked, column: str) -> dict[str, Any]:
-        """The summary of a column by now."""
-        key = replace(asked, columns=None, sort=None, seed=None), column
+    def of(self, query: Query, column: str) -> dict[str, Any]:
+        """The current summary of a column."""
+        key = replace(query, columns=None, sort=None, seed=None), column
         with self._lock:
             summary = self._known.get(key)
         if summary is None:
             summary = self._begun(key)
         return summary.facts()
 
-    def _begun(self, key: tuple[Asked, str]) -> Summary:
-        asked, column = key
-        rows = self._desk.rows(asked)
+    def _begun(self, key: tuple[Query, str]) -> Summary:
+        query, column = key
+        rows = self._desk.rows(query)
         if column not in rows.features:
             raise ColumnNotFoundError(column, list(rows.features))
         summary = Summary(column, rows.features[column])
@@ -186,8 +186,8 @@ class Summaries:
             self._pool.submit(self._complete, key, rows)
         return summary
 
-    def _complete(self, key: tuple[Asked, str], rows: Any) -> None:
-        """Read all rows, some at a time, and put what they say in the place of what the sample said."""
+    def _complete(self, key: tuple[Query, str], rows: Any) -> None:
+        """Read all rows in blocks, and replace the summary of the sample."""
         _, column = key
         summary = Summary(column, rows.features[column])
         count = rows_at_once(rows.select_columns([column]), _ROWS_AT_ONCE)
@@ -206,7 +206,7 @@ class Summaries:
             self._known.clear()
 
     def _give_way(self) -> None:
-        """Wait while rows are being asked for: they matter more than a summary."""
+        """Wait while rows are being requested, since they have priority."""
         while monotonic() - self._desk.last_read < _PAUSE and not self._stop.wait(_PAUSE / 4):
             pass
 
@@ -216,7 +216,7 @@ class Summaries:
 
 
 def _some(count: int) -> np.ndarray:
-    """Numbers of rows, the same in every run; runs of rows, as scattered ones would make a file be read whole."""
+    """The row numbers of a sample: a few runs of rows, since scattered rows would read the whole file."""
     length = _SAMPLE_ROWS // _SAMPLE_RUNS
     starts = np.linspace(0, count - length, _SAMPLE_RUNS).astype(np.int64)
     return np.unique((starts[:, None] + np.arange(length)).ravel())

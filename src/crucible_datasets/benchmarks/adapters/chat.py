@@ -1,4 +1,4 @@
-"""Chats in every usual shape → `Conversation`: ShareGPT, OpenAI, transcripts, pairs of prompt and response."""
+"""Chats in all common formats → `Conversation`: ShareGPT, OpenAI, transcripts, pairs of prompt and response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHAREGPT = {"user": "human", "assistant": "gpt"}
 
 def message(value: Any) -> Message:
     """One message: `role` and `content` (OpenAI), `from` and `value` (ShareGPT), or `role` and `parts` (Gemini)."""
-    if type(value) is dict and len(value) == 2:  # nearly all of them; several times faster than what follows
+    if type(value) is dict and len(value) == 2:  # the common case, several times faster than the rest
         role, said = value.get("role"), value.get("content")
         if type(said) is str and role in ("user", "assistant", "system"):
             return Message(role, said)
@@ -28,7 +28,7 @@ def message(value: Any) -> Message:
         raise InvalidRecordError("Message", f"a message is a dict, not {type(value).__name__}: {value!r:.60}")
     role = _first(value, ("role", "from"), "who speaks")
     calls = value.get("tool_calls") or None
-    # OpenAI writes no content where the assistant only calls tools.
+    # In OpenAI's format, a message with only tool calls has no content.
     said = (
         "" if calls and value.get("content") is None else _first(value, ("content", "value", "parts"), "what is said")
     )
@@ -46,10 +46,10 @@ def _first(value: Mapping[str, Any], keys: tuple[str, ...], meaning: str) -> Any
 
 
 def conversation(value: Any, **metadata: Any) -> Conversation:
-    """The conversation in a value of any usual shape.
+    """The conversation in a value of any common format.
 
-    A list of messages, of ShareGPT or OpenAI; a list of texts, by user and assistant in turn; a transcript; a dict with
-    a list of messages, or with a prompt and a response. A text that is no transcript is what the user says.
+    A list of messages (ShareGPT or OpenAI); a list of texts, alternating between user and assistant; a transcript; a
+    dict with a list of messages, or with a prompt and a response. Any other text is a message of the user.
     """
     found = value if isinstance(value, Conversation) else Conversation(_messages(value))
     return found.replace(metadata={**found.metadata, **metadata}) if metadata else found
@@ -84,12 +84,12 @@ def _in_record(record: Mapping[str, Any]) -> list[Message]:
         wanted = ", ".join((*_LISTS, *_PROMPTS))
         raise InvalidRecordError("Conversation", f"none of {wanted} is there; the record has {found}")
     response = next((record[key] for key in _RESPONSES if record.get(key) is not None), None)
-    more = record.get("input") if "instruction" in record else None  # Alpaca: what the instruction is about
+    more = record.get("input") if "instruction" in record else None  # Alpaca: the input of the instruction
     return from_pair(f"{prompt}\n\n{more}" if more else prompt, response, record.get("system")).messages
 
 
 def _under(record: Mapping[str, Any], messages: list[Message]) -> list[Message]:
-    """The messages under the record's system prompt, if they have none themselves."""
+    """The messages after the system prompt of the record, unless they have their own."""
     system = record.get("system") or record.get("system_prompt")
     if not isinstance(system, str) or any(message.role == "system" for message in messages):
         return messages
@@ -107,7 +107,7 @@ def from_sharegpt(turns: Iterable[Any]) -> Conversation:
 
 
 def from_pair(prompt: Any, response: str | None = None, system: str | None = None) -> Conversation:
-    """The conversation of a prompt, which may be messages itself, and a response."""
+    """The conversation of a prompt, which may be a list of messages, and a response."""
     said = [Message("user", prompt)] if isinstance(prompt, str) else _messages(prompt)
     first = [Message("system", system)] if system else []
     last = [] if response is None else [Message("assistant", response)]
@@ -115,6 +115,6 @@ def from_pair(prompt: Any, response: str | None = None, system: str | None = Non
 
 
 def to_sharegpt(conversation: Conversation) -> list[dict[str, str]]:
-    """The messages as `{"from", "value"}`; pictures have no place there."""
+    """The messages as `{"from", "value"}`; the format has no images."""
     messages = conversation.messages
     return [{"from": _SHAREGPT.get(message.role, message.role), "value": message.text} for message in messages]

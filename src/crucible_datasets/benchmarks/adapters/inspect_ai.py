@@ -11,18 +11,18 @@ from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.benchmarks.types.messages import Message, Part
 from crucible_datasets.exceptions import InvalidRecordError
 
-# What only inspect_ai knows travels in the metadata, under this name.
+# Fields that only inspect_ai has are in the metadata, under this key.
 _KEPT = "inspect"
 _ONLY_THERE = ("sandbox", "files", "setup")
 
 
 def is_inspect_sample(value: Any) -> bool:
-    """Whether a value is a sample of inspect_ai; without importing it, since then none can exist."""
+    """Whether a value is a sample of inspect_ai. If inspect_ai is not imported, none can exist."""
     return type(value).__name__ == "Sample" and type(value).__module__.split(".")[0] == "inspect_ai"
 
 
 def from_inspect(sample: Any, id: str | int | None = None) -> Sample:
-    """The sample of an inspect_ai sample; `id` is for one that has none."""
+    """The sample of an inspect_ai sample; `id` is used if it has none."""
     number = sample.id if sample.id is not None else id
     if number is None:
         raise InvalidRecordError("Sample", "the sample of inspect_ai has no id, and none was given")

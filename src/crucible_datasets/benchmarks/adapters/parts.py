@@ -1,4 +1,4 @@
-"""Pieces of messages as providers and datasets write them → `Part`s."""
+"""Parts of messages in the formats of providers and datasets → `Part`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PICTURES = ("image", "image_url", "input_image")
 
 
 def content(value: Any) -> str | list[Part]:
-    """The content of a message: a text as it is, a list as parts."""
+    """The content of a message: a text unchanged, a list as parts."""
     return value if isinstance(value, str) else [part(item) for item in value]
 
 
 def part(value: Any) -> Part:
-    """One piece: a text, or a dict in the form of OpenAI, Anthropic, Gemini, or a chat dataset."""
+    """One part: a text, or a dict in the format of OpenAI, Anthropic, Gemini, or a chat dataset."""
     if isinstance(value, Part):
         return value
     if isinstance(value, str):
@@ -37,7 +37,7 @@ def part(value: Any) -> Part:
 
 
 def picture(value: Any) -> Picture:
-    """A picture from bytes, a path, a URL, a `data:` URL, a Pillow image, or a dict with one of them."""
+    """An image from bytes, a path, a URL, a `data:` URL, a Pillow image, or a dict with one of them."""
     if isinstance(value, Picture):
         return value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Rows of preference sets in every usual shape → `LabeledComparison`."""
+"""Rows of preference datasets in all common formats → `LabeledComparison`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _PROMPTS = ("prompt", "question", "instruction", "input")
 
 
 def between(a: Any, b: Any, prompt: Any = None) -> Comparison:
-    """The comparison of two conversations: the prompt is what they share, the responses what comes after.
+    """The comparison of two conversations: the prompt is their common beginning, the responses are the rest.
 
-    With a `prompt` the two may also be responses alone.
+    With a `prompt`, `a` and `b` may also be responses alone.
     """
     begun = [] if prompt is None else conversation(prompt).messages
-    left, right = _told(a, begun), _told(b, begun)
+    left, right = _messages_of(a, begun), _messages_of(b, begun)
     same = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
-    # Of two conversations that are the same, the last message is the response.
+    # If both conversations are equal, the last message is the response.
     shared = min(sum(1 for _ in same), len(left) - 1, len(right) - 1)
     if shared < 1:
         raise InvalidRecordError("Comparison", "the two conversations have no prompt in common, and none was given")
     return Comparison(_words(left[:shared], "user"), _words(left[shared:]), _words(right[shared:]))
 
 
-def _told(value: Any, prompt: list[Message]) -> list[Message]:
+def _messages_of(value: Any, prompt: list[Message]) -> list[Message]:
     if prompt and isinstance(value, str):
         return [*prompt, Message("assistant", value)]
     messages = conversation(value).messages
@@ -39,7 +39,7 @@ def _told(value: Any, prompt: list[Message]) -> list[Message]:
 
 
 def _words(messages: list[Message], role: str = "assistant") -> Words:
-    """A text where one speaker says one; else the messages."""
+    """A text if there is a single message of this role; else the messages."""
     alone = len(messages) == 1 and messages[0].role == role and isinstance(messages[0].content, str)
     return messages[0].text if alone else messages
 
@@ -104,7 +104,7 @@ def _score(row: Row) -> float:
 def _difference(row: Row, better: str, worse: str) -> float | None:
     if row.get(better) is None or row.get(worse) is None:
         return None
-    # Raters may prefer by other things than their ratings say; then nothing is known of the margin.
+    # Raters may prefer the response with the lower rating; then the margin is unknown.
     found = float(row[better]) - float(row[worse])
     return found if found >= 0 else None
 
@@ -121,7 +121,7 @@ SHAPES: tuple[tuple[tuple[str, ...], Callable[[Row], LabeledComparison]], ...] =
 
 
 def labeled_comparison(row: Row) -> LabeledComparison:
-    """The comparison in a row of any usual preference set, by the columns that it has."""
+    """The comparison in a row of any common preference dataset, recognized by its columns."""
     for columns, read in SHAPES:
         if all(row.get(column) is not None for column in columns):
             return read(row)

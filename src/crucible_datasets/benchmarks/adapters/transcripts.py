@@ -20,20 +20,20 @@ ROLES = {
     "a": "assistant",
     "system": "system",
 }
-# A marker stands at the beginning of a paragraph. Those of one letter count only where the text begins with one:
-# an answer may well have a paragraph that begins with "A:".
+# A marker is at the beginning of a paragraph. Markers of one letter count only if the text begins with one, since an
+# answer may have a paragraph that begins with "A:".
 _MARKERS = (
     re.compile(r"(?:\A\s*|\r?\n\r?\n)(Human|Assistant|System):"),
     re.compile(r"(?:\A\s*|\r?\n\r?\n)([HA]):"),
     re.compile(r"(?:\A|\n?)<extra_id_[01]>(User|Assistant|System)\n"),
 )
-# Where no paragraph begins with a marker, lines may.
+# If no paragraph begins with a marker, lines may.
 _LINES = re.compile(r"(?:\A\s*|\n)(Human|Assistant|System):")
-_ANSWERED = "\n<extra_id_1>Assistant\n"  # prompts of HelpSteer2 begin with what the user says, without a marker
+_ANSWERED = "\n<extra_id_1>Assistant\n"  # prompts of HelpSteer2 begin with the user's text, without a marker
 
 
 def role_of(name: str) -> str:
-    """The usual word for a speaker: system, user or assistant; another one is kept as it is."""
+    """The standard role of a speaker: system, user or assistant; unknown names are unchanged."""
     return ROLES.get(name.strip().lower(), name)
 
 
@@ -56,12 +56,12 @@ def from_transcript(text: str) -> Conversation:
 
 
 def is_transcript(text: str) -> bool:
-    """Whether a text begins as a transcript does."""
+    """Whether a text begins like a transcript."""
     return _ANSWERED in text or any(marker.match(text) for marker in _MARKERS)
 
 
 def to_transcript(conversation: Conversation) -> str:
-    """The conversation as one text, as HH-RLHF writes it."""
+    """The conversation as one text, in the format of HH-RLHF."""
     names = {"user": "Human", "assistant": "Assistant", "system": "System"}
     said = ((names.get(message.role, message.role), message.text) for message in conversation.messages)
     return "".join(f"\n\n{name}: {text}" for name, text in said)

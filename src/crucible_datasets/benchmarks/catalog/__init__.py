@@ -1,7 +1,7 @@
-"""Which benchmarks there are.
+"""The registry of benchmarks.
 
-entries/  one TOML file for each
-entry     what such a file says
-groups    configurations that go together: the STEM subjects of MMLU …
-registry  `Catalog`: files of this package, of installed ones, and of folders of users
+entries/  one TOML file per benchmark
+entry     `BenchmarkEntry`, the content of such a file
+groups    named groups of configurations: the STEM subjects of MMLU …
+registry  `Catalog`: files of this package, of installed packages, and of users' folders
 """

@@ -1,4 +1,4 @@
-"""What a benchmark's TOML file says: where the data is, and what its columns mean."""
+"""The TOML file of a benchmark: where the data is, and what its columns mean."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Columns = dict[str, str | list[str]]
 
 
 class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """One benchmark of the registry. Nothing in it is a program: logic is named, and lives in `benchmarks.rules`."""
+    """One benchmark of the registry. It is data only: rules are referred to by name (`benchmarks.rules`)."""
 
     name: str
     source: str
@@ -45,7 +45,7 @@ class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     size: dict[str, int] = {}
     tags: list[str] = []
     miniature: str = ""
-    place: str = ""  # the file it was read from
+    place: str = ""  # the path of the file
 
     @property
     def url(self) -> str:
@@ -54,7 +54,7 @@ class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     @property
     def group_names(self) -> dict[str, list[str]]:
-        """Names that stand for several configurations, and for which."""
+        """The groups of configurations by name."""
         return GROUPS[self.groups] if isinstance(self.groups, str) else self.groups
 
     @property
@@ -65,12 +65,12 @@ class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     @property
     def default_split(self) -> str:
-        """The split that is loaded when none is named."""
+        """The split that is loaded by default."""
         return self.split or self.splits[0]
 
     @property
     def rules(self) -> list[str]:
-        """The rules, with their versions, that make samples of rows."""
+        """The rules, with versions, that convert rows to samples."""
         return [name for name in (self.prepare, self.rule, self.target_rule) if name]
 
     def splits_of(self, config: str) -> list[str]:
@@ -78,7 +78,7 @@ class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         return self.configs.get(config, self.splits) if isinstance(self.configs, dict) else self.splits
 
     def of(self, config: str | None) -> BenchmarkEntry:
-        """The entry for one configuration: what its table under `overrides` states is stated."""
+        """The entry for one configuration, with its table in `overrides` applied."""
         chosen = config or self.config or (next(iter(self.configs), "") if self.configs else "")
         known = [*self.config_names, *self.group_names]
         if chosen and chosen not in known:
@@ -86,13 +86,13 @@ class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         return entry_of({**self.to_dict(), **self.overrides.get(chosen, {}), "config": chosen}, self.place)
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields of the file, and those it takes from the file it extends."""
+        """The fields of the file, including those of the file it extends."""
         made: dict[str, Any] = msgspec.to_builtins(self)
         return made
 
 
 def entry_of(stated: dict[str, Any], file: str) -> BenchmarkEntry:
-    """The entry that a table of TOML stands for; what does not fit is named with the file."""
+    """The entry of a TOML table; errors name the file."""
     try:
         entry = msgspec.convert({**stated, "place": file}, BenchmarkEntry)
     except msgspec.ValidationError as error:

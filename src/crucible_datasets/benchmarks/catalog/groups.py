@@ -1,4 +1,4 @@
-"""Lists of configurations that are too long for a file of 25 lines, by the name under which files ask for them."""
+"""Groups of configurations that are too long for a TOML file, by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ penguins_in_a_table reasoning_about_colored_objects ruin_names salient_translati
 sports_understanding temporal_sequences tracking_shuffled_objects_five_objects
 tracking_shuffled_objects_seven_objects tracking_shuffled_objects_three_objects web_of_lies word_sorting"""
 
-# Evaluation harnesses count 19 of the 57 subjects to STEM, anatomy among them, and so is it here.
+# As in evaluation harnesses, 19 of the 57 subjects are STEM, including anatomy.
 GROUPS: dict[str, dict[str, list[str]]] = {
     "mmlu_subjects": {
         "stem": _STEM.split(),

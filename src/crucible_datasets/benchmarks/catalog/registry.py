@@ -1,7 +1,7 @@
 """The registry of benchmarks: TOML files of this package, of installed packages, and of folders of users.
 
-A later place wins over an earlier one: this package, entry points, the folders of `CRUCIBLE_BENCHMARKS`, and then
-those given to a call. A file may extend another by its name, and also the one of an earlier place that it replaces.
+Later sources override earlier ones: this package, entry points, the folders of `CRUCIBLE_BENCHMARKS`, and the folders
+passed to a call. A file may extend another by name, also one of the same name from an earlier source.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crucible_datasets.exceptions import BenchmarkFileError, UnknownEntryError
 
 ENTRY_POINTS = "crucible_datasets.benchmarks"
 Folders = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
-Stated = Mapping[str, dict[str, Any]]  # what the files of one place say, by the name of the benchmark
+Stated = Mapping[str, dict[str, Any]]  # the tables of the files of one source, by the name of the benchmark
 
 
 class _Folder(Protocol):
@@ -29,7 +29,7 @@ class _Folder(Protocol):
 
 
 class Catalog(Mapping[str, BenchmarkEntry]):
-    """Every benchmark that is known, by its short name or by the name of its repository."""
+    """All benchmarks, by short name or by repository."""
 
     def __init__(self, folders: Folders = None) -> None:
         self._layers = [_packaged(), _plugged(), *map(_of_folder, _stated_folders(folders))]
@@ -51,7 +51,7 @@ class Catalog(Mapping[str, BenchmarkEntry]):
         return self._entry(key)
 
     def search(self, words: str) -> list[BenchmarkEntry]:
-        """The entries in which all words are found: in names, titles, sources, domains, tasks and tags."""
+        """The entries that contain all words in names, titles, sources, domains, tasks or tags."""
         wanted = words.lower().split()
         return [entry for entry in self.values() if all(word in _searched(entry) for word in wanted)]
 
@@ -63,13 +63,13 @@ class Catalog(Mapping[str, BenchmarkEntry]):
         licence: str | None = None,
         language: str | None = None,
     ) -> list[BenchmarkEntry]:
-        """The entries of a domain, a task, a tag, a licence, a language; all that are given must hold."""
+        """The entries that match all given conditions."""
         asked = {"domain": domain, "task_type": task_type, "tags": tag, "licence": licence, "languages": language}
         given = {field: wanted.lower() for field, wanted in asked.items() if wanted is not None}
         return [entry for entry in self.values() if all(wanted in _of(entry, field) for field, wanted in given.items())]
 
     def summary(self) -> dict[str, dict[str, int]]:
-        """How many benchmarks there are of each domain, task and licence."""
+        """The number of benchmarks of each domain, task and licence."""
         entries = list(self.values())
         return {
             field: dict(Counter(getattr(entry, field) or "unknown" for entry in entries).most_common())
@@ -80,7 +80,7 @@ class Catalog(Mapping[str, BenchmarkEntry]):
         short = name.lower().replace("-", "_")
         if short in self._names:
             return short
-        # Several benchmarks may be of one repository: the one that the others extend is meant.
+        # If several benchmarks are of one repository, the one that the others extend is meant.
         of_repo = [entry for entry in self._all() if entry.source.lower() == name.lower()]
         return min(of_repo, key=lambda entry: bool(entry.extends)).name if of_repo else None
 
@@ -104,7 +104,7 @@ class Catalog(Mapping[str, BenchmarkEntry]):
         parent = stated["extends"]
         beneath = level if parent == name else len(self._layers)
         extended = self._merged(parent, beneath, (*trail, (level, name)))
-        # A commit of one repository is none of another.
+        # A commit of one repository does not exist in another.
         pin = {"revision": ""} if stated.get("source", extended.get("source")) != extended.get("source") else {}
         return {**extended, **pin, **stated}
 
@@ -122,12 +122,12 @@ def list_benchmarks(
     *,
     folders: Folders = None,
 ) -> list[str]:
-    """The short names of all benchmarks, or of those of a domain, a task, a tag, a licence, a language."""
+    """The short names of all benchmarks, or of those that match the given conditions."""
     return [entry.name for entry in Catalog(folders).filter(domain, task_type, tag, licence, language)]
 
 
 def get_benchmark(name: str | os.PathLike[str], *, folders: Folders = None) -> BenchmarkEntry:
-    """The entry of a benchmark, by its short name, its repository or its TOML file."""
+    """The entry of a benchmark, by short name, repository or TOML file."""
     if os.fspath(name).endswith(".toml"):
         stated = _read(os.path.basename(name), _text(os.fspath(name)), os.path.abspath(name))
         beside = Catalog([*_listed(folders), os.path.dirname(os.path.abspath(name))])
@@ -149,7 +149,7 @@ def _listed(folders: Folders) -> list[str]:
 
 
 def is_bundled(entry: BenchmarkEntry) -> bool:
-    """Whether the entry is a file of this package, as it is."""
+    """Whether the entry is an unmodified file of this package."""
     return entry.place == _packaged().get(entry.name, {}).get("place")
 
 
@@ -160,7 +160,7 @@ def _packaged() -> Stated:
 
 @cache
 def _plugged() -> Stated:
-    """The entries that installed packages add: an entry point is a package, or a path, whose folder has TOML files."""
+    """The entries of installed packages: an entry point is a package or a path with TOML files."""
     found: dict[str, dict[str, Any]] = {}
     for point in entry_points(group=ENTRY_POINTS):
         named = point.load()

@@ -1,4 +1,4 @@
-"""`overlap` and `decontaminate`: what of a test set is in the data that a model is trained on."""
+"""`overlap` and `decontaminate`: which texts of a test set are in the training data."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from crucible_datasets.progress import bar
 
 Method = Literal["ngrams", "exact", "minhash"]
 Columns = Sequence[str] | str | None
-# Runs of 13 words are what language models are usually checked by; similar texts share shorter ones.
+# 13-grams are the standard for language models; near-duplicates share shorter ones.
 _RUN = {"ngrams": 13, "minhash": 5}
 _THRESHOLD = {"ngrams": 0.0, "exact": 0.0, "minhash": 0.8}
 
 
 class Decontaminated(NamedTuple):
-    """The train side without the rows that match, and what was found."""
+    """The training data without matching rows, and the report."""
 
     dataset: Any
     report: OverlapReport
@@ -45,11 +45,11 @@ def overlap(
     max_matches: int = 10,
     examples: int = 5,
 ) -> OverlapReport:
-    """How much of the test rows is in the train rows, and in which.
+    """Which test rows are contained in training rows, and to what extent.
 
-    Both sides may be datasets, streams, samples, files, names, or lists of texts. "ngrams" looks for runs of `n` words
-    (13), "exact" for the same text, "minhash" for texts that are nearly the same (runs of 5 words, of which `threshold`
-    is shared). Case, punctuation and blanks do not count. The smaller side is in memory, the other streams past it.
+    Both sides may be datasets, streams, samples, files, names, or lists of texts. "ngrams" searches common runs of
+    `n` words (13), "exact" equal texts, "minhash" near-duplicates (5-grams with a Jaccard similarity of at least
+    `threshold`). Case, punctuation and white space are ignored. The smaller side is in memory, the other is streamed.
     """
     sides = Side(train, train_columns or columns), Side(test, test_columns or columns)
     return _report(*sides, _how(*sides, n, method, threshold, max_matches), examples)
@@ -68,13 +68,13 @@ def decontaminate(
     max_matches: int = 10,
     examples: int = 5,
 ) -> Decontaminated:
-    """The train side without the rows that match a contaminated test row, and the report of `overlap`."""
+    """The training data without the rows that match a contaminated test row, and the report of `overlap`."""
     sides = Side(train, train_columns or columns), Side(test, test_columns or columns)
     how = _how(*sides, n, method, threshold, max_matches)
     report = _report(*sides, how, examples)
     found = report.found
     if method == "ngrams" and how.threshold > 0:
-        # Train rows may share something with test rows below the threshold, and stay.
+        # Training rows that only match test rows below the threshold are kept.
         found = _found(sides[0], sides[1].with_rows(np.array(report.contaminated, np.int64)), how)
     return Decontaminated(sides[0].without(found.train_matched), report)
 
@@ -94,11 +94,11 @@ def _how(train: Side, test: Side, n: int | None, method: Method, threshold: floa
 
 
 def _columns(train: Side, test: Side, method: Method) -> tuple[list[str], list[str]]:
-    """Runs of words are looked for in all texts of a train row; whole texts are compared by the columns of both."""
+    """The columns to compare: n-grams are searched in all texts of training rows, whole texts in columns of both."""
     if method == "ngrams":
-        return train.columns or train.text_columns, test.asked()
-    both = [name for name in test.asked() if name in (train.columns or train.text_columns)]
-    return train.columns or both or train.asked(), test.columns or both or test.asked()
+        return train.columns or train.text_columns, test.default_columns()
+    both = [name for name in test.default_columns() if name in (train.columns or train.text_columns)]
+    return train.columns or both or train.default_columns(), test.columns or both or test.default_columns()
 
 
 def _report(train: Side, test: Side, how: How, examples: int) -> OverlapReport:
@@ -108,7 +108,7 @@ def _report(train: Side, test: Side, how: How, examples: int) -> OverlapReport:
 
 
 def _found(train: Side, test: Side, how: How) -> Found:
-    # Nobody knows how long a stream is: it is taken for the longer side.
+    # The length of a stream is unknown, so it is assumed to be the longer side.
     test_is_indexed = train.num_rows is None or (test.num_rows is not None and test.num_rows <= train.num_rows)
     sides = (train, how.train_columns), (test, how.test_columns)
     (small, few), (large, many) = reversed(sides) if test_is_indexed else sides

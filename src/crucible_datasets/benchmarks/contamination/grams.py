@@ -1,4 +1,4 @@
-"""Words → what texts are compared by: runs of n words, or the whole text. Each is a number of 64 bits."""
+"""Words → hashes of n-grams or of whole texts, 64 bits each."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from crucible_datasets.benchmarks.contamination.words import Numbers, Places, Wo
 
 
 class Grams(NamedTuple):
-    """The runs of words of several texts, one text after the other, and how many each text has."""
+    """The n-gram hashes of several texts, concatenated, and the number of each text."""
 
     numbers: Numbers
     per_text: Places
 
     @property
     def texts(self) -> Places:
-        """For every run, the number of the text that it is of."""
+        """For every n-gram, the index of its text."""
         return np.repeat(np.arange(len(self.per_text)), self.per_text)
 
 
 def runs(words: Words, n: int) -> Grams:
-    """All runs of `n` words. A text with fewer words is one run; a text without words has none."""
+    """All `n`-grams. A text with fewer words is one n-gram; a text without words has none."""
     last = np.cumsum(words.per_text)
     first = last - words.per_text
     per_text = np.where(words.per_text < n, np.minimum(words.per_text, 1), words.per_text - n + 1)
@@ -32,7 +32,7 @@ def runs(words: Words, n: int) -> Grams:
 
 
 def wholes(words: Words) -> Grams:
-    """Each text as one run; a text without words has none."""
+    """Each text as one n-gram; a text without words has none."""
     last = np.cumsum(words.per_text)
     some = words.per_text > 0
     numbers = _between(words.numbers, (last - words.per_text)[some], last[some])
@@ -40,7 +40,7 @@ def wholes(words: Words) -> Grams:
 
 
 def distinct(grams: Grams) -> Grams:
-    """Every run of a text once, in the order of their numbers."""
+    """The distinct n-grams of each text, sorted."""
     order = np.lexsort((grams.numbers, texts := grams.texts))
     numbers, texts = grams.numbers[order], texts[order]
     new = np.ones(len(numbers), bool)
@@ -49,13 +49,13 @@ def distinct(grams: Grams) -> Grams:
 
 
 def _ranges(first: Places, counts: Places) -> Places:
-    """first, first + 1, … for each, as many as counted."""
+    """The concatenated ranges first, first + 1, …, of the given lengths."""
     before = np.cumsum(counts) - counts
     return np.arange(int(counts.sum())) + np.repeat(first - before, counts)
 
 
 def _between(numbers: Numbers, starts: Places, ends: Places) -> Numbers:
-    """A number for the words from each start to its end, in their order, however far from the first word it is."""
+    """The hash of the words from each start to its end, which does not depend on their position."""
     power, inverse = powers(len(numbers) + 1)
     sums = np.zeros(len(numbers) + 1, np.uint64)
     np.cumsum(numbers * power[: len(numbers)], out=sums[1:])

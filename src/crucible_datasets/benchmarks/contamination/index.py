@@ -1,4 +1,4 @@
-"""The numbers of one side, sorted: which of many numbers are among them, and of which rows."""
+"""The sorted hashes of one side: which of many hashes are among them, and in which rows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy.typing as npt
 from crucible_datasets.benchmarks.contamination.grams import Grams
 from crucible_datasets.benchmarks.contamination.words import Numbers, Places
 
-# A number in a table of so many places for each key passes by chance once in 16 times; searching it takes far longer.
+# With so many table entries per key, a hash passes by chance once in 16 times; the table is far faster than a search.
 _PLACES_PER_KEY = 16
 
 
 class Hits(NamedTuple):
-    """Which of the numbers that were looked up are keys, and which keys."""
+    """Which of the looked up hashes are keys, and which keys."""
 
     at: Places
     keys: Places
 
 
 class Index:
-    """Keys, and for each key the rows that have it, in their order, each with how many times."""
+    """Distinct hashes, with the rows that contain each, in order, and the number of occurrences."""
 
     def __init__(self, blocks: Iterable[Grams]) -> None:
         numbers, rows, self.per_row = _collected(blocks)
@@ -39,7 +39,7 @@ class Index:
         self._gate, self._shift = _gate(self.keys)
 
     def found(self, numbers: Numbers) -> Hits:
-        """The keys among some numbers."""
+        """The keys among some hashes."""
         if not len(self.keys):
             return Hits(np.empty(0, np.int64), np.empty(0, np.int64))
         maybe = np.flatnonzero(self._gate[numbers >> self._shift])
@@ -49,14 +49,14 @@ class Index:
         return Hits(maybe[same], keys[same])
 
     def rows_of(self, keys: Places, most: int) -> tuple[Places, Places]:
-        """The first rows of each key, at most so many: pairs of a place among `keys` and a row."""
+        """The first rows of each key, at most `most`: pairs of a position in `keys` and a row."""
         counts = np.minimum(self.starts[keys + 1] - self.starts[keys], most)
         before = np.cumsum(counts) - counts
         places = np.arange(int(counts.sum())) + np.repeat(self.starts[keys] - before, counts)
         return np.repeat(np.arange(len(keys)), counts), self.rows[places]
 
     def rows_with(self, seen: npt.NDArray[np.bool_]) -> Places:
-        """How many of each row's numbers are keys that were seen."""
+        """For each row, how many of its hashes were seen."""
         weights = self.times * np.repeat(seen, np.diff(self.starts))
         return np.bincount(self.rows, weights, len(self.per_row)).astype(np.int64)
 
@@ -72,14 +72,14 @@ def _collected(blocks: Iterable[Grams]) -> tuple[Numbers, Places, Places]:
 
 
 def _changes(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
-    """Where a value differs from the one before it."""
+    """The positions at which a value differs from its predecessor."""
     changes = np.ones(len(values), bool)
     changes[1:] = values[1:] != values[:-1]
     return changes
 
 
 def _gate(keys: Numbers) -> tuple[npt.NDArray[np.bool_], np.uint64]:
-    """A table that says of the first bits of a number whether any key begins with them."""
+    """A bitmap: whether any key begins with given bits."""
     bits = min(max((len(keys) * _PLACES_PER_KEY).bit_length() - 1, 10), 28)
     gate, shift = np.zeros(1 << bits, bool), np.uint64(64 - bits)
     gate[keys >> shift] = True

@@ -1,6 +1,6 @@
-"""Texts beyond ASCII, in the one form of several that mean the same: lower case, blanks between words and nothing else.
+"""Normalization of non-ASCII texts: lower case, words separated by blanks.
 
-The work is done on arrays of code points: regular expressions with classes of Unicode take 50 times as long.
+It works on arrays of code points: regular expressions with Unicode classes take 50 times as long.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 Codes = npt.NDArray[np.uint32]
-_BETWEEN, _PART, _WORD, _MARK = range(4)  # what is no part of a word; is one; is a word of its own; goes with a letter
+_BETWEEN, _PART, _WORD, _MARK = range(4)  # not part of a word; part of one; a word by itself; combining mark
 _END = "\ue000"
-_LAST = 0x323B0  # no script has letters behind it
-# Han, kana, Thai, Lao, Myanmar, Khmer: scripts that write no blanks between words.
+_LAST = 0x323B0  # the last code point of a letter
+# Han, kana, Thai, Lao, Myanmar, Khmer: scripts without blanks between words.
 _WITHOUT_BLANKS = (
     *((0x2E80, 0x2FE0), (0x3005, 0x3008), (0x3021, 0x302A), (0x3041, 0x3100), (0x31F0, 0x3200), (0x3400, 0x4DC0)),
     *((0x4E00, 0xA000), (0xF900, 0xFB00), (0xFF66, 0xFFA0), (0x20000, 0x323B0)),
@@ -25,10 +25,10 @@ _WITHOUT_BLANKS = (
 
 
 def spaced(texts: pa.Array) -> pa.Array:
-    """The texts in lower case, with blanks for all that is no part of a word and around words of one character."""
-    # A character that is no part of a word stands between the texts, so that none has a say in another.
-    told = "".join(f"{text.replace(_END, ' ')}{_END}" for text in texts.to_pylist())
-    codes = np.frombuffer(unicodedata.normalize("NFKC", told).casefold().encode("utf-32-le"), np.uint32)
+    """The texts in lower case, with blanks in place of other characters and around words of one character."""
+    # A separator between the texts, so that they do not influence each other.
+    joined = "".join(f"{text.replace(_END, ' ')}{_END}" for text in texts.to_pylist())
+    codes = np.frombuffer(unicodedata.normalize("NFKC", joined).casefold().encode("utf-32-le"), np.uint32)
     kinds = _kinds()[np.minimum(codes, _LAST)]
     begins, ends = np.flatnonzero(_begins(kinds)), np.flatnonzero(codes == ord(_END)) + 1
     made = np.insert(np.where(kinds == _BETWEEN, np.uint32(32), codes), begins, np.uint32(32))
@@ -36,11 +36,11 @@ def spaced(texts: pa.Array) -> pa.Array:
 
 
 def _begins(kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Where a word begins right after another, so that a blank is missing."""
+    """Where a word begins directly after another, so that a blank must be inserted."""
     begins = kinds == _WORD
     if not begins.any():
         return begins
-    # A mark is of the kind of the letter that it goes with.
+    # A combining mark has the kind of its letter.
     places = np.arange(len(kinds), dtype=np.int32)
     letter = kinds[np.maximum.accumulate(np.where(kinds == _MARK, np.int32(0), places))]
     begins[1:] |= (kinds[1:] == _PART) & (letter[:-1] == _WORD)
@@ -48,7 +48,7 @@ def _begins(kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
 
 
 def _texts(codes: Codes, starts: npt.NDArray[np.int64]) -> pa.Array:
-    """The texts that begin at these places among code points."""
+    """The texts that begin at these positions of the code points."""
     sizes = (codes > 0x7F).view(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF) + np.uint8(1)
     offsets = np.append(0, np.cumsum(np.add.reduceat(sizes, starts[:-1], dtype=np.int64)))
     data = codes.tobytes().decode("utf-32-le").encode()

@@ -1,8 +1,7 @@
-"""Texts that are nearly the same: similar sets of runs of words, found by MinHash and then compared.
+"""Near-duplicates: similar sets of n-grams, found by MinHash and then compared exactly.
 
-The least of a set's numbers, after a permutation of all numbers, is the same for two sets with the chance of their
-similarity (Jaccard: what they share, of all they have). Sets that agree on one band of such numbers are compared
-exactly, so only what MinHash misses can be wrong.
+The minimum of a set under a random permutation is equal for two sets with the probability of their Jaccard
+similarity. Sets that agree on one band of such minima are compared exactly, so there are no false positives.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from crucible_datasets.benchmarks.contamination.words import Numbers, Places, mi
 
 PERMUTATIONS = 128
 _CHANCE_TO_MISS = 1e-3
-_CANDIDATES = 64  # rows of one band that are compared; a band with more is one of rows that are alike themselves
+_CANDIDATES = 64  # rows of one band that are compared; more rows in a band are similar to each other
 _PAIRS_AT_ONCE = 4096
 
 
 def band_length(threshold: float) -> int:
-    """The longest bands that miss a pair of just this similarity with a chance of 1 in 1000 at most."""
+    """The longest bands that miss a pair of this similarity with a probability of at most 0.001."""
     lengths = (r for r in range(16, 0, -1) if (1 - threshold**r) ** (PERMUTATIONS // r) <= _CHANCE_TO_MISS)
     return next(lengths, 1)
 
 
 def bands(sets: Grams, length: int) -> Grams:
-    """A number for each band of each set; an empty set has none."""
+    """A hash for each band of each set; an empty set has none."""
     some = sets.per_text > 0
     starts = (np.cumsum(sets.per_text) - sets.per_text)[some]
     count = PERMUTATIONS // length
@@ -40,7 +39,8 @@ def bands(sets: Grams, length: int) -> Grams:
     factors, terms = _permutations()
     for place in range(count * length):
         band = place // length
-        # Multiplied by an odd number, the upper half of the bits is a permutation's start, as good as one for this.
+        # Multiplication by a random odd number, of which the upper half of the bits is used, is a sufficiently random
+        # permutation.
         least = np.minimum.reduceat((sets.numbers * factors[place]) ^ terms[place], starts) if len(starts) else starts
         made[:, band] = mixed(made[:, band] * np.uint64(31) + least.astype(np.uint64) + np.uint64(band))
     return Grams(made.reshape(-1), np.where(some, count, 0))
@@ -53,13 +53,13 @@ def _permutations() -> tuple[Numbers, Numbers]:
 
 
 class Sets:
-    """The runs of words of the rows of one side: how many two rows share."""
+    """The n-gram sets of the rows of one side, for exact similarities."""
 
     def __init__(self) -> None:
         self._sizes, self._members, self._count = [np.empty(0, np.int64)], [np.empty(0, np.uint64)], 0
 
     def taken(self, blocks: Iterable[Grams], length: int) -> Iterator[Grams]:
-        """The bands of every block, whose sets are remembered."""
+        """The bands of every block; remembers their sets."""
         for sets in blocks:
             self._members.append(_of_row(sets.numbers, sets.texts + self._count))
             self._sizes.append(sets.per_text)
@@ -67,11 +67,11 @@ class Sets:
             yield bands(sets, length)
 
     def settled(self) -> None:
-        """Nothing more comes."""
+        """Finish collecting sets."""
         self.sizes, self._sorted = np.concatenate(self._sizes), np.sort(np.concatenate(self._members))
 
     def similarity(self, rows: Places, sets: Grams, others: Places) -> npt.NDArray[np.float64]:
-        """How similar row and other are, pair by pair; others are numbers of texts of a block."""
+        """The similarity of each pair of a row and a text of the block, given by index in `others`."""
         starts = np.cumsum(sets.per_text) - sets.per_text
         counts = sets.per_text[others]
         before = np.cumsum(counts) - counts
@@ -90,7 +90,7 @@ def _of_row(numbers: Numbers, rows: Places) -> Numbers:
 def nearly_same(
     indexed: Iterable[Grams], streamed: Iterable[Grams], test_is_indexed: bool, most: int, threshold: float
 ) -> Found:
-    """The rows of both sides that are at least so similar."""
+    """The pairs of rows whose similarity is at least `threshold`."""
     length, sets = band_length(threshold), Sets()
     index = Index(sets.taken(map(distinct, indexed), length))
     sets.settled()
@@ -111,7 +111,7 @@ def nearly_same(
 def _similar(
     index: Index, sets: Sets, block: Grams, length: int, threshold: float
 ) -> tuple[Places, Places, npt.NDArray[np.float64]]:
-    """Pairs of an indexed row and a text of the block, and how similar they are."""
+    """Pairs of an indexed row and a text of the block, with their similarity."""
     signed = bands(block, length)
     hits = index.found(signed.numbers)
     texts = np.searchsorted(np.cumsum(signed.per_text), hits.at, side="right")

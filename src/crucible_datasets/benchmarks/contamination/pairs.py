@@ -1,4 +1,4 @@
-"""Pairs of rows, of which each row of the test side keeps the first few."""
+"""Pairs of matching rows, limited to the first few of each test row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crucible_datasets.benchmarks.contamination.words import Places
 
 
 def first_of_each(groups: Places, members: Places, most: Places | int) -> tuple[Places, Places]:
-    """The lowest members of each group, every one once: at most so many for each, or as each group has room for."""
+    """The lowest distinct members of each group, at most `most` (a number, or one per group)."""
     order = np.lexsort((members, groups))
     groups, members = groups[order], members[order]
     new = np.ones(len(groups), bool)
@@ -23,20 +23,20 @@ def first_of_each(groups: Places, members: Places, most: Places | int) -> tuple[
 
 
 class Matches:
-    """For each test row the first train rows that match it."""
+    """The first training rows that match each test row."""
 
     def __init__(self, most: int) -> None:
         self._most, self._test, self._train = most, [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         self._room = np.empty(0, np.int64)
 
     def room(self, rows: int) -> Places:
-        """How many more matches each of the first test rows can take."""
+        """How many more matches each of these test rows can take."""
         missing = max(0, rows - len(self._room))
         self._room = np.append(self._room, np.full(missing, self._most))
         return self._room
 
     def add(self, test: Places, train: Places) -> None:
-        """Pairs whose train rows come after, or among, those that were added before."""
+        """Add pairs; their training rows must not come before those added earlier."""
         if len(test):
             test, train = first_of_each(test, train, self.room(int(test.max()) + 1))
             self._room -= np.bincount(test, minlength=len(self._room))
@@ -44,5 +44,5 @@ class Matches:
             self._train.append(train)
 
     def sorted(self) -> tuple[Places, Places]:
-        """All pairs, by test row and train row."""
+        """All pairs, sorted by test row and training row."""
         return first_of_each(np.concatenate(self._test), np.concatenate(self._train), self._most)

@@ -1,4 +1,4 @@
-"""Examples for a report: the passages that rows of both sides share."""
+"""Examples for a report: common passages of rows of both sides."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from crucible_datasets.benchmarks.contamination.scan import Found
 from crucible_datasets.benchmarks.contamination.sources import Side
 from crucible_datasets.benchmarks.contamination.words import spelled
 
-_LONGEST = 100_000  # characters of a text in which a passage is looked for
+_LONGEST = 100_000  # characters of a text that are searched
 
 
 def examples(train: Side, test: Side, how: How, found: Found, rows: list[int]) -> list[OverlapExample]:
-    """For each of some test rows the train row that comes first, and what both say."""
+    """For each of some test rows, its first matching training row and a common passage."""
     pairs = [(row, int(found.train_rows[found.test_rows.searchsorted(row)])) for row in rows]
     tests = test.texts_at([row for row, _ in pairs], how.test_columns) if pairs else {}
     trains = train.texts_at(sorted({row for _, row in pairs}), how.train_columns) if pairs else {}
@@ -24,7 +24,7 @@ def examples(train: Side, test: Side, how: How, found: Found, rows: list[int]) -
 
 
 def passage(first: str, second: str, n: int | None) -> str:
-    """The longest passage of `n` words or more that both texts have, as words of the first."""
+    """The longest common passage of at least `n` words, in the words of the first text."""
     words, others = spelled(first[:_LONGEST]), spelled(second[:_LONGEST])
     size = min(n or len(words), len(words), len(others))
     known = {tuple(run) for run in _runs(others, size)}

@@ -1,4 +1,4 @@
-"""`OverlapReport`: what two datasets have in common, for people and for programs."""
+"""`OverlapReport`: the result of `overlap`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 160
 
 @dataclass(frozen=True)
 class OverlapExample:
-    """A test row, the first train row that matches it, and the longest passage that both have."""
+    """A test row, the first training row that matches it, and their longest common passage."""
 
     test_row: int
     train_row: int
@@ -28,7 +28,7 @@ class OverlapExample:
 
 @dataclass(frozen=True)
 class How:
-    """By what texts were compared."""
+    """How texts were compared."""
 
     method: str
     n: int | None
@@ -46,35 +46,35 @@ class How:
 
 @dataclass(frozen=True, repr=False)
 class OverlapReport:
-    """How much of the test rows is in the train rows, and where.
+    """Which test rows are contained in training rows, and to what extent.
 
-    `shares` has for each test row the share of its runs of words that some train row has (of its text with "exact",
-    the similarity with "minhash"). A row is contaminated if its share is not 0 and not below the threshold.
+    `shares` has for each test row the share of its n-grams that occur in training rows (with "exact" 0 or 1, with
+    "minhash" the similarity). A row is contaminated if its share is positive and at least the threshold.
     """
 
     how: How
     found: Found
-    short_rows: int = 0  # test rows with fewer words than a run: they match only a text that is the same
+    short_rows: int = 0  # test rows with fewer than n words, which only match equal texts
     examples: Sequence[OverlapExample] = ()
 
     @property
     def num_test(self) -> int:
-        """How many test rows there are."""
+        """The number of test rows."""
         return len(self.found.share)
 
     @property
     def num_train(self) -> int:
-        """How many train rows there are."""
+        """The number of training rows."""
         return len(self.found.train_matched)
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:
-        """For each test row how much of it is in the train rows."""
+        """For each test row, the share of it that occurs in training rows."""
         return self.found.share
 
     @cached_property
     def contaminated(self) -> list[int]:
-        """The numbers of the contaminated test rows."""
+        """The indices of the contaminated test rows."""
         return np.flatnonzero((self.shares > 0) & (self.shares >= self.how.threshold)).tolist()
 
     @property
@@ -84,17 +84,17 @@ class OverlapReport:
 
     @cached_property
     def train_rows(self) -> list[int]:
-        """The numbers of the train rows that have anything of a test row."""
+        """The indices of the training rows that match any test row."""
         return np.flatnonzero(self.found.train_matched).tolist()
 
     def matches(self, test_row: int) -> list[int]:
-        """The first train rows that have something of this test row, as many as `max_matches` allows."""
+        """The first training rows that match this test row, at most `max_matches`."""
         first, last = np.searchsorted(self.found.test_rows, [test_row, test_row + 1])
         return self.found.train_rows[first:last].tolist()
 
     @cached_property
     def rows(self) -> Dataset:
-        """A row for each test row: its number, share, whether it is contaminated, and train rows that match."""
+        """A dict for each test row: its index, share, whether it is contaminated, and matching training rows."""
         import pyarrow as pa
 
         offsets = np.searchsorted(self.found.test_rows, np.arange(self.num_test + 1)).astype(np.int64)
@@ -148,7 +148,7 @@ class OverlapReport:
         return "\n".join([line, *shown])
 
     def _shorter(self) -> str:
-        """How rows are compared that have too few words for a run."""
+        """A note on rows with fewer than n words."""
         if not self.short_rows or self.how.n is None:
             return ""
         rows = f"; {self.short_rows:,} shorter test row{'' if self.short_rows == 1 else 's'} as a whole"
@@ -156,7 +156,7 @@ class OverlapReport:
 
     @property
     def _blind(self) -> bool:
-        """Whether most test rows are too short to be found inside of a text, and none was found."""
+        """Whether no row matched, but most test rows are too short for n-grams."""
         return self.how.method == "ngrams" and not self.contaminated and 2 * self.short_rows > self.num_test
 
     def __repr__(self) -> str:

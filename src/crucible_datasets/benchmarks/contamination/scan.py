@@ -1,4 +1,4 @@
-"""One side streams past the index of the other: which of its runs of words are in the index, and of which rows."""
+"""One side streamed through the index of the other: which of its n-grams are in the index, and in which rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALL = 1 << 62
 
 @dataclass(frozen=True)
 class Found:
-    """For each test row which share of it is in the train side and in which rows; for each train row whether it is."""
+    """For each test row, its share and the matching rows; for each training row, whether it matches."""
 
     share: npt.NDArray[np.float64]
     train_matched: npt.NDArray[np.bool_]
@@ -27,7 +27,7 @@ class Found:
 
 
 class Scan:
-    """Counts what streams past. At most `most` train rows are kept for each test row: those that come first."""
+    """Accumulates the matches of streamed blocks. The first `most` training rows are kept per test row."""
 
     def __init__(self, index: Index, test_is_indexed: bool, most: int) -> None:
         self._index, self._test_is_indexed, self._matches = index, test_is_indexed, Matches(most)
@@ -39,7 +39,7 @@ class Scan:
         self._count = 0
 
     def add(self, grams: Grams) -> None:
-        """Look up the runs of the next rows."""
+        """Look up the n-grams of the next rows."""
         hits = self._index.found(grams.numbers)
         rows = np.searchsorted(np.cumsum(grams.per_text), hits.at, side="right")
         self._hits.append(np.bincount(rows, minlength=len(grams.per_text)))
@@ -51,7 +51,7 @@ class Scan:
         self._count += len(grams.per_text)
 
     def _with_indexed_tests(self, keys: Places, train: Places) -> None:
-        # A phrase that all rows have would pair all with all: keys whose rows have enough matches are passed over.
+        # A phrase that all rows have would pair all with all, so keys whose rows have enough matches are skipped.
         still = self._open[keys]
         keys, train = first_of_each(keys[still], train[still], self._most)
         if not len(keys):
@@ -80,7 +80,7 @@ class Scan:
 
 
 def scanned(indexed: Iterable[Grams], streamed: Iterable[Grams], test_is_indexed: bool, most: int) -> Found:
-    """What both sides have in common, run of words by run of words."""
+    """The common n-grams of both sides."""
     scan = Scan(Index(indexed), test_is_indexed, most)
     for grams in streamed:
         scan.add(grams)

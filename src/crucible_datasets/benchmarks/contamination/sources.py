@@ -1,4 +1,4 @@
-"""What was given → its texts, in blocks: datasets, streams, samples, files, names, lists."""
+"""Data of any kind → its texts, in blocks: datasets, streams, samples, files, names, lists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BYTES_AT_ONCE = 4 << 20
 
 
 class Side:
-    """One of the two datasets: where its texts are, and what is left of it without some rows."""
+    """One of the two datasets."""
 
     def __init__(self, given: Any, columns: Sequence[str] | str | None) -> None:
         self._given = _opened(given)
@@ -37,7 +37,7 @@ class Side:
 
     @property
     def text_columns(self) -> list[str]:
-        """The columns with texts; what else is known of samples is not what they say."""
+        """The columns with texts; of samples, without metadata."""
         return ["input", "target", "choices"] if self._is_typed else text_columns(self._schema)
 
     @property
@@ -45,8 +45,8 @@ class Side:
         listed = isinstance(self._given, (list, tuple)) and bool(self._given) and isinstance(self._given[0], Sample)
         return listed or isinstance(self._given, (Samples, StreamedSamples))
 
-    def asked(self) -> list[str]:
-        """The columns that are asked about where nobody names any: of samples the input."""
+    def default_columns(self) -> list[str]:
+        """The default columns of the test side: of samples, the input."""
         return self.columns or (["input"] if self._is_typed else self.text_columns)
 
     def blocks(self, columns: Sequence[str]) -> Iterator[pa.Array]:
@@ -70,7 +70,7 @@ class Side:
         return Side(_kept(self._rows, rows), self.columns)
 
     def without(self, matched: npt.NDArray[np.bool_]) -> Any:
-        """The data that was given, without some rows."""
+        """The original data without the matched rows."""
         rows = np.flatnonzero(~matched)
         if isinstance(self._given, (list, tuple)):
             return [self._given[row] for row in rows]
@@ -91,7 +91,7 @@ def _opened(given: Any) -> Any:
 
 
 def _rows_of(given: Any) -> Any:
-    """Rows in columns. Datasets of other libraries will do, if they are read in the same way."""
+    """The data as a dataset or stream. Datasets of other libraries work if they have the same interface."""
     if isinstance(given, (Samples, StreamedSamples)):
         return given.dataset
     if isinstance(given, (list, tuple)):
@@ -124,7 +124,7 @@ def _column(name: str, known: list[str]) -> str:
 
 
 def _small(texts: pa.Array) -> Iterator[pa.Array]:
-    """Pieces of a few megabytes, or of one text."""
+    """Slices of a few megabytes, or of one text."""
     if texts.nbytes <= _BYTES_AT_ONCE or len(texts) <= 1:
         yield texts
         return

@@ -1,4 +1,4 @@
-"""Columns of any shape → one text for each row."""
+"""Columns of any type → one text per row."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from crucible_datasets.benchmarks.samples.idnames import is_like_id
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.features import jsontext
 
-# Who speaks and what a part is are words of every chat, and say nothing of this one.
+# Roles and part types occur in every chat, so they are left out.
 _FRAME = frozenset({"role", "from", "type", "name", "tool_call_id"})
 _SPOKEN = ("content", "value", "text")
 
 
 def text_columns(schema: pa.Schema) -> list[str]:
-    """The columns with texts for people: strings, lists of them, chats, JSON; without those that only name the row."""
-    return [field.name for field in schema if not _names_rows(field.name) and _is_said(field.type)]
+    """The columns with natural language: strings, lists of strings, chats, JSON; without ids."""
+    return [field.name for field in schema if not _names_rows(field.name) and _has_text(field.type)]
 
 
 def texts_in(table: pa.Table, columns: Sequence[str]) -> pa.Array:
-    """The texts of the columns, with a blank between those of one row. `metadata.solution` is a field of a column."""
-    found = [_said(_column(table, name), name) for name in columns]
+    """The texts of the columns of each row, joined by blanks. `metadata.solution` is a field of a column."""
+    found = [_required_texts(_column(table, name), name) for name in columns]
     return found[0] if len(found) == 1 else pc.binary_join_element_wise(*found, _blank(), null_handling="skip")
 
 
@@ -51,10 +51,10 @@ def _column(table: pa.Table, name: str) -> pa.Array:
     return column
 
 
-def _is_said(kind: pa.DataType) -> bool:
+def _has_text(kind: pa.DataType) -> bool:
     if _is_list(kind):
-        held = kind.value_type
-        return _is_text(held) or (pa.types.is_struct(held) and any(each.name in _SPOKEN for each in held))
+        inner = kind.value_type
+        return _is_text(inner) or (pa.types.is_struct(inner) and any(each.name in _SPOKEN for each in inner))
     return _is_text(kind) or _is_json(kind)
 
 
@@ -70,15 +70,15 @@ def _is_list(kind: pa.DataType) -> bool:
     return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
 
 
-def _said(column: pa.Array, name: str) -> pa.Array:
-    """The texts of a column, each row's in one; None where a row has none."""
-    said = _spoken(column)
-    if said is None:
+def _required_texts(column: pa.Array, name: str) -> pa.Array:
+    """The texts of a column, joined per row; None if a row has none."""
+    texts = _texts(column)
+    if texts is None:
         raise ArgumentError("columns", name, f"it holds {column.type}, and no text.")
-    return said
+    return texts
 
 
-def _spoken(column: pa.Array) -> pa.Array | None:
+def _texts(column: pa.Array) -> pa.Array | None:
     kind = column.type
     if _is_json(kind):
         read = [
@@ -86,9 +86,9 @@ def _spoken(column: pa.Array) -> pa.Array | None:
         ]
         return pa.array(read, pa.large_string())
     if isinstance(column, pa.ExtensionArray):
-        return _spoken(column.storage)
+        return _texts(column.storage)
     if pa.types.is_dictionary(kind):
-        return _spoken(column.dictionary_decode())
+        return _texts(column.dictionary_decode())
     if _is_text(kind):
         return column.cast(pa.large_string())
     if _is_list(kind):
@@ -97,31 +97,31 @@ def _spoken(column: pa.Array) -> pa.Array | None:
 
 
 def _joined(column: pa.Array) -> pa.Array | None:
-    """The texts of each list, one after the other."""
-    said = _spoken(column.flatten())
-    if said is None:
+    """The texts of each list, joined."""
+    texts = _texts(column.flatten())
+    if texts is None:
         return None
     lengths = pc.fill_null(pc.list_value_length(column), 0)
     offsets = pa.concat_arrays([pa.array([0], pa.int64()), pc.cumulative_sum(lengths.cast(pa.int64()))])
-    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, pc.fill_null(said, "")), _blank())
+    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, pc.fill_null(texts, "")), _blank())
 
 
 def _fields(column: pa.Array) -> pa.Array | None:
-    said = [
+    texts = [
         text
         for field, values in zip(column.type, column.flatten(), strict=True)
-        if field.name not in _FRAME and (text := _spoken(values)) is not None
+        if field.name not in _FRAME and (text := _texts(values)) is not None
     ]
-    if not said:
+    if not texts:
         return None
-    return pc.binary_join_element_wise(*said, _blank(), null_handling="skip")
+    return pc.binary_join_element_wise(*texts, _blank(), null_handling="skip")
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """The texts in a value of JSON."""
+    """The texts in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        yield from (text for name, held in value.items() if name not in _FRAME for text in _leaves(held))
+        yield from (text for name, inner in value.items() if name not in _FRAME for text in _leaves(inner))
     elif isinstance(value, list):
-        yield from (text for held in value for text in _leaves(held))
+        yield from (text for inner in value for text in _leaves(inner))

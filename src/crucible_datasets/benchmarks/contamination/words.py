@@ -1,7 +1,7 @@
-"""Texts → a number of 64 bits for each word, without an object of Python for any of them.
+"""Texts → a 64-bit hash per word, without Python objects for words.
 
-A word is a run of letters and digits, in lower case. Languages that write no blanks give a word for each character.
-Numbers are equal where words are equal; that two words share one has a chance of about 2⁻⁵⁴.
+A word is a run of letters and digits, in lower case. In scripts without blanks, each character is a word. Equal words
+have equal hashes; two different words collide with a probability of about 2⁻⁵⁴.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from crucible_datasets.benchmarks.contamination.letters import spaced
 Numbers = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 
-# Temporary arrays are 8 times as large as the bytes that they are of; these fit the processor's cache.
+# Temporary arrays are 8 times as large as the text; at this size they fit the CPU cache.
 _BYTES_AT_ONCE = 1 << 18
 
 
 class Words(NamedTuple):
-    """The words of several texts, one text after the other, and how many each text has."""
+    """The word hashes of several texts, concatenated, and the number of words of each text."""
 
     numbers: Numbers
     per_text: Places
@@ -35,10 +35,10 @@ def words_of(texts: pa.Array) -> Words:
     plain = _plain(texts)
     offsets = np.frombuffer(plain.buffers()[1], np.int64, len(plain) + 1, plain.offset * 8)
     data = plain.buffers()[2]
-    held = np.frombuffer(data, np.uint8)[: offsets[-1]] if data is not None else np.empty(0, np.uint8)
+    content = np.frombuffer(data, np.uint8)[: offsets[-1]] if data is not None else np.empty(0, np.uint8)
     parts, starts = [], []
-    for first, last in _slices(held, offsets):
-        numbers, places = _hashed(held[first:last], offsets, first)
+    for first, last in _slices(content, offsets):
+        numbers, places = _hashed(content[first:last], offsets, first)
         parts.append(numbers)
         starts.append(places)
     numbers = np.concatenate(parts) if parts else np.empty(0, np.uint64)
@@ -47,13 +47,13 @@ def words_of(texts: pa.Array) -> Words:
 
 
 def spelled(text: str) -> list[str]:
-    """The words of one text, to be shown."""
+    """The words of one text as strings."""
     lowered = _LOWERED[np.frombuffer(_plain(pa.array([text]))[0].as_py().encode(), np.uint8)]
     return [word.decode() for word in lowered.tobytes().split(b"\0") if word]
 
 
 def _plain(texts: pa.Array) -> pa.Array:
-    """The texts; of those that are not ASCII, their words with blanks between them."""
+    """The texts, with non-ASCII ones normalized to words separated by blanks."""
     texts = pc.fill_null(texts.cast(pa.large_string()), "")
     ascii_only = pc.string_is_ascii(texts)
     if pc.all(ascii_only).as_py() is not False:
@@ -62,50 +62,50 @@ def _plain(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(texts, other, spaced(texts.filter(other)))
 
 
-def _slices(held: npt.NDArray[np.uint8], offsets: Places) -> Any:
-    """Pieces of the bytes that begin where a text begins or between two words."""
+def _slices(content: npt.NDArray[np.uint8], offsets: Places) -> Any:
+    """Slices of the bytes that begin at the start of a text or between two words."""
     first, end = int(offsets[0]), int(offsets[-1])
     while first < end:
         last = min(first + _BYTES_AT_ONCE, end)
-        while last < end and not _is_cut(held, offsets, last):
-            last += _next_cut(held, offsets, last)
+        while last < end and not _is_cut(content, offsets, last):
+            last += _next_cut(content, offsets, last)
         yield first, last
         first = last
 
 
-def _is_cut(held: npt.NDArray[np.uint8], offsets: Places, place: int) -> bool:
+def _is_cut(content: npt.NDArray[np.uint8], offsets: Places, place: int) -> bool:
     at = int(np.searchsorted(offsets, place))
-    return not _LOWERED[held[place]] or bool(offsets[at] == place)
+    return not _LOWERED[content[place]] or bool(offsets[at] == place)
 
 
-def _next_cut(held: npt.NDArray[np.uint8], offsets: Places, place: int) -> int:
-    """How far it is to the next place between words, at least one byte, and no further than the text goes."""
+def _next_cut(content: npt.NDArray[np.uint8], offsets: Places, place: int) -> int:
+    """The distance to the next boundary between words, at least one byte, within the text."""
     ends = int(offsets[np.searchsorted(offsets, place, side="right")])
-    ahead = held[place : min(ends, place + 4096)]
+    ahead = content[place : min(ends, place + 4096)]
     blanks = np.flatnonzero(_LOWERED[ahead] == 0)
     return int(blanks[0]) if len(blanks) and blanks[0] else len(ahead)
 
 
 def _hashed(piece: npt.NDArray[np.uint8], offsets: Places, first: int) -> tuple[Numbers, Places]:
-    """The numbers of the words in a piece, and where each begins among all bytes."""
+    """The hashes of the words in a slice, and the offset of each."""
     lowered = _LOWERED[piece]
     inside = lowered != 0
     begins = inside.copy()
     begins[1:] &= ~inside[:-1]
-    # Texts lie side by side without a blank between them: each begins a word of its own.
+    # There is no separator between texts, so each text begins a new word.
     own = offsets[np.searchsorted(offsets, first) : np.searchsorted(offsets, first + len(piece))] - first
     begins[own] = inside[own]
     starts = np.flatnonzero(begins)
     if not len(starts):
         return np.empty(0, np.uint64), starts
     power, inverse = powers(len(piece))
-    # What is between words counts 0, so a word's sum may run to where the next begins.
+    # Bytes between words count 0, so the sum of a word may extend to the start of the next.
     sums = np.add.reduceat(_VALUES[lowered] * power[: len(piece)], starts)
     return mixed(sums * inverse[starts]), starts + first
 
 
 def mixed(numbers: Numbers) -> Numbers:
-    """The numbers with every bit depending on every other: sums of them say nothing of each other."""
+    """The numbers mixed so that every output bit depends on every input bit."""
     numbers = numbers ^ (numbers >> np.uint64(32))
     numbers *= np.uint64(0xD6E8FEB86659FD93)
     numbers ^= numbers >> np.uint64(32)
@@ -115,7 +115,7 @@ def mixed(numbers: Numbers) -> Numbers:
 
 
 def powers(count: int) -> tuple[Numbers, Numbers]:
-    """The first powers of an odd number, and of the one it gives 1 with, modulo 2⁶⁴."""
+    """The first powers of an odd number and of its inverse modulo 2⁶⁴."""
     return _powers(1 << max(count - 1, 1 << 18).bit_length())
 
 
@@ -130,7 +130,7 @@ def _powers(count: int) -> tuple[Numbers, Numbers]:
 
 
 def _lowered() -> npt.NDArray[np.uint8]:
-    """For every byte its lower case, or 0 where it is no part of a word; bytes beyond ASCII are parts of letters."""
+    """For every byte its lower case, or 0 if it is not part of a word; non-ASCII bytes are parts of letters."""
     table = np.zeros(256, np.uint8)
     for byte in range(256):
         if byte >= 128 or chr(byte).isalnum():
@@ -140,6 +140,6 @@ def _lowered() -> npt.NDArray[np.uint8]:
 
 _BASE = 0x9E3779B97F4A7C15
 _LOWERED = _lowered()
-# Drawn once: reports of different days can be compared.
+# Fixed, so that results can be reproduced.
 _DRAWN = np.random.Generator(np.random.PCG64(20_261_116)).integers(1, 1 << 64, 256, np.uint64)
 _VALUES = np.where(_LOWERED > 0, _DRAWN, np.uint64(0))

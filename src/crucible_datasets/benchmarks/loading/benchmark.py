@@ -1,4 +1,4 @@
-"""`Benchmark`: samples that know which benchmark they are of."""
+"""`Benchmark`: samples with the entry of their benchmark."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.benchmarks.samples.table import Samples
 
 
 class _OfBenchmark:
-    """What samples of a benchmark tell, whether they lie in a table or flow."""
+    """Properties shared by `Benchmark` and `StreamedBenchmark`."""
 
     entry: BenchmarkEntry
     raw: Any
@@ -29,7 +29,7 @@ class _OfBenchmark:
 
 
 class Benchmark(_OfBenchmark, Samples):
-    """The samples of a benchmark, with its entry in the registry and the rows that they were made of."""
+    """The samples of a benchmark, with its entry in the registry and the original rows."""
 
     def __init__(
         self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, bad_rows: Any = None
@@ -49,5 +49,5 @@ class StreamedBenchmark(_OfBenchmark, StreamedSamples):
 
     @property
     def skipped(self) -> int:
-        """How many rows did not fit and were left out, among those that were read until now."""
+        """The number of invalid rows skipped so far."""
         return len(self._left_out)

@@ -1,4 +1,4 @@
-"""Rows of a benchmark → rows of samples: what an entry and its rules say, as one function of a batch."""
+"""Rows of a benchmark → rows of samples, by its entry and its rules, as a function of batches."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from crucible_datasets.features import ClassLabel, Features
 from crucible_datasets.fingerprint import Hasher
 from crucible_datasets.forking import cached_property
 
-ROW = "__row__"  # the number of a row in its split
-REASON = "__reason__"  # why a row is no sample
+ROW = "__row__"  # the index of a row in its split
+REASON = "__reason__"  # why a row is invalid
 _UNFIT: Fields = {"input": None, "target": None, "choices": None, "metadata": None}
 
 
 @dataclass(frozen=True)
 class Converter:
-    """Makes samples of the rows of one split."""
+    """Converts the rows of one split to samples."""
 
     entry: BenchmarkEntry
     prefix: str
-    names: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of the classes of columns of ClassLabel
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)  # class names of ClassLabel columns
     on_bad_rows: Literal["error", "skip"] = "error"
-    as_json: bool = False  # what is kept of a stream that does not know its types
+    as_json: bool = False  # metadata as JSON, for a stream without known types
 
     @cached_property
     def rule(self) -> Rule:
-        """The rule that makes fields of columns."""
+        """The rule from columns to fields."""
         return named(self.entry, self.entry.rule, "row")
 
     @cached_property
     def target_rule(self) -> Rule | None:
-        """The rule that makes the target of what the dataset has for it."""
+        """The rule from the raw target to the target."""
         return named(self.entry, self.entry.target_rule, "value") if self.entry.target_rule else None
 
     @property
     def key(self) -> str:
-        """What identifies the results: the functions as they are written, and all that the entry says of them."""
+        """The cache key of the results: the code of the rules, and the fields of the entry that affect them."""
         functions = [rule.function for rule in (self.rule, self.target_rule) if rule]
         stated = (self.entry.columns, self.entry.metadata, self.entry.id, self.entry.rules, self.entry.name)
         return Hasher.hash((functions, stated, self.prefix, dict(self.names), self.on_bad_rows, self.as_json))
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-        """The samples of a batch; a row that does not fit is an error, or a row with a reason."""
+        """The samples of a batch; an invalid row raises an error, or becomes a row with a reason."""
         refuse_missing(self.entry, self.rule, list(batch))
         numbers = batch[ROW]
-        played = {role: self._played(batch, column) for role, column in self.entry.columns.items()}
+        played = {role: self._role_values(batch, column) for role, column in self.entry.columns.items()}
         given = {role: values for role, values in played.items() if values is not None}
         checked = self.rule.fitting_columns(given)
         rows = _rows(given if checked is None else checked, len(numbers))
@@ -62,7 +62,7 @@ class Converter:
     def _sample(self, number: int, id: Any, values: Fields, kept: Fields, is_checked: bool) -> dict[str, Any]:
         place = f"{self.prefix}/{number}"
         try:
-            fields = self._fields(self._told(values) if is_checked else self.rule.fitting(values), kept)
+            fields = self._fields(self._without_missing(values) if is_checked else self.rule.fitting(values), kept)
             return {ROW: number, "id": self._id(id, place), **_UNFIT, **fields, REASON: None}
         except Unfit as unfit:
             column = self._column(unfit.role)
@@ -78,8 +78,8 @@ class Converter:
             raise Unfit(self.entry.id, "a row without an id")
         return str(value)
 
-    def _told(self, values: Fields) -> Fields:
-        """The values without those that are left to defaults."""
+    def _without_missing(self, values: Fields) -> Fields:
+        """The values without missing optional ones."""
         if None not in values.values():
             return values
         return {role: value for role, value in values.items() if value is not None}
@@ -101,14 +101,14 @@ class Converter:
         except Unfit as unfit:
             raise Unfit(unfit.role or _target_role(self.entry), unfit.reason) from unfit
 
-    def _played(self, batch: Mapping[str, Sequence[Any]], column: str | list[str]) -> list[Any] | None:
-        """The values of a role; None where its column, which may be missing, is not there."""
+    def _role_values(self, batch: Mapping[str, Sequence[Any]], column: str | list[str]) -> list[Any] | None:
+        """The values of a role; None if its optional column is missing."""
         if isinstance(column, list):
             return [list(row) for row in zip(*(self._named(one, batch[one]) for one in column), strict=True)]
         return self._named(column, batch[column]) if column in batch else None
 
     def _named(self, column: str, values: Sequence[Any]) -> list[Any]:
-        """Classes by their names; ClassLabel has -1 where a class is not told."""
+        """Class names in place of numbers; -1 means that the class is unknown."""
         names = self.names.get(column)
         if not names:
             return list(values)
@@ -131,7 +131,7 @@ def _target_role(entry: BenchmarkEntry) -> str | None:
 
 
 def named(entry: BenchmarkEntry, name: str, kind: str) -> Rule:
-    """A rule of an entry; one that does not exist, or is of another kind, is an error that names the file."""
+    """A rule of an entry; raises with the name of the file if it does not exist or is of another kind."""
     try:
         rule = RULES[name]
     except ValueError as error:
@@ -142,14 +142,14 @@ def named(entry: BenchmarkEntry, name: str, kind: str) -> Rule:
 
 
 def needs(entry: BenchmarkEntry) -> list[str]:
-    """The columns that an entry reads, each once."""
+    """The distinct columns that an entry reads."""
     stated = [column if isinstance(column, list) else [column] for column in entry.columns.values()]
     id = [entry.id] if entry.id else []
     return list(dict.fromkeys([*(column for columns in stated for column in columns), *id, *entry.metadata]))
 
 
 def refuse_missing(entry: BenchmarkEntry, rule: Rule, available: Sequence[str]) -> None:
-    """An error if a column is not there that a rule needs, or roles that the rule does not have."""
+    """Raise if a column that a rule needs is missing, or the entry has roles that the rule does not have."""
     unknown, unplayed = set(entry.columns) - set(rule.roles), set(rule.required) - set(entry.columns)
     if unknown or unplayed:
         asked = f"{rule.key} has the columns {', '.join(rule.roles)}"
@@ -163,7 +163,7 @@ def refuse_missing(entry: BenchmarkEntry, rule: Rule, available: Sequence[str]) 
 
 
 def class_names(entry: BenchmarkEntry, features: Features | None) -> dict[str, list[str]]:
-    """The names of the classes of the columns that are read."""
+    """The class names of the columns that are read."""
     return {
         column: list(features[column].names)
         for column in needs(entry)

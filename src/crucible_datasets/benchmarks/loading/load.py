@@ -48,11 +48,11 @@ def load_benchmark(
 ) -> Any:
     """The samples of a benchmark, by its short name, its repository or its TOML file.
 
-    They come from the Hub; from `source`, a folder or another repository; or, with `synthetic=True`, from a miniature
-    that needs no network. `limit` is how many rows are read. A row that does not fit is an error that names it, or is
-    left out and counted with `on_bad_rows="skip"`. `revision="latest"` goes past the pin of an entry and past a
-    lock. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none; without it,
-    CRUCIBLE_LOCK counts. Further arguments are those of `load_dataset_builder`.
+    They come from the Hub; from `source`, a folder or another repository; or, with `synthetic=True`, from a generated
+    miniature, without network. `limit` is the number of rows to read. An invalid row raises an error that names it,
+    or is skipped and counted with `on_bad_rows="skip"`. `revision="latest"` ignores the pinned commits of entry and
+    lock. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none; the default
+    is CRUCIBLE_LOCK. Further arguments are those of `load_dataset_builder`.
     """
     if on_bad_rows not in ("error", "skip"):
         raise ArgumentError("on_bad_rows", on_bad_rows, "choose 'error' or 'skip'.")
@@ -60,19 +60,19 @@ def load_benchmark(
         raise ArgumentError("limit", limit, "it is a number of rows, 0 or more.")
     entry = get_benchmark(name, folders=folders).of(config)
     _refuse_config(entry, split)
-    there = {"source": None if source is None else os.fspath(source), "token": token}
-    where = {"synthetic": synthetic, **there, **load_options}
-    spec, held = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
-    load = partial(loaded, entry, {**where, "folders": folders, "lock": held}, on_bad_rows)
-    with _hinting():
-        if held is None:
+    source_options = {"source": None if source is None else os.fspath(source), "token": token}
+    where = {"synthetic": synthetic, **source_options, **load_options}
+    spec, used_lock = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
+    load = partial(loaded, entry, {**where, "folders": folders, "lock": used_lock}, on_bad_rows)
+    with _network_hints():
+        if used_lock is None:
             return load(spec, revision, limit, streaming)
-        asked = {"revision": revision, "limit": limit, "streaming": streaming, **where}
-        return benchmark_under(held, entry, spec, load, **asked)
+        arguments = {"revision": revision, "limit": limit, "streaming": streaming, **where}
+        return benchmark_under(used_lock, entry, spec, load, **arguments)
 
 
 def _refuse_config(entry: BenchmarkEntry, split: str | None) -> None:
-    """An error for a configuration in the place of a split, before anything is asked of the Hub."""
+    """Raise for a configuration passed as a split, before any request to the Hub."""
     if split not in entry.splits_of(entry.config) and split in (*entry.config_names, *entry.group_names):
         known = ", ".join(entry.splits_of(entry.config))
         reason = f"it is a configuration of {entry.name}, not a split: pass config={split!r}. Splits: {known}."
@@ -80,8 +80,8 @@ def _refuse_config(entry: BenchmarkEntry, split: str | None) -> None:
 
 
 @contextmanager
-def _hinting() -> Iterator[None]:
-    """An error of the network, with a note on what works without one."""
+def _network_hints() -> Iterator[None]:
+    """Add a note on `synthetic=True` to errors of the network."""
     try:
         yield
     except (DownloadError, OfflineError) as error:
@@ -99,7 +99,7 @@ def loaded(
     limit: int | None,
     streaming: bool,
 ) -> Any:
-    """The samples as they are; the lock in `where` says only which commit of an excluded benchmark counts."""
+    """The samples without a check against the lock, which is used only for the commit of an excluded benchmark."""
     excluded = _inputs(entry, where, revision)
     origins = _origins(entry, revision, {name: where[name] for name in where if name not in ("folders", "lock")})
     pieces = [piece for one, origin in origins.items() for piece in pieces_of(entry, one, spec, origin, streaming)]
@@ -116,9 +116,9 @@ def loaded(
 
 
 def _origins(entry: BenchmarkEntry, revision: str | None, where: dict[str, Any]) -> dict[str, Origin]:
-    """The configurations to load: those of a group, or the one in which a column tells the groups apart.
+    """The configurations to load: those of a group, or the single one in which a column has the group of each row.
 
-    All are of one commit, also when somebody pushes another in between.
+    All are of the same commit, even if another is pushed meanwhile.
     """
     members = entry.group_names.get(entry.config)
     configs = [entry.config] if members is None else [next(iter(entry.configs))] if entry.group_column else members
@@ -130,18 +130,18 @@ def _origins(entry: BenchmarkEntry, revision: str | None, where: dict[str, Any])
 
 
 def _inputs(entry: BenchmarkEntry, where: dict[str, Any], revision: str | None) -> set[Any]:
-    """The questions of the benchmark that an entry excludes; a commit of one repository is none of another."""
+    """The inputs of the benchmark that an entry excludes; `revision` does not apply to it."""
     if not entry.exclude:
         return set()
     known = {name: value for name, value in where.items() if name in ("synthetic", "folders", "token", "cache_dir")}
     known["revision"] = revision if revision == "latest" else None
-    held = where["lock"]
-    is_locked = held is not None and held.named(entry.exclude, None, None, "benchmark", where["synthetic"])
-    return {sample.input for sample in load_benchmark(entry.exclude, lock=held if is_locked else False, **known)}
+    used_lock = where["lock"]
+    is_locked = used_lock is not None and used_lock.named(entry.exclude, None, None, "benchmark", where["synthetic"])
+    return {sample.input for sample in load_benchmark(entry.exclude, lock=used_lock if is_locked else False, **known)}
 
 
 def _chosen(entry: BenchmarkEntry, piece: Piece, excluded: set[Any]) -> Piece:
-    """Without the rows of other groups, and those that another benchmark has."""
+    """The rows without those of other groups and of the excluded benchmark."""
     members = entry.group_names.get(entry.config)
     if members and entry.group_column:
         piece = within(piece, entry.group_column, frozenset(members))
@@ -166,7 +166,7 @@ def _table(
 
 
 def _converted(entry: BenchmarkEntry, piece: Piece, on_bad_rows: BadRows) -> Any:
-    """The samples of a piece, with a column that says why some are none."""
+    """The samples of a piece, with a column of reasons for invalid rows."""
     rows = _undecoded(entry, piece.rows)
     names, untyped = class_names(entry, rows.features), rows.features is None
     convert = Converter(entry, piece.prefix, names, on_bad_rows, untyped)
@@ -185,7 +185,7 @@ def _converted(entry: BenchmarkEntry, piece: Piece, on_bad_rows: BadRows) -> Any
 
 
 def _undecoded(entry: BenchmarkEntry, rows: Any) -> Any:
-    """The rows with pictures as bytes: nobody needs to decode them here."""
+    """The rows with undecoded images."""
     from crucible_datasets.features import Image
 
     for column in entry.columns.values():

@@ -19,12 +19,12 @@ class Named(NamedTuple):
 
     @property
     def is_benchmark(self) -> bool:
-        """Whether it is the short name of a benchmark; a repository is a dataset, with columns of its own."""
+        """Whether it is the short name of a benchmark; a repository is loaded as a dataset."""
         return "/" not in self.name and not os.path.exists(self.name) and self.name in Catalog()
 
 
 def named(text: str) -> Named:
-    """What a text names: `name`, `name:config` or `name:config:split`; what is left empty is not said.
+    """The parts of `name`, `name:config` or `name:config:split`; empty parts are None.
 
     >>> named("openai/gsm8k:main:test")
     Named(name='openai/gsm8k', config='main', split='test')
@@ -52,7 +52,7 @@ def data_named(text: str) -> Any:
 
 
 def split_names(source: str, options: dict[str, Any]) -> list[str | None]:
-    """The splits of a dataset; None stands for that of a dataset without any."""
+    """The splits of a dataset; [None] for a dataset without splits."""
     from crucible_datasets.load import load_dataset_builder, load_from_disk
 
     if os.path.isdir(source) and is_saved(source):

@@ -1,6 +1,6 @@
-"""The rows of a benchmark before they become samples: which configurations, which splits, which rows of them.
+"""The rows of a benchmark before conversion: configurations, splits and slices.
 
-Every row keeps its number in its split, so a sample has the same id whether it came in a slice or with all others.
+Every row keeps its index in its split, so the id of a sample does not depend on slices.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SLICE = re.compile(r"(?P<name>\w+)\[(?P<start>\d*):(?P<stop>\d*)\]")
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows of one split of one configuration, numbered."""
+    """Rows of one split of one configuration, with their indices."""
 
     rows: Any  # a Dataset or an IterableDataset
     config: str
@@ -34,7 +34,7 @@ class Piece:
 
 
 def pieces_of(entry: BenchmarkEntry, config: str, spec: str, origin: Origin, streaming: bool) -> Iterator[Piece]:
-    """The splits that a spec names, such as `train`, `test[:100]` or `train+test`."""
+    """The pieces of a spec such as `train`, `test[:100]` or `train+test`."""
     for part in spec.split("+"):
         split = part.strip().partition("[")[0]
         shown = "/".join(filter(None, [entry.name, config if len(entry.config_names) > 1 else "", split]))
@@ -75,7 +75,7 @@ def _numbers(batch: Any, numbers: list[int]) -> dict[str, list[int]]:
 
 
 def _prepared(entry: BenchmarkEntry, rows: Any, shown: str) -> Any:
-    """The rows that an entry's rule of tables makes of all rows at once."""
+    """The rows after the table rule of an entry, which takes all rows at once."""
     if not entry.prepare:
         return rows
     rule, stated, columns = named(entry, entry.prepare, "table"), entry.prepare_columns, rows.column_names
@@ -95,7 +95,7 @@ def _prepared(entry: BenchmarkEntry, rows: Any, shown: str) -> Any:
 
 
 def within(piece: Piece, column: str, wanted: Collection[Any], keep: bool = True) -> Piece:
-    """The rows whose value in a column is among these, or is not."""
+    """The rows whose value in a column is (or, without `keep`, is not) among the wanted ones."""
     return _where(piece, column, lambda value: (value in wanted) is keep)
 
 
@@ -110,7 +110,7 @@ def _where(piece: Piece, column: str, judge: Callable[[Any], bool]) -> Piece:
 
 
 def limited(pieces: Iterable[Piece], limit: int | None) -> Iterator[Piece]:
-    """The first rows of all pieces together; a stream is cut by the caller, who counts what flows."""
+    """The first `limit` rows of all pieces together; streams are limited by the caller."""
     for piece in pieces:
         if limit is None or not isinstance(piece.rows, Dataset):
             yield piece

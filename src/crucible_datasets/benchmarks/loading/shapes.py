@@ -1,4 +1,4 @@
-"""The types of the columns of samples, from what rules declare and what the dataset's columns are."""
+"""The types of the columns of samples, from the declarations of rules and the types of the dataset."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from crucible_datasets.features import ClassLabel, Features, Json, List, Value
 
 
 def features_of(entry: BenchmarkEntry, rule: Rule, raw: Features | None) -> Features:
-    """The features of the samples of a dataset with these features; a stream of JSON may not know its own."""
+    """The features of the samples of a dataset with these features, which a stream of JSON may not know."""
     kept = {column: _kept(column, raw) for column in entry.metadata}
-    told = {name: declared(kind) for name, kind in rule.metadata.items()}
+    declared_types = {name: declared(kind) for name, kind in rule.metadata.items()}
     fields = sample_features(
         messages=rule.input == "messages",
         parts=rule.input == "pictures",
         targets=rule.target == "texts",
-        metadata={**kept, **told},
+        metadata={**kept, **declared_types},
     )
     return Features({ROW: Value("int64"), **fields, REASON: Value("string")})
 
@@ -33,7 +33,7 @@ def _kept(column: str, raw: Features | None) -> Any:
 
 
 def declared(kind: Any) -> Any:
-    """The feature that a short form stands for: a name of a type, a list or dict of them, or the feature itself."""
+    """The feature of a short form: the name of a type, a list or dict of short forms, or a feature."""
     if isinstance(kind, Mapping):
         return {name: declared(one) for name, one in kind.items()}
     if isinstance(kind, list):

@@ -1,10 +1,10 @@
-"""Which data a project uses, to the byte: a file says it, and loading under it fails where something moved.
+"""Lock files: the commits and hashes of the data of a project; loading with a lock fails if data has changed.
 
-    entries   one dataset as it was when it was locked, and what moved since
+    entries   a locked dataset, and its changes since
     rowhash   the hash of any dataset's rows
     file      crucible.lock, read and written
-    guard     loading under a lock
+    guard     loading with a lock
     making    `lock_datasets` and `check_lock`
 
-Nothing looks for a lock by itself: see `guard.lock_of`.
+Locks are never searched for automatically: see `guard.lock_of`.
 """

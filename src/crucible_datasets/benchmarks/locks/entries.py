@@ -1,4 +1,4 @@
-"""`LockedDataset`: one dataset as it was when it was locked, and what moved since."""
+"""`LockedDataset`: the state of a dataset when it was locked, and what has changed since."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = Literal["benchmark", "dataset"]
 
 
 class Move(NamedTuple):
-    """Something that is not as it was locked."""
+    """A difference from the locked state."""
 
     what: str
     locked: object
@@ -24,7 +24,7 @@ class Move(NamedTuple):
 
 
 class LockedDataset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The samples of a benchmark, or the rows of a dataset: of which commit, how many, and the hash of all of them."""
+    """The samples of a benchmark or the rows of a dataset: commit, number and hash."""
 
     name: str
     kind: Kind = "benchmark"
@@ -39,16 +39,16 @@ class LockedDataset(Record, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def key(self) -> tuple[str, str, str, str, bool]:
-        """The identity of the entry, by which entries are sorted in the file."""
+        """The identity of the entry, and its sort key in the file."""
         return (self.kind, self.name, self.config or "", self.split or "", self.synthetic)
 
     @property
     def title(self) -> str:
-        """The name with configuration and split, as `crucible lock` takes it."""
+        """The name with configuration and split, as in `crucible lock`."""
         return ":".join([self.name, self.config or "", self.split or ""]).rstrip(":")
 
     def moved(self, found: Provenance, content: bool = True) -> list[Move]:
-        """The facts that are not as they were locked; of another source, such as a mirror, only the content counts."""
+        """The differences from the locked state; for another source, such as a mirror, only those of the content."""
         moves = [Move("rules", self.rules, found.rules)]
         if self.revision is not None and found.source == self.source:
             moves.insert(0, Move("revision", self.revision, found.revision))

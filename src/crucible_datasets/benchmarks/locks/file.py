@@ -1,4 +1,4 @@
-"""crucible.lock: TOML that people read, always in the same order, so that a difference is a difference of the data."""
+"""crucible.lock: TOML in a fixed order, so that diffs show changes of the data only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = "# Written by `crucible lock`. Loading under this file is an error where
 
 
 class Lock:
-    """The datasets that a project uses, each as it was when it was locked.
+    """The locked datasets of a project.
 
     >>> lock = Lock([LockedDataset(name="gsm8k", config="main", split="test", rows=2, sha256="ab")])
     >>> [entry.title for entry in lock]
@@ -31,7 +31,7 @@ class Lock:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str] = FILE) -> Lock:
-        """The lock that a file holds."""
+        """The lock in a file."""
         try:
             with open(path, "rb") as file:
                 stated = tomllib.load(file)
@@ -52,17 +52,17 @@ class Lock:
 
     @property
     def folder(self) -> str:
-        """The folder of the file: names of local files are relative to it."""
+        """The folder of the file, to which names of local files are relative."""
         return os.path.dirname(self.path)
 
     def replaced(self, entries: Iterable[LockedDataset]) -> Lock:
-        """With these entries too, in place of older ones of the same names."""
+        """The lock with these entries added, replacing those with the same key."""
         return Lock([*self, *entries], self.path)
 
     def named(
         self, name: str, config: str | None, split: str | None, kind: Kind, synthetic: bool
     ) -> list[LockedDataset]:
-        """The entries of a name; what is None may be anything."""
+        """The entries that match; None matches anything."""
         return [
             entry
             for entry in self
@@ -72,13 +72,13 @@ class Lock:
         ]
 
     def name_of(self, source: str) -> str:
-        """The name of a dataset in this file: of a local one its path from here, spelled the same on all systems."""
+        """The name of a dataset in this file; for local data, the relative path with forward slashes."""
         if not os.path.exists(source):
             return source
         return os.path.relpath(source, self.folder).replace(os.sep, "/")
 
     def place_of(self, name: str) -> str:
-        """Where a dataset of this file is to be loaded from."""
+        """The path or repository from which a dataset of this file is loaded."""
         local = os.path.join(self.folder, name)
         return local if os.path.exists(local) else name
 
@@ -87,7 +87,7 @@ class Lock:
         return "\n".join([f"{_HEAD}version = {_VERSION}\n", *map(_table, self)])
 
     def write(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Put the file in its place, whole."""
+        """Write the file atomically."""
         with atomic_file(path or self.path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.write(self.to_toml())
 
@@ -113,5 +113,5 @@ def _table(entry: LockedDataset) -> str:
 
 
 def _value(value: Any) -> str:
-    """A text, number, truth or list as TOML, whose strings are those of JSON but for one character."""
+    """A text, number, boolean or list as TOML, whose strings equal those of JSON except for DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

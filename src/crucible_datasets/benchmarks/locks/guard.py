@@ -1,4 +1,4 @@
-"""Loading under a lock: the locked commit is loaded, and what it holds is compared with the lock."""
+"""Loading with a lock: the locked commit is loaded, and its content compared with the lock."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import ArgumentError, LockMismatchError, NotLockedError
 
 LockGiven = Lock | str | os.PathLike[str] | bool | None
-# A split, the commit to load, how many rows, whether as a stream.
+# Arguments: split, commit, limit of rows, streaming.
 Load = Callable[[str, str | None, int | None, bool], Any]
 
 
 def lock_of(given: LockGiven) -> Lock | None:
-    """The lock to load under: the one that is given, else that of CRUCIBLE_LOCK, else none.
+    """The lock to use: the given one, else that of CRUCIBLE_LOCK, else None.
 
-    A crucible.lock in the current folder counts only when asked for, by True: what a call loads would otherwise
-    depend on the folder that a program happens to be started in.
+    A crucible.lock in the current folder is used only on request, by True; otherwise the loaded data would depend on
+    the current folder of a program.
     """
     if given is None:
         given = settings.CRUCIBLE_LOCK or False
@@ -36,10 +36,10 @@ def lock_of(given: LockGiven) -> Lock | None:
 def benchmark_under(
     lock: Lock, entry: BenchmarkEntry, split: str, load: Load, *, revision: str | None, **asked: Any
 ) -> Any:
-    """The samples of a benchmark, if they are what the lock says."""
+    """The samples of a benchmark, checked against the lock."""
     locked = _locked_splits(lock, entry, split, asked["synthetic"])
     if not locked and asked["synthetic"]:
-        return load(split, revision, asked["limit"], asked["streaming"])  # miniatures come with this package
+        return load(split, revision, asked["limit"], asked["streaming"])  # miniatures are part of this package
     at_home = not asked["synthetic"] and asked["source"] is None
     pinned = revision or (locked[0].revision if at_home else None)
     made = load(split, pinned, asked["limit"], asked["streaming"])
@@ -47,14 +47,14 @@ def benchmark_under(
         if one.split == split and asked["limit"] is None and not asked["streaming"]:
             _compare(lock, one, made.provenance)
         elif asked["streaming"] and at_home and one.revision:
-            _compare(lock, one, made.provenance, content=False)  # a commit says what its files hold
+            _compare(lock, one, made.provenance, content=False)  # the content follows from the commit
         else:
             _compare(lock, one, load(str(one.split), pinned, None, False).provenance)
     return made
 
 
 def _locked_splits(lock: Lock, entry: BenchmarkEntry, split: str, synthetic: bool) -> list[LockedDataset]:
-    """The entry of the split, or those of the whole splits that it names parts of."""
+    """The entry of the split, or the entries of the whole splits of which it names slices."""
 
     def found(name: str) -> list[LockedDataset]:
         return lock.named(entry.name, entry.config, name, "benchmark", synthetic)
@@ -70,7 +70,7 @@ def _locked_splits(lock: Lock, entry: BenchmarkEntry, split: str, synthetic: boo
 def options_under(
     given: LockGiven, source: Any, split: str | None, streaming: bool, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """The options to load a dataset with, after its rows were found to be what the lock says, if there is one."""
+    """The options for loading a dataset, with the locked commit, after its rows were checked against the lock."""
     is_named = isinstance(source, (str, os.PathLike))
     if given and not is_named:
         raise ArgumentError("lock", given, "rows in memory have no name to find in a lock.")
@@ -95,7 +95,7 @@ def _pinned(lock: Lock, place: str, split: str | None, streaming: bool, options:
 
 
 def found_now(place: str, entry: LockedDataset, options: dict[str, Any], content: bool = True) -> Provenance:
-    """The provenance of a dataset as it is now, its rows read with the types of the files."""
+    """The current provenance of a dataset, read with the types of its files."""
     known = {name: value for name, value in options.items() if name in ("name", "revision", "token", "cache_dir")}
     if entry.config is not None:
         known["name"] = entry.config

@@ -1,4 +1,4 @@
-"""`lock_datasets` and `check_lock`: what datasets are now, into the file or against it."""
+"""`lock_datasets` and `check_lock`: writing the current state of datasets to a lock, and comparing it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Path = str | os.PathLike[str]
 def lock_datasets(
     *names: str, path: Path = FILE, update: bool = False, synthetic: bool = False, on_bad_rows: Any = "error"
 ) -> Lock:
-    """Write what datasets are now into a lock, and give it back.
+    """Write the current state of datasets to a lock file; the lock.
 
-    A name is that of a benchmark, a repository or a file, with `:config:split` after it where that is needed. What the
-    lock has already stays as it is, unless `update` is true; then all of it is renewed if no name is given.
+    A name is that of a benchmark, a repository or a file, with `:config:split` if needed. Existing entries are
+    unchanged unless `update` is true; then all of them are updated if no names are given.
     """
     lock = Lock.read(path) if os.path.exists(path) else Lock(path=path)
     everything = [(entry.title, entry.synthetic) for entry in lock if update]
@@ -37,7 +37,7 @@ def lock_datasets(
 
 
 def check_lock(*names: str, path: Path = FILE, latest: bool = False) -> list[tuple[LockedDataset, list[Move]]]:
-    """Load what a lock has, and say of each what moved: at the locked commits, or at the latest ones."""
+    """Load the datasets of a lock, and list the changes of each: at the locked commits, or at the latest ones."""
     lock = Lock.read(path)
     return [(entry, entry.moved(_now(lock, entry, latest))) for entry in chosen(lock, names)]
 
@@ -72,7 +72,7 @@ def _now(lock: Lock, entry: LockedDataset, latest: bool) -> Provenance:
         "folders": None,
         "lock": None if latest else lock,
     }
-    # Rows that did not fit when it was locked were left out and told then; what is left must be the same.
+    # Invalid rows were reported and skipped when the data was locked; the remaining rows must be the same.
     revision = None if entry.synthetic else "latest" if latest else entry.revision
     samples = loaded(stated, where, "skip", str(entry.split), revision, None, False)
     return samples.provenance
@@ -104,7 +104,7 @@ def _benchmark(lock: Lock, asked: Named, update: bool, synthetic: bool, on_bad_r
     if update or not lock.named(entry.name, entry.config or "", entry.split, "benchmark", synthetic):
         yield _with(entry, found, found.source)
     if made.entry.exclude:
-        # What a benchmark leaves out decides what it holds.
+        # The content of a benchmark depends on the one it excludes.
         yield from _benchmark(lock, Named(made.entry.exclude), update, synthetic, on_bad_rows)
 
 

@@ -1,4 +1,4 @@
-"""The hash of any dataset's rows: it depends on what they hold, and not on how or where they are stored."""
+"""The hash of the rows of any dataset, which depends on their values, not on their storage."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _ROWS_AT_ONCE = 1024
 
 
 def rows_hash(rows: Any) -> tuple[str, int]:
-    """The SHA-256 of all rows in their order, each as one line of canonical JSON, and how many they are.
+    """The SHA-256 of all rows in order, each as one line of canonical JSON, and the number of rows.
 
-    Files that media name are read, and count with their bytes and their last name.
+    Files that media refer to are read, and count by their bytes and base names.
     """
     digest, count = hashlib.sha256(), 0
     for table in rows.with_format("arrow").iter(_ROWS_AT_ONCE):
         whole = table if rows.features is None else embedded(table, rows.features)
         values = whole.to_pylist()
-        # JSON has no NaN, and would have null for it.
+        # JSON has no NaN, and it would become null.
         if any(_is_wild(chunk) for column in whole.columns for chunk in column.chunks):
             values = _spelled(values)
         digest.update(_lines(values))
@@ -34,7 +34,7 @@ def rows_hash(rows: Any) -> tuple[str, int]:
 
 
 def _is_wild(array: pa.Array) -> bool:
-    """Whether there is a number among the values that is not finite."""
+    """Whether any number is not finite."""
     kind = array.type
     if isinstance(array, pa.ExtensionArray):
         return _is_wild(array.storage)
@@ -47,7 +47,7 @@ def _is_wild(array: pa.Array) -> bool:
 
 
 def _spelled(value: Any) -> Any:
-    """The value with words for numbers that are not finite."""
+    """The value with texts in place of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"$float": str(value)}
     if isinstance(value, list):

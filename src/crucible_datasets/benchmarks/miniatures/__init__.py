@@ -1,7 +1,7 @@
-"""Small made-up datasets with the columns of the real ones: made by code, the same on every machine, free to use.
+"""Small generated datasets with the columns of the real ones, the same on every machine and free to use.
 
-base        what a miniature is
-words       what rows are made of
+base        `Maker`, the registry of generators
+words       words and sentences
 maths       problems of mathematics
 texts       passages, tasks, instructions
 choices     questions with options

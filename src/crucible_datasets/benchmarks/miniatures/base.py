@@ -1,6 +1,6 @@
-"""What a miniature is: rows of the raw columns of a dataset on the Hub, made from seeded templates.
+"""Miniatures: rows with the raw columns of a dataset on the Hub, generated from seeded templates.
 
-Nothing in them is taken from the datasets that they stand for.
+They contain nothing from the real datasets.
 """
 
 from __future__ import annotations
@@ -22,38 +22,39 @@ from crucible_datasets.features import Features
 if TYPE_CHECKING:
     from crucible_datasets.arrow_dataset import Dataset
 
-VERSION = 1  # of all rows: they change with it, and only with it
+VERSION = 1  # of all rows, which change only with it
 T = TypeVar("T")
 Row = dict[str, Any]
 Kinds = Mapping[str, Any]
 
 
 class Draw:
-    """Choices that depend on nothing but a name.
+    """Random choices that depend only on a name.
 
-    Only `random()` is used: of all methods of `random.Random` it alone is promised to give the same numbers for ever.
+    It uses only `random()`, the one method of `random.Random` that is guaranteed to give the same numbers in all
+    versions.
     """
 
     def __init__(self, name: str) -> None:
         self._random = random.Random(name).random
 
     def number(self, low: int, high: int) -> int:
-        """A whole number, both ends included."""
+        """An integer, both ends included."""
         return low + int(self._random() * (high - low + 1))
 
     def one(self, options: Sequence[T]) -> T:
-        """One of several."""
+        """One of the options."""
         return options[self.number(0, len(options) - 1)]
 
     def some(self, options: Sequence[T], count: int) -> list[T]:
-        """Several different ones."""
+        """Several different options."""
         left = list(options)
         return [left.pop(self.number(0, len(left) - 1)) for _ in range(count)]
 
 
 @dataclass(frozen=True)
 class Maker:
-    """How the rows of one dataset of the Hub are made, and in which files they lie there."""
+    """The generator of the rows of one dataset of the Hub, and the file format there."""
 
     source: str
     kinds: Callable[[str], Kinds]
@@ -77,7 +78,7 @@ _MAKERS: dict[str, Maker] = {}
 def maker(
     source: str, kinds: Kinds | Callable[[str], Kinds], *, rows: int = 16, file: str = "parquet"
 ) -> Callable[[Callable[..., Row]], Callable[..., Row]]:
-    """Register a function that makes one row: from a `Draw`, the configuration, the split and the row's number."""
+    """Register a function that generates one row from a `Draw`, the configuration, the split and the row number."""
     given = kinds if callable(kinds) else lambda config: kinds
 
     def registered(function: Callable[..., Row]) -> Callable[..., Row]:
@@ -89,7 +90,7 @@ def maker(
 
 @cache
 def makers() -> Mapping[str, Maker]:
-    """Every maker, by the repository whose columns it makes."""
+    """All makers by repository."""
     folder = importlib.import_module("crucible_datasets.benchmarks.miniatures")
     for module in pkgutil.iter_modules(folder.__path__):
         importlib.import_module(f"{folder.__name__}.{module.name}")
@@ -97,7 +98,7 @@ def makers() -> Mapping[str, Maker]:
 
 
 def miniature(entry: BenchmarkEntry, config: str, split: str) -> Dataset:
-    """The rows of a split that a maker makes, or that the file beside an entry of a user has."""
+    """The rows of a split, from a maker, or from the file next to a user's entry."""
     from crucible_datasets.arrow_dataset import Dataset
     from crucible_datasets.load import load_dataset
 

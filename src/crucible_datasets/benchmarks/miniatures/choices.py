@@ -1,4 +1,4 @@
-"""Questions with options, of which one is right."""
+"""Multiple choice questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUBJECTS = [subject for group in GROUPS["mmlu_subjects"].values() for subject in
 
 
 def options(draw: Draw, count: int) -> tuple[str, list[str], int]:
-    """A sum, several results, and which of them is right."""
+    """A sum, several results, and the index of the correct one."""
     a, b = draw.number(10, 99), draw.number(10, 99)
     right = draw.number(0, count - 1)
     return f"What is {a} + {b}?", [str(a + b + place - right) for place in range(count)], right
@@ -155,7 +155,7 @@ _GPQA_MORE = ("Explanation", "Subdomain", "High-level domain", "Record ID")
 def gpqa(draw: Draw, config: str, split: str, number: int) -> Row:
     question, choices, right = options(draw, 4)
     wrong = [choice for place, choice in enumerate(choices) if place != right]
-    told = dict(zip(_GPQA, [f"{question} ({number})", choices[right], *wrong], strict=True))
+    answers = dict(zip(_GPQA, [f"{question} ({number})", choices[right], *wrong], strict=True))
     domain = draw.one(["Physics", "Chemistry", "Biology"])
     more = ["The digits are added.", f"{domain} (general)", domain, f"rec{config}{number:04d}"]
-    return {**told, **dict(zip(_GPQA_MORE, more, strict=True))}
+    return {**answers, **dict(zip(_GPQA_MORE, more, strict=True))}

@@ -1,4 +1,4 @@
-"""Pairs of responses, and which of them people like better."""
+"""Preference pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def hh_rlhf(draw: Draw, config: str, split: str, number: int) -> Row:
     file="jsonl.gz",
 )
 def helpsteer2(draw: Draw, config: str, split: str, number: int) -> Row:
-    # As in the original, two rows after each other answer one prompt.
+    # As in the original, two consecutive rows answer one prompt.
     prompt = request(Draw(f"nvidia/HelpSteer2/{split}/{number // 2}"))
     return {"prompt": prompt, "response": reply(draw), **{aspect: draw.number(0, 4) for aspect in ASPECTS}}
 
@@ -130,11 +130,12 @@ _TOLD = [{"role": "string", "content": _PARTS}]
 def arena_140k(draw: Draw, config: str, split: str, number: int) -> Row:
     turns = draw.number(1, 2)
     asked = [_turn("user", request(draw)) for _ in range(turns)]
-    told = [[_turn("assistant", reply(draw)) for _ in range(turns)] for _ in range(2)]
-    first, second = ([one for pair in zip(asked, answers, strict=True) for one in pair] for answers in told)
+    replies = [[_turn("assistant", reply(draw)) for _ in range(turns)] for _ in range(2)]
+    first, second = ([one for pair in zip(asked, answers, strict=True) for one in pair] for answers in replies)
     models = draw.some(MODELS, 2)
     whole = [
-        {"user": user, "model_side_a": a, "model_side_b": b} for user, a, b in zip(asked, told[0], told[1], strict=True)
+        {"user": user, "model_side_a": a, "model_side_b": b}
+        for user, a, b in zip(asked, replies[0], replies[1], strict=True)
     ]
     return {
         "id": f"made-{number:04d}",

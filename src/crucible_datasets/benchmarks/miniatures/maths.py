@@ -1,4 +1,4 @@
-"""Mathematics: word problems and competition problems, whose answers are right."""
+"""Mathematics: word problems and competition problems with correct answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Story = tuple[str, list[str], int]  # a question, the steps of its solution, the
 
 
 def shop(draw: Draw, name: str, thing: str) -> Story:
-    """Things that are bought."""
+    """A story about buying things."""
     boxes, each, price = draw.number(2, 12), draw.number(3, 24), draw.number(2, 90)
     question = f"{name} buys {boxes} boxes of {each} {thing}. One of the {thing} costs ${price}. What is paid in all?"
     number, total = boxes * each, boxes * each * price
@@ -32,7 +32,7 @@ def shop(draw: Draw, name: str, thing: str) -> Story:
 
 
 def gifts(draw: Draw, name: str, thing: str) -> Story:
-    """Things that are added up."""
+    """A story about adding up things."""
     first, second, third = draw.number(11, 90), draw.number(5, 60), draw.number(5, 60)
     question = f"{name} has {first} {thing}, gets {second} more, and finds {third} more. How many {thing} are that?"
     both, total = first + second, first + second + third
@@ -44,7 +44,7 @@ def gifts(draw: Draw, name: str, thing: str) -> Story:
 
 
 def change(draw: Draw, name: str, thing: str) -> Story:
-    """Things that are paid with a note."""
+    """A story about change."""
     count, price, more = draw.number(2, 9), draw.number(2, 9), draw.number(3, 40)
     cost, note = count * price, count * price + more
     question = f"{name} pays for {count} {thing} at ${price} each with ${note}. How many dollars come back?"
@@ -56,7 +56,7 @@ def change(draw: Draw, name: str, thing: str) -> Story:
 
 
 def shelves(draw: Draw, name: str, thing: str) -> Story:
-    """Things in rows, and some besides."""
+    """A story about things on shelves."""
     rows, each, more = draw.number(3, 12), draw.number(4, 15), draw.number(2, 30)
     question = f"{name} puts {each} {thing} on each of {rows} shelves and has {more} left. How many {thing} were there?"
     placed, total = rows * each, rows * each + more
@@ -68,7 +68,7 @@ def shelves(draw: Draw, name: str, thing: str) -> Story:
 
 
 def story(draw: Draw) -> Story:
-    """One of the stories, with names and numbers of its own."""
+    """One of the stories, with random names and numbers."""
     return draw.one((shop, gifts, change, shelves))(draw, draw.one(NAMES), draw.one(THINGS))
 
 
@@ -76,8 +76,8 @@ def story(draw: Draw) -> Story:
 def gsm8k(draw: Draw, config: str, split: str, number: int) -> Row:
     question, steps, total = story(draw)
     asked = ["How many are there?", "What do they cost?"]
-    told = [f"{ask} ** {step}" for ask, step in zip(asked, steps, strict=True)] if config == "socratic" else steps
-    return {"question": question, "answer": "\n".join([*told, f"#### {total:,}"])}
+    lines = [f"{ask} ** {step}" for ask, step in zip(asked, steps, strict=True)] if config == "socratic" else steps
+    return {"question": question, "answer": "\n".join([*lines, f"#### {total:,}"])}
 
 
 @maker("madrylab/gsm8k-platinum", {"question": "string", "answer": "string", "cleaning_status": "string"})
@@ -88,7 +88,7 @@ def gsm8k_platinum(draw: Draw, config: str, split: str, number: int) -> Row:
 
 
 def competition(draw: Draw) -> tuple[str, str, str]:
-    """A problem, the way to its answer, and the answer as LaTeX."""
+    """A problem, its solution, and the answer as LaTeX."""
     a, b, c = draw.number(2, 30), draw.number(2, 30), draw.number(31, 90)
     if draw.number(0, 1):
         answer = f"\\frac{{{c - b}}}{{{a}}}"
@@ -120,7 +120,7 @@ def hendrycks_math(draw: Draw, config: str, split: str, number: int) -> Row:
     file="jsonl",
 )
 def math_500(draw: Draw, config: str, split: str, number: int) -> Row:
-    # As in the original, its problems stand in the test set of hendrycks_math.
+    # As in the original, its problems are in the test set of hendrycks_math.
     subject, place = list(TYPES)[number % len(TYPES)], number // len(TYPES)
     same = Draw(f"EleutherAI/hendrycks_math/{subject}/test/{place}")
     problem, solution, answer = competition(same)

@@ -1,4 +1,4 @@
-"""Pictures: small PNG files whose colour depends on the class."""
+"""Images: small PNG files whose colour depends on the class."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SIDE = 8
 
 
 def png(colour: tuple[int, int, int], spot: int) -> bytes:
-    """A picture of one colour with a white spot."""
+    """An image of one colour with a white spot."""
     line = [colour] * SIDE
     lines = [list(line) for _ in range(SIDE)]
     lines[spot // SIDE][spot % SIDE] = (255, 255, 255)
     raw = b"".join(b"\0" + bytes(value for dot in one for value in dot) for one in lines)
-    # Nothing is compressed: how well that works differs from one version of zlib to the next.
+    # Stored without compression, whose result depends on the version of zlib.
     head = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(raw, 0)) + _chunk(b"IEND", b"")
 

@@ -1,4 +1,4 @@
-"""Programs to write, with solutions that pass their tests."""
+"""Coding problems, with solutions that pass their tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crucible_datasets.benchmarks.miniatures.base import Draw, Row, maker
 
 
 def _function(draw: Draw, number: int) -> tuple[str, str, str, list[tuple[int, int]]]:
-    """A name, what it does, an expression of x, and some of its values."""
+    """The name of a function, its purpose, an expression of x, and some values."""
     a, b = draw.number(2, 9), draw.number(1, 50)
     xs = [draw.number(-20, 20) for _ in range(3)]
     name = f"scale_and_add_{a}_{b}"
@@ -66,10 +66,10 @@ def mbpp(draw: Draw, config: str, split: str, number: int) -> Row:
     tests = [f"assert {name}({x}) == {y}" for x, y in values]
     asked = f"Write a python function: {purpose}"
     if config == "sanitized":
-        told = {"source_file": "made.ipynb", "prompt": asked, "test_imports": ["import math"]}
+        more = {"source_file": "made.ipynb", "prompt": asked, "test_imports": ["import math"]}
     else:
-        told = {"text": asked, "test_setup_code": "", "challenge_test_list": []}
-    return {"task_id": number + 1, "code": code, "test_list": tests, **told}
+        more = {"text": asked, "test_setup_code": "", "challenge_test_list": []}
+    return {"task_id": number + 1, "code": code, "test_list": tests, **more}
 
 
 _DEEPCODER: dict[str, dict[str, Any]] = {

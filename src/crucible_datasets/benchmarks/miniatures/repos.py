@@ -1,4 +1,4 @@
-"""Miniatures as repositories: folders that the local Hub serves under the names of the real ones."""
+"""Miniatures as repositories, which the local Hub serves under the names of the real ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_miniatures(
 ) -> list[str]:
     """Write the miniatures of all benchmarks, or of some, into a folder for `crucible hub serve`.
 
-    Gives the names of the repositories. Every configuration and every split of the registry is there.
+    Returns the names of the repositories, which have every configuration and split of the registry.
     """
     catalog = Catalog(folders)
     chosen = [catalog[name] for name in (catalog if names is None else names)]
@@ -36,7 +36,7 @@ def write_miniatures(
 
 
 def _splits(catalog: Catalog, source: str) -> Splits:
-    """All configurations that entries of a repository name, with their splits."""
+    """All configurations in the entries of a repository, with their splits."""
     found: Splits = {}
     for entry in catalog.values():
         for config in _configs(entry) if entry.source == source else ():

@@ -1,4 +1,4 @@
-"""Conversations, and responses that are scored or judged by a rubric."""
+"""Conversations, and responses with scores or rubrics."""
 
 from __future__ import annotations
 

@@ -25,14 +25,14 @@ def _passage(draw: Draw) -> tuple[str, str, int, str]:
 )
 def squad(draw: Draw, config: str, split: str, number: int) -> Row:
     context, name, _, place = _passage(draw)
-    told = [place, place.removeprefix("the ")]
-    starts = [context.index(text) for text in told]
+    answers = [place, place.removeprefix("the ")]
+    starts = [context.index(text) for text in answers]
     return {
         "id": f"{split}{number:020x}",
         "title": draw.one(TOPICS).title(),
         "context": context,
         "question": f"Where did {name} go?",
-        "answers": {"text": told, "answer_start": starts},
+        "answers": {"text": answers, "answer_start": starts},
     }
 
 

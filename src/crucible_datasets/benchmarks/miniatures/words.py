@@ -1,4 +1,4 @@
-"""The words that rows are made of."""
+"""Words and sentences of the rows."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ MODELS = ("model-alpha", "model-beta", "model-gamma", "model-delta")
 
 
 def statement(draw: Draw) -> str:
-    """A sentence that says something."""
+    """A statement."""
     return f"{draw.one(NAMES)} took {draw.number(2, 40)} {draw.one(THINGS)} to {draw.one(PLACES)}."
 
 
 def request(draw: Draw) -> str:
-    """A sentence that asks for a text."""
+    """A request for a text."""
     return (
         f"Write a {draw.one(KINDS)} note about {draw.one(TOPICS)} for {draw.one(NAMES)}, number {draw.number(1, 999)}."
     )
 
 
 def reply(draw: Draw) -> str:
-    """A text that answers a request."""
+    """A reply to a request."""
     return " ".join(statement(draw) for _ in range(draw.number(1, 3)))
 
 
 def chat(draw: Draw, turns: int) -> list[tuple[str, str]]:
-    """What a user asks and an assistant answers, in turn."""
+    """Alternating texts of user and assistant."""
     return [(role, text(draw)) for _ in range(turns) for role, text in (("user", request), ("assistant", reply))]

@@ -1,10 +1,10 @@
-"""Data of one's own as samples.
+"""Users' own data as samples.
 
 load         `load_samples`
-sources      what it is given → rows
+sources      data of any kind → rows
 fields       `FieldMapping`: which columns become which fields
-paths        values inside rows by path
+paths        nested values by path
 values       a value of any column → a field of a sample
-columns      the types of the samples' columns, from those that they are read from
+columns      the types of the samples' columns
 preferences  rows of `chosen` and `rejected` → prompt, choices and target
 """

@@ -1,4 +1,4 @@
-"""The columns that samples of a mapping have, worked out from the columns they are read from."""
+"""The types of the columns of samples, from those of the columns they are read from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXTS = ("string", "large_string", "string_view")
 
 
 def features_known(mapping: FieldMapping, features: Mapping[str, Any] | None, auto_id: bool) -> Features | None:
-    """The types of all five columns; None where a function, or a column of any shape, leaves one open."""
+    """The types of all five columns; None if a function, or a column without fixed type, leaves one open."""
     if features is None or mapping.transforms:
         return None
     kinds = {
@@ -78,7 +78,7 @@ def _metadata_type(mapping: FieldMapping, features: Mapping[str, Any]) -> Any:
 
 
 def undecoded(rows: Any) -> Any:
-    """The rows with pictures and the like as they are stored: decoding and encoding them again would change them."""
+    """The rows with undecoded media: decoding and encoding would change them."""
     for name, kind in (rows.features or {}).items():
         if isinstance(kind, Image) and kind.decode:
             rows = rows.cast_column(name, replace(kind, decode=False))

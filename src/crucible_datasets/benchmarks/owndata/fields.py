@@ -1,4 +1,4 @@
-"""`FieldMapping`: which columns of a dataset of your own become which fields of a sample."""
+"""`FieldMapping`: which columns of a dataset become which fields of a sample."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ class FieldMapping:
     """Where the fields of a sample come from.
 
     A source is a column, a path into one (`"answers.text.0"`), or a function of the row. `choices` may be several
-    columns; `metadata` is columns, names with their sources, or `"*"` for all columns that are left. What is not given
-    is found by its usual names. `transforms` are functions of the value, by the name of a field or of metadata.
+    columns; `metadata` is a list of columns, a dict of names and sources, or `"*"` for all remaining columns. Fields
+    that are not given are found by common names. `transforms` are functions of the value, by the name of a field or
+    of metadata.
     """
 
     input: Source | None = None
@@ -50,14 +51,14 @@ class FieldMapping:
     transforms: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     def texts(self) -> list[str]:
-        """The columns whose values are texts, also where a file does not tell texts from numbers."""
+        """The columns to read as text, for files that do not distinguish texts from numbers."""
         open_ones = [field for field in ("input", "target", "id") if getattr(self, field) is None]
         guessed = [name for field in open_ones for name in GUESSES[field]]
         return [*_used(self), *guessed]
 
 
 def mapping_of(given: Mapping[str, Any]) -> FieldMapping:
-    """The mapping that a dict states."""
+    """The mapping in a dict."""
     known = [one.name for one in fields(FieldMapping)]
     for name in given:
         if name not in known:
@@ -72,7 +73,7 @@ def _several(source: Any) -> list[str] | None:
 def found(
     mapping: FieldMapping, columns: Sequence[str], dataset: str, features: Mapping[str, Any] | None = None
 ) -> FieldMapping:
-    """The mapping with usual names where nothing was given, and None where there is no such column."""
+    """The mapping completed by columns of common names; None for fields without column."""
     if mapping == FieldMapping(metadata=mapping.metadata, id=mapping.id) and is_judged(columns):
         mapping = replace(mapping, input=prompt_of, target=better_of, choices=responses_of)
     guess: dict[str, Any] = {
@@ -86,7 +87,7 @@ def found(
 
 
 def _may_be(name: str, column: str, features: Mapping[str, Any] | None) -> bool:
-    """Whether a column of a usual name is what it is called: `options` may be settings, unless it is a list."""
+    """Whether a column of a common name fits by its type: `options` are choices only if they are a list."""
     return name != "choices" or column == "choices" or isinstance((features or {}).get(column), (List, LargeList))
 
 
@@ -97,7 +98,7 @@ def reader(
     auto_id: bool = False,
     features: Mapping[str, Any] | None = None,
 ) -> Callable[[Row, int], Sample]:
-    """The function that makes a sample of a row and its number. `mapping` is as `found` gives it."""
+    """The function from a row and its number to a sample. `mapping` is a result of `found`."""
     _refuse_unknown(mapping, columns)
     mapping = _with_class_names(mapping, features or {})
     at = partial(_source, columns=columns, dataset=dataset, transforms=mapping.transforms)
@@ -129,7 +130,7 @@ def _refuse_unknown(mapping: FieldMapping, columns: Sequence[str]) -> None:
 
 
 def _with_class_names(mapping: FieldMapping, features: Mapping[str, Any]) -> FieldMapping:
-    """The mapping with targets that are the names of classes instead of their numbers."""
+    """The mapping with class names instead of class numbers as targets."""
     kind = feature_at(mapping.target, features) if isinstance(mapping.target, str) else None
     if not isinstance(kind, ClassLabel) or "target" in mapping.transforms:
         return mapping
@@ -141,7 +142,7 @@ def _class_name(kind: ClassLabel, value: Any) -> Any:
 
 
 class FieldError(ValueError):
-    """A value that cannot become a field, with the column that it came from."""
+    """A value that is not valid for a field, with its column."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(reason)
@@ -193,7 +194,7 @@ def _same(value: Any) -> Any:
 
 
 def metadata_sources(mapping: FieldMapping, columns: Sequence[str]) -> dict[str, Source] | None:
-    """The names of metadata and their sources; None where one column has all of it."""
+    """The names of metadata and their sources; None if one column has all metadata."""
     if mapping.metadata == "*":
         used = {root_of(path, columns) for path in _used(mapping)}
         return {column: column for column in columns if column not in used}

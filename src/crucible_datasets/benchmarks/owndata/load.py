@@ -1,4 +1,4 @@
-"""`load_samples`: data of your own as samples, from files anywhere, from the Hub, from memory."""
+"""`load_samples`: users' own data as samples, from files, the Hub or memory."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def load_samples(
     lock: LockGiven = None,
     **load_options: Any,
 ) -> Any:
-    """Samples of a file or folder anywhere, of a dataset of the Hub, of a `Dataset`, of rows or samples in memory.
+    """Samples of a file or folder on any storage, a dataset of the Hub, a `Dataset`, or rows or samples in memory.
 
-    `fields` says which columns are what, or is a function that makes a sample, or several, of a row. `auto_id` numbers
-    samples from 1 in the order of the records. Rows are shuffled first and limited then. `shuffle_choices` is True, or
-    a seed of its own. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none;
-    without it, CRUCIBLE_LOCK counts for data with a name. Other options are those of `load_dataset`.
+    `fields` maps columns to fields, or is a function from a row to one sample or several. `auto_id` numbers samples
+    from 1 in the order of the records. Rows are shuffled before `limit` is applied. `shuffle_choices` is True or a
+    seed. `lock` is a file of `crucible lock`, True for the one in the current folder, or False for none; the default
+    is CRUCIBLE_LOCK, for data with a name. Other options are those of `load_dataset`.
     """
     if limit is not None and limit < 0:
         raise ArgumentError("limit", limit, "it is a number of samples, 0 or more.")
@@ -65,7 +65,7 @@ def load_samples(
 
 @dataclass(frozen=True)
 class Order:
-    """Which rows, and in which order."""
+    """Selection and order of rows."""
 
     shuffle: bool
     seed: int | None
@@ -77,7 +77,7 @@ class Order:
         return rows if self.limit is None else rows.take(self.limit)
 
     def of_records(self, rows: Dataset) -> Dataset:
-        """The rows in this order, with a column of their numbers before it."""
+        """The rows in this order, with a column of their original numbers."""
         return self.of(rows.add_column(RECORD, range(len(rows))) if self.shuffle else rows)
 
 
@@ -105,7 +105,7 @@ def _mapped(rows: Any, mapping: FieldMapping, how: Reading) -> Any:
     mapping = found(mapping, columns, how.name, rows.features)
     features = features_known(mapping, rows.features, how.auto_id)
     read = reader(mapping, columns, how.name, how.auto_id, rows.features)
-    # Rows that are left out do not count towards the limit, so that all must be read to know which those are.
+    # Skipped rows do not count towards the limit, so the limit is applied after conversion.
     early = isinstance(rows, Dataset) and how.on_bad_rows == "error"
     rows = how.order.of_records(rows) if early else rows
     made = samples_of(
@@ -135,7 +135,7 @@ def _named(samples: Iterable[Sample], how: Reading, skipped: int = 0) -> Any:
 
 
 def _converted(rows: Any, convert: Convert, how: Reading) -> Any:
-    """Samples of rows by a function, which may make several of one row; those of a table are then in memory."""
+    """Samples of rows by a function that may return several per row; those of a table are then in memory."""
     if isinstance(rows, IterableDataset):
         made = unfolded(rows, lambda row: _several(convert(row)), how.name, how.provenance, how.on_bad_rows)
         return how.order.of(_numbered(made) if how.auto_id else made)
@@ -161,7 +161,7 @@ def _number(row: Any, place: int) -> dict[str, int]:
 
 
 def _bounded(samples: Samples, rows: Any) -> Samples:
-    """The samples, whose pictures may lie where those of the rows may."""
+    """The samples, with the same allowed folders for images as the rows."""
     return samples._with(with_media_roots(samples.dataset, media_roots(rows))) if isinstance(rows, Dataset) else samples
 
 

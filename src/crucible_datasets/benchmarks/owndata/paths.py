@@ -1,4 +1,4 @@
-"""Values inside rows by path: `"question"`, `"meta.level"`, `"answers.text.0"`."""
+"""Nested values by path: `"question"`, `"meta.level"`, `"answers.text.0"`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 class PathError(LookupError):
-    """A row has nothing at the end of a path."""
+    """A row has no value at a path."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(reason)
@@ -20,14 +20,14 @@ class PathError(LookupError):
 
 
 def root_of(path: str, columns: Sequence[str]) -> str | None:
-    """The column that a path begins in: the longest name that it begins with; None if there is none."""
+    """The column of a path: the longest column name that it begins with; None if there is none."""
     steps = path.split(".")
     names = (".".join(steps[:size]) for size in range(len(steps), 0, -1))
     return next((name for name in names if name in columns), None)
 
 
 def getter(path: str, columns: Sequence[str], dataset: str, field: str) -> Callable[[Row], Any]:
-    """The function that gives what is at the end of a path; None where the way there is None."""
+    """The function from a row to the value at a path; None if a value on the way is None."""
     root = root_of(path, columns)
     if root is None:
         raise MissingFieldError(dataset, field, path, columns)
@@ -56,7 +56,7 @@ def _inside(value: Any, step: str, path: str) -> Any:
 
 
 def feature_at(path: str, features: Mapping[str, Any]) -> Any:
-    """The type of what is at the end of a path; None if nobody knows it."""
+    """The type of the value at a path; None if unknown."""
     root = root_of(path, list(features))
     kind = None if root is None else features[root]
     for step in path[len(root) + 1 :].split(".") if root is not None and path != root else []:

@@ -12,17 +12,17 @@ from crucible_datasets.benchmarks.types.comparisons import Words
 
 
 def is_judged(columns: Iterable[str]) -> bool:
-    """Whether rows say which of two responses was chosen."""
+    """Whether rows have a chosen and a rejected response."""
     return {"chosen", "rejected"} <= set(columns)
 
 
 def prompt_of(row: Row) -> Any:
-    """What both responses answer."""
+    """The prompt of both responses."""
     return _judged(row).comparison.prompt
 
 
 def responses_of(row: Row) -> list[str]:
-    """The texts of both responses, in the order of their digests: else the first would always be the better one."""
+    """The texts of both responses, ordered by digest, so that the first is not always the better one."""
     return _responses(_judged(row).comparison)
 
 

@@ -1,4 +1,4 @@
-"""What `load_samples` is given → rows: files anywhere, a dataset of the Hub, a dataset, a list."""
+"""The source argument of `load_samples` → rows: files, a dataset of the Hub, a dataset, a list."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from crucible_datasets.reading.format_choice import is_missing_file, stem_of
 def opened(
     source: Any, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any], skips: bool = False
 ) -> tuple[Any, Provenance]:
-    """The rows, as a dataset, a stream or a list, and where they come from. `texts` are columns without numbers.
+    """The rows, as a dataset, a stream or a list, and their provenance. `texts` are columns to read as text.
 
-    With `skips`, lines of files that cannot be read are left out, each with a warning.
+    With `skips`, invalid lines of files are skipped with a warning.
     """
     if isinstance(source, (str, os.PathLike)):
         return _named(os.fspath(source), texts, split, streaming, options, skips)
@@ -51,7 +51,7 @@ def _named(
 def _more_options(format: str | None, texts: list[str], options: Mapping[str, Any], skips: bool) -> dict[str, Any]:
     more: dict[str, Any] = {}
     if format == "csv" and not {"dtype", "converters", "features"} & set(options):
-        # A file of CSV does not say that 007 and 1.50 are texts; as numbers they would be 7 and 1.5.
+        # CSV has no types: as numbers, the texts 007 and 1.50 would become 7 and 1.5.
         more["converters"] = dict.fromkeys(texts, str)
     if skips and format in ("csv", "json") and "on_bad_lines" not in options:
         more["on_bad_lines"] = "warn"
@@ -59,7 +59,7 @@ def _more_options(format: str | None, texts: list[str], options: Mapping[str, An
 
 
 def is_saved(folder: str) -> bool:
-    """Whether `save_to_disk` wrote what is in a folder."""
+    """Whether a folder was written by `save_to_disk`."""
     return any(os.path.exists(os.path.join(folder, name)) for name in ("state.json", "dataset_dict.json"))
 
 
@@ -80,7 +80,7 @@ def _only(names: list[str], source: str) -> str:
 
 
 def title(source: Any) -> str:
-    """A name for the samples, after what they come from."""
+    """A name for the samples, derived from their source."""
     if isinstance(source, str) and not os.path.splitext(source)[1] and "://" not in source:
         return source
     return stem_of(os.fspath(source)) if isinstance(source, (str, os.PathLike)) else "samples"

@@ -12,11 +12,11 @@ from crucible_datasets.benchmarks.samples.shuffling import position
 from crucible_datasets.benchmarks.types.messages import Message, Part
 from crucible_datasets.exceptions import InvalidRecordError
 
-_MOST_EXACT = 2.0**53  # beyond it, a float stands for several whole numbers
+_MOST_EXACT = 2.0**53  # larger integers are not exact as floats
 
 
 def as_input(value: Any) -> str | list[Message]:
-    """A text as it is, a number as text, a chat of any usual shape as messages, a picture as a message with it."""
+    """A text unchanged, a number as text, a chat of any common format as messages, an image as a message with it."""
     if isinstance(value, (int, float)) and value == value:
         return str(value)
     if value is None or value != value or not value:
@@ -29,25 +29,25 @@ def as_input(value: Any) -> str | list[Message]:
 
 
 def as_target(value: Any) -> str | list[str]:
-    """Text; a list gives texts; None and NaN give the empty text."""
+    """A text; a list of texts for a list; the empty text for None and NaN."""
     if isinstance(value, (list, tuple)):
         return [_text(item) for item in value if item is not None]
     return "" if value is None or value != value else _text(value)
 
 
 def _text(value: Any) -> str:
-    """A whole number without its point: whole numbers with a gap among them are read as floats."""
+    """A value as text; integral floats without decimal point, since integer columns with nulls are read as floats."""
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _MOST_EXACT
     return str(int(value) if is_whole else value)
 
 
 def as_choices(value: Any) -> list[str] | None:
-    """Texts: of a list, of a text with commas or else blanks between, of a dict with the list under `text`."""
+    """A list of texts from a list, a text separated by commas or blanks, or a dict with a list under `text`."""
     if value is None or value != value:
         return None
     if type(value) is list:
         return ["" if item is None else str(item) for item in value]
-    if isinstance(value, Mapping) and "text" in value:  # as in ai2_arc, beside the labels
+    if isinstance(value, Mapping) and "text" in value:  # as in ai2_arc, next to the labels
         value = value["text"]
     if isinstance(value, (list, tuple)):
         return as_choices(list(value))
@@ -58,7 +58,7 @@ def as_choices(value: Any) -> list[str] | None:
 
 
 def without_gaps(choices: list[str] | None, target: str | list[str]) -> list[str] | None:
-    """The choices without empty ones, which must not change what the target names."""
+    """The choices without empty ones; raises if that would change the choice that the target names by position."""
     if choices is None or all(choices):
         return choices
     kept = [choice for choice in choices if choice]
@@ -78,12 +78,12 @@ def as_id(value: Any) -> str | int:
     if value is None or value != value or value == "":
         raise InvalidRecordError("Sample", "the id is empty")
     if isinstance(value, float) and value.is_integer():
-        return int(value)  # a column of whole numbers that was read with a gap
+        return int(value)  # from an integer column with nulls
     return value if isinstance(value, (str, int)) and not isinstance(value, bool) else str(value)
 
 
 def as_metadata(value: Any, name: str = "metadata") -> dict[str, Any]:
-    """A dict, also as a text of JSON; of a column with another name than `metadata` that holds none, its value."""
+    """A dict, or one in a JSON text; another value of a column `level` becomes `{"level": value}`."""
     given = value
     if isinstance(value, str) and (name == "metadata" or value.lstrip().startswith("{")):
         value = json.loads(value) if value.strip() else None

@@ -1,10 +1,10 @@
 """Samples → prompts.
 
-prompts    `Prompt`: how a sample is put to a model
-templates  texts with places for fields
-layouts    how choices are written down
+prompts    `Prompt`: from sample to prompt
+templates  texts with placeholders
+layouts    the layout of choices
 examples   `FewShot`: solved examples before the question
-providers  messages in the form of each provider
+providers  messages in the format of each provider
 """
 
 from crucible_datasets.lazy_imports import names as _names

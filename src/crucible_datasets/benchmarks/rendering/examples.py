@@ -1,4 +1,4 @@
-"""Solved examples before the question: drawn by a seed, and never the question itself."""
+"""Few-shot examples: drawn by a seed, and never the question itself."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Pick = Literal["each", "same", "first"]
 
 @dataclass(frozen=True)
 class FewShot:
-    """`k` examples out of other samples, as those of the split for training.
+    """`k` examples from other samples, such as the training split.
 
-    `pick="each"` draws others for each sample, by the seed and its id; `"same"` draws once for all; `"first"` takes the
-    first ones. With `by`, as in `by="metadata.subject"`, they are samples with the same value there. What has the same
-    input and choices as the sample is never an example for it.
+    `pick="each"` draws examples for each sample, by the seed and its id; `"same"` draws once for all; `"first"` takes
+    the first ones. With `by`, such as `by="metadata.subject"`, examples have the same value as the sample. A sample
+    with the same input and choices is never an example.
     """
 
     pool: Sequence[Sample]
@@ -58,7 +58,7 @@ class FewShot:
         return [self.pool[place] for place in chosen]
 
     def _drawn(self, sample: Sample, places: list[int]) -> Any:
-        """Places in the order they are drawn; one may come again."""
+        """Positions in the order they are drawn, possibly repeated."""
         if self.pick == "first":
             return places
         asked = f"{self.seed}\0{sample.id if self.pick == 'each' else ''}"
@@ -80,7 +80,7 @@ class FewShot:
 
     @cached_property
     def _copies(self) -> Counter[tuple[Any, bytes]]:
-        """How often each content is in each group."""
+        """The number of copies of each content in each group."""
         places = ((group, place) for group, places in self._groups.items() for place in places)
         return Counter((group, self._contents[place]) for group, place in places)
 
@@ -90,7 +90,7 @@ def _number(text: str) -> int:
 
 
 def _content(sample: Sample) -> bytes:
-    """The digest of a question; choices in another order are the same question."""
+    """A digest of input and choices, independent of the order of choices."""
     asked = "\0".join([sample.input_text, *sorted(sample.choices or [])])
     pictures = [picture.bytes or (picture.path or "").encode() for one in sample.messages for picture in one.images]
     return hashlib.blake2b(asked.encode() + b"\0".join(pictures), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""How the choices of a question are written down."""
+"""The layout of the choices of a question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYOUTS: dict[str, Callable[[int, str], str]] = {
 
 
 def laid_out(choices: Sequence[str], layout: Layout = "A.") -> str:
-    """The choices, one on each line.
+    """The choices, one per line.
 
     >>> print(laid_out(["yes", "no"], "(A)"))
     (A) yes

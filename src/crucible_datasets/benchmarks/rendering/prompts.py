@@ -1,4 +1,4 @@
-"""`Prompt`: how a sample is put to a model, as messages or as one text."""
+"""`Prompt`: from sample to prompt, as messages or as one text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _CHOICES = "{input}\n\n{choices}"
 
 @dataclass(frozen=True)
 class Prompt:
-    """A template for the question, one for the answer of examples, and what the system says before.
+    """A template for the question, one for the answers of examples, and a system prompt.
 
-    Without a template the input stands alone, with its choices below where it has any. Of an input of several messages
-    the template changes the last one of the user, and `system` replaces what its system says. Examples are turns of
-    user and assistant (`style="turns"`), or stand with the question in one message (`style="text"`): with `between`
-    between them, and `before_answer` before their answers.
+    The default is the input, followed by its choices if it has any. If the input is several messages, the template
+    applies to the last one of the user, and `system` replaces the system prompt. Examples are messages of user and
+    assistant (`style="turns"`), or part of the message of the question (`style="text"`), separated by `between`, with
+    `before_answer` before their answers.
     """
 
     template: str | None = None
@@ -41,17 +41,17 @@ class Prompt:
         first = [Message("system", self.system)] if self.system is not None else []
         if self.style == "text":
             return [*first, Message("user", self._with_examples(sample))]
-        own = self._asked(sample)
-        told = [message for message in own if message.role == "system"]
-        return [*(first or told), *self._turns(sample), *(message for message in own if message.role != "system")]
+        own = self._input_messages(sample)
+        own_system = [message for message in own if message.role == "system"]
+        return [*(first or own_system), *self._turns(sample), *(message for message in own if message.role != "system")]
 
     def text(self, sample: Sample) -> str:
-        """One text, for a model that goes on with it."""
+        """One text, for a completion model."""
         system = [] if self.system is None else [self.system]
         return self.between.join([*system, self._with_examples(sample)])
 
     def request(self, sample: Sample, provider: str = "openai") -> Any:
-        """The messages in the form of a provider: openai, anthropic or gemini."""
+        """The messages in the format of a provider: openai, anthropic or gemini."""
         if provider not in PROVIDERS:
             raise UnknownEntryError("provider", provider, PROVIDERS)
         return PROVIDERS[provider](self.messages(sample))
@@ -61,7 +61,7 @@ class Prompt:
         return [
             message
             for example in examples
-            for message in (*self._asked(example), Message("assistant", self._answer.text(example)))
+            for message in (*self._input_messages(example), Message("assistant", self._answer.text(example)))
             if message.role != "system"
         ]
 
@@ -77,7 +77,7 @@ class Prompt:
             )
         return self._template(sample).text(sample)
 
-    def _asked(self, sample: Sample) -> list[Message]:
+    def _input_messages(self, sample: Sample) -> list[Message]:
         if isinstance(sample.input, str):
             return [Message("user", self._question(sample))]
         last = max((place for place, one in enumerate(sample.input) if one.role == "user"), default=None)

@@ -1,4 +1,4 @@
-"""Messages in the form that each provider of chat models takes."""
+"""Messages in the formats of the providers of chat models."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ Json = dict[str, Any]
 
 
 def to_openai(messages: Sequence[Message]) -> list[Json]:
-    """`[{"role", "content"}]`; pictures are `image_url` parts."""
+    """`[{"role", "content"}]`; images are `image_url` parts."""
     return [_openai_message(message) for message in messages]
 
 
 def _openai_message(message: Message) -> Json:
-    said = message.content if isinstance(message.content, str) else [_openai_part(part) for part in message.content]
+    content = message.content if isinstance(message.content, str) else [_openai_part(part) for part in message.content]
     more = {name: getattr(message, name) for name in ("name", "tool_calls", "tool_call_id")}
-    return {"role": message.role, "content": said, **{name: value for name, value in more.items() if value is not None}}
+    return {
+        "role": message.role,
+        "content": content,
+        **{name: value for name, value in more.items() if value is not None},
+    }
 
 
 def _openai_part(part: Part) -> Json:
@@ -30,9 +34,9 @@ def _openai_part(part: Part) -> Json:
 
 
 def to_anthropic(messages: Sequence[Message]) -> Json:
-    """`{"system", "messages"}`: what the system says stands apart; results of tools are told by the user."""
-    said = [message for message in messages if message.role != "system"]
-    return {**_system(messages, "system", lambda text: text), "messages": list(map(_anthropic_message, said))}
+    """`{"system", "messages"}`: the system prompt is separate; tool results are messages of the user."""
+    turns = [message for message in messages if message.role != "system"]
+    return {**_system(messages, "system", lambda text: text), "messages": list(map(_anthropic_message, turns))}
 
 
 def _anthropic_message(message: Message) -> Json:
@@ -62,10 +66,10 @@ def _tool_use(call: Json) -> Json:
 
 
 def to_gemini(messages: Sequence[Message]) -> Json:
-    """`{"system_instruction", "contents"}`: the assistant is the model, and everything is parts."""
-    said = [message for message in messages if message.role != "system"]
+    """`{"system_instruction", "contents"}`: the assistant has the role `model`, and all content is parts."""
+    turns = [message for message in messages if message.role != "system"]
     system = _system(messages, "system_instruction", lambda text: {"parts": [{"text": text}]})
-    return {**system, "contents": list(map(_gemini_message, said))}
+    return {**system, "contents": list(map(_gemini_message, turns))}
 
 
 def _gemini_message(message: Message) -> Json:
@@ -89,8 +93,8 @@ def _gemini_part(part: Part) -> Json:
 
 
 def _system(messages: Sequence[Message], key: str, form: Callable[[str], Any]) -> Json:
-    told = [message.text for message in messages if message.role == "system"]
-    return {key: form("\n\n".join(told))} if told else {}
+    prompts = [message.text for message in messages if message.role == "system"]
+    return {key: form("\n\n".join(prompts))} if prompts else {}
 
 
 def _parts(message: Message) -> list[Part]:
@@ -100,7 +104,7 @@ def _parts(message: Message) -> list[Part]:
 
 
 def _called(call: Json) -> tuple[str, Any]:
-    """The name and the arguments of a call of a tool, as OpenAI and inspect_ai write it."""
+    """The name and the arguments of a tool call in the formats of OpenAI and inspect_ai."""
     function = call.get("function")
     if isinstance(function, dict):
         arguments = function.get("arguments") or {}
@@ -114,7 +118,7 @@ def _refuse_other_roles(message: Message, provider: str) -> None:
 
 
 def _sent(picture: Picture) -> Picture:
-    """The picture, if it can be sent: nothing is read from this machine's files because a dataset names them."""
+    """The image, if it can be sent; local files that a dataset names are never read."""
     if picture.bytes is None and not picture.url.startswith(("https://", "http://", "gs://")):
         reason = f"{picture.path!r} is neither bytes nor a URL; read the file into `bytes` to send it"
         raise InvalidRecordError("Picture", reason)

@@ -1,4 +1,4 @@
-"""Texts with places for the fields of a sample."""
+"""Texts with placeholders for the fields of a sample."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FIELDS = ("id", "input", "target", "choices", "letters", "metadata.…")
 
 @dataclass(frozen=True)
 class Template:
-    """A text such as `"{metadata.subject}: {input}"`. Braces that are meant are doubled.
+    """A text such as `"{metadata.subject}: {input}"`. Literal braces are doubled.
 
-    A place is a field of the sample or a name in its metadata; it is looked up and never run. `{choices}` are laid out,
-    `{letters}` are their names: "A, B, C, D".
+    A placeholder is a field of the sample or a name in its metadata; it is looked up, never evaluated. `{choices}`
+    are the choices in a layout, `{letters}` their letters: "A, B, C, D".
 
     >>> Template("Q: {input}").text(Sample(id=1, input="1 + 1?"))
     'Q: 1 + 1?'

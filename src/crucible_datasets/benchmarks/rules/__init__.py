@@ -1,17 +1,17 @@
 """Named, versioned functions from the columns of a dataset to the fields of a sample.
 
-A TOML file names them as `family/name@version`. Their results are part of every score, so a rule that must change
-gets another version and keeps the old one.
+TOML files refer to them as `family/name@version`. They affect scores, so a changed rule gets a new version, and the
+old version stays available.
 
-base         what a rule is, and the registry of all
+base         `Rule` and the registry
 questions    free answers
-answers      the answer in the text that a dataset keeps it in
-choices      questions with options
+answers      extraction of the target from a text
+choices      multiple choice
 chats        conversations; the last answer is the target
 preferences  two responses, one of them better
-code         programs, with their tests
-pictures     pictures and their classes
-tables       rules of all rows at once
+code         coding problems with tests
+pictures     image classification
+tables       functions of all rows at once
 """
 
 from crucible_datasets.lazy_imports import names as _names

@@ -1,6 +1,6 @@
-r"""Rules of targets: the answer in the text that a dataset keeps it in.
+r"""Rules for targets: extraction of the answer from a text.
 
-They work in time proportional to the text: no pattern goes back over what it has read.
+They run in linear time: no pattern backtracks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NUMBER = frozenset("-.0123456789")
 
 @value_rule("gsm8k/after_hashes")
 def after_hashes(text: str) -> str:
-    r"""The number behind the last `####`, without commas and `$`.
+    r"""The number after the last `####`, without commas and `$`.
 
     >>> after_hashes("12 * 100 = <<12*100=1200>>1200\n#### 1,200")
     '1200'
@@ -29,7 +29,7 @@ def after_hashes(text: str) -> str:
 
 @value_rule("math/last_boxed")
 def last_boxed(text: str) -> str:
-    r"""What stands in the last `\boxed{…}` or `\fbox{…}`, braces counted; `\boxed 5` is read up to the next `$`.
+    r"""The content of the last `\boxed{…}` or `\fbox{…}`, with balanced braces; `\boxed 5` is read up to the next `$`.
 
     >>> last_boxed(r"so it is $\boxed{\frac{1}{2}}$.")
     '\\frac{1}{2}'
@@ -52,7 +52,7 @@ def _braced(text: str) -> str:
 
 @value_rule("text/stripped")
 def stripped(text: str) -> str:
-    """The text without blanks around it."""
+    """The text without surrounding white space."""
     if not text.strip():
         raise Unfit(None, "it is empty")
     return text.strip()
@@ -60,7 +60,7 @@ def stripped(text: str) -> str:
 
 @value_rule("math/without_dollars")
 def without_dollars(text: str) -> str:
-    r"""The text without the `$` around it.
+    r"""The text without surrounding `$`.
 
     >>> without_dollars(r"$\frac{1}{2}$")
     '\\frac{1}{2}'

@@ -1,7 +1,7 @@
-"""What a rule is, and where it is found by its name.
+"""`Rule`, and the registry of rules.
 
-The parameters of a rule are roles: a TOML file says which column plays each. Their annotations say what a value may
-be, and every value is checked against them before the rule is called.
+The parameters of a rule are roles, to which a TOML file assigns columns. Values are checked against the annotations
+of the parameters before the rule is called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ENTRY_POINTS = "crucible_datasets.benchmarks.rules"
 
 
 class Unfit(Exception):  # noqa: N818 – it never leaves the package: the loader tells benchmark, row and column
-    """A value is not what a rule can use."""
+    """A value that is not valid for a role."""
 
     def __init__(self, role: str | None, reason: str) -> None:
         super().__init__(role, reason)
@@ -33,7 +33,7 @@ class Unfit(Exception):  # noqa: N818 – it never leaves the package: the loade
 
 @dataclass(frozen=True)
 class Rule:
-    """A function with a name and a version, and what it gives: the kinds of the fields that it makes."""
+    """A function with a name and a version, and the types of the fields that it returns."""
 
     name: str
     version: int
@@ -42,27 +42,27 @@ class Rule:
     input: str = "text"  # text, messages or pictures
     target: str = "text"  # text or texts
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    at_once: int = 1000  # rows in memory: fewer where one may be of many megabytes
+    at_once: int = 1000  # rows in memory; fewer if a row may have many megabytes
 
     @property
     def key(self) -> str:
-        """The name with the version, as in a file and in a score."""
+        """The name with the version, as in TOML files and results."""
         return f"{self.name}@{self.version}"
 
     @cached_property
     def roles(self) -> dict[str, Any]:
-        """The parameters, and what their values may be."""
+        """The parameters and the types of their values."""
         hints = get_type_hints(self.function, include_extras=True)
         return {name: hints.get(name, Any) for name in inspect.signature(self.function).parameters}
 
     @cached_property
     def required(self) -> list[str]:
-        """The parameters without which it cannot work."""
+        """The required parameters."""
         parameters = inspect.signature(self.function).parameters.values()
         return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
 
     def fitting_columns(self, columns: Mapping[str, list[Any]]) -> dict[str, list[Any]] | None:
-        """The values of many rows, checked at once, which is several times faster; None if some do not fit."""
+        """The values of many rows, checked together, which is several times faster; None if some are invalid."""
         try:
             return {role: msgspec.convert(values, list[self._kind(role)]) for role, values in columns.items()}  # type: ignore[misc]
         except msgspec.ValidationError:
@@ -72,7 +72,7 @@ class Rule:
         return self.roles[role] if role in self.required else self.roles[role] | None
 
     def fitting(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of roles, checked; one that is None is left to its default."""
+        """The values of roles, checked; None is left to the default."""
         return {
             role: self._checked(role, value)
             for role, value in values.items()
@@ -87,7 +87,7 @@ class Rule:
 
 
 class Rules(Mapping[str, Rule]):
-    """All rules, by name and version; a name alone is its newest version."""
+    """All rules by name and version; a name alone means its newest version."""
 
     def __init__(self) -> None:
         self._found: dict[str, Rule] = {}
@@ -126,7 +126,7 @@ class Rules(Mapping[str, Rule]):
         from importlib.metadata import entry_points
 
         for point in entry_points(group=ENTRY_POINTS):
-            point.load()  # a module whose decorators register its rules
+            point.load()  # importing the module registers its rules
 
 
 RULES = Rules()
@@ -142,10 +142,10 @@ def rule(
     metadata: Mapping[str, Any] | None = None,
     at_once: int = 1000,
 ) -> Decorator:
-    """Register a function of columns that gives `input`, `target`, `choices`, `metadata`, or some of them.
+    """Register a function of columns that returns some of `input`, `target`, `choices` and `metadata`.
 
-    `metadata` names the types of what it puts there; `input` is "text", "messages" or "pictures", `target` is "text"
-    or "texts"; `at_once` is how many rows may be in memory together.
+    `metadata` has the types of its metadata; `input` is "text", "messages" or "pictures", `target` is "text" or
+    "texts"; `at_once` is the number of rows in memory at a time.
     """
 
     def registered(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,7 +166,7 @@ def value_rule(name: str, version: int = 1) -> Decorator:
 
 
 def table_rule(name: str, version: int = 1, *, columns: Mapping[str, Any]) -> Decorator:
-    """Register a function from the columns of all rows to other rows; `columns` names their types."""
+    """Register a function from the columns of all rows to other rows, with the types `columns`."""
 
     def registered(function: Callable[..., Any]) -> Callable[..., Any]:
         RULES.add(Rule(name, version, "table", function, metadata=columns))

@@ -1,4 +1,4 @@
-"""Conversations: everything before the last word of the assistant is the input, and that word is the target."""
+"""Conversations: the last message of the assistant is the target, and everything before it the input."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from crucible_datasets.benchmarks.adapters.transcripts import from_transcript, r
 from crucible_datasets.benchmarks.rules.base import Fields, Unfit, rule
 from crucible_datasets.exceptions import InvalidRecordError
 
-_TURN = "<extra_id_1>"  # stands between the turns of the prompts of HelpSteer2
+_TURN = "<extra_id_1>"  # separates the turns in prompts of HelpSteer2
 
 
 class Turn(msgspec.Struct):
-    """A message as OpenAI and most of the Hub write it."""
+    """A message in OpenAI's format, which most datasets use."""
 
     role: str
     content: str
 
 
 class Spoken(msgspec.Struct):
-    """A message as ShareGPT writes it."""
+    """A message in ShareGPT's format."""
 
     speaker: str = msgspec.field(name="from")
     value: str
 
 
 def message(role: str, content: str) -> dict[str, Any]:
-    """A message of a sample; the names of speakers are those of the field."""
+    """A message of a sample, with a standard role."""
     return {"role": role_of(role), "content": content}
 
 
@@ -41,7 +41,7 @@ def spoken(role: str, transcript: str) -> list[dict[str, Any]]:
 
 
 def asked(role: str, prompt: str) -> list[dict[str, Any]]:
-    """The messages of a prompt: one, or several where turns are marked in it."""
+    """The messages of a prompt: one, or several if turns are marked in it."""
     return spoken(role, prompt) if _TURN in prompt else [message("user", prompt)]
 
 
@@ -94,7 +94,7 @@ def rubric(
     score: str | int | None = None,
     feedback: str | None = None,
 ) -> Fields:
-    """An instruction, a reference answer, and the rubric by which responses are judged, one of which is in the data."""
+    """An instruction, a reference answer, the rubric, and a response with score and feedback."""
     if len(scores) != 5:
         raise Unfit("scores", f"there are 5 scores, not {len(scores)}")
     meaning = {str(number): text for number, text in enumerate(scores, 1)}

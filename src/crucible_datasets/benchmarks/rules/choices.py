@@ -1,4 +1,4 @@
-"""Questions with several options. The target is the letter of the right one."""
+"""Multiple choice. The target is the letter of the correct option."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Options = Annotated[list[str], msgspec.Meta(min_length=2, max_length=len(LETTERS
 
 
 class Labelled(msgspec.Struct):
-    """Options with a label each, as ARC has them."""
+    """Options with labels, as in ARC."""
 
     text: Options
     label: list[str]
 
 
 class Judged(msgspec.Struct):
-    """Options of which those with a 1 are right, as TruthfulQA has them."""
+    """Options with 1 for the correct ones, as in TruthfulQA."""
 
     choices: Options
     labels: list[int]
@@ -30,7 +30,7 @@ class Judged(msgspec.Struct):
 
 @rule("choices/answer")
 def answer(question: str, choices: Options, answer: int | str, context: str = "") -> Fields:
-    """A question, its options, and the right one as number, letter or digit; a context stands before the question.
+    """A question, its options, and the correct one as number, letter or digit; a context comes before the question.
 
     >>> answer("2 + 2 = ?", ["3", "4"], 1)
     {'input': '2 + 2 = ?', 'target': 'B', 'choices': ['3', '4']}
@@ -54,7 +54,7 @@ def _letter(answer: int | str, number: int) -> str:
 
 @rule("choices/labelled")
 def labelled(question: str, choices: Labelled, answer: str) -> Fields:
-    """Options with labels of their own, and the label of the right one: ARC labels some questions with 1 to 4."""
+    """Options with labels, and the label of the correct one; some questions of ARC have the labels 1 to 4."""
     if len(choices.label) != len(choices.text):
         raise Unfit("choices", f"{len(choices.text)} options have {len(choices.label)} labels")
     if answer not in choices.label:
@@ -64,7 +64,7 @@ def labelled(question: str, choices: Labelled, answer: str) -> Fields:
 
 @rule("choices/blank")
 def blank(sentence: str, option1: str, option2: str, answer: str) -> Fields:
-    """A sentence with a gap, two words for it, and "1" or "2", as WinoGrande has them."""
+    """A sentence with a blank, two words for it, and "1" or "2", as in WinoGrande."""
     if answer not in ("1", "2"):
         raise Unfit("answer", f"it is '1' or '2', not {answer!r}")
     return {"input": sentence, "target": LETTERS[int(answer) - 1], "choices": [option1, option2]}
@@ -72,7 +72,7 @@ def blank(sentence: str, option1: str, option2: str, answer: str) -> Fields:
 
 @rule("choices/judged")
 def judged(question: str, targets: Judged) -> Fields:
-    """Options of which exactly one is right, in an order of their own: in the data the right one stands first."""
+    """Options of which exactly one is correct, ordered by digest, since in the data the correct one comes first."""
     if len(targets.labels) != len(targets.choices) or sum(targets.labels) != 1:
         raise Unfit("targets", "exactly one option must be marked as right")
     return in_own_order(question, targets.choices, targets.labels.index(1))
@@ -80,14 +80,14 @@ def judged(question: str, targets: Judged) -> Fields:
 
 @rule("choices/right_and_wrong")
 def right_and_wrong(question: str, right: str, wrong: list[str]) -> Fields:
-    """The right option and the wrong ones, in an order of their own: the data has none, or it would tell."""
+    """The correct option and the wrong ones, ordered by digest."""
     if not wrong:
         raise Unfit("wrong", "there is no wrong option")
     return in_own_order(question, [right, *wrong], 0)
 
 
 def in_own_order(question: str, options: list[str], right: int) -> Fields:
-    """Options in the order of their digests: the same in every run, and no place is right more often than another."""
+    """Options ordered by digest: a fixed order in which no position is correct more often than another."""
     order = sorted(range(len(options)), key=lambda place: digest(question, options[place], str(place)))
     return {
         "input": question,
@@ -97,5 +97,5 @@ def in_own_order(question: str, options: list[str], right: int) -> Fields:
 
 
 def digest(*texts: str) -> bytes:
-    """A number for texts that is the same on every machine."""
+    """A hash of texts that is the same on every machine."""
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()

@@ -1,8 +1,8 @@
-"""Programs to write: the target is a solution where the data has one, and the tests are in the metadata.
+"""Coding problems: the target is a solution if the data has one, and the tests are in the metadata.
 
-`tests` is Python that runs after a solution (with `entry_point`, `check(entry_point)` is called), or a list of cases:
-`type` is "stdin" (text in, text out) or "call" (`function` is called with the JSON list `input`, and gives the JSON
-value `output`).
+`tests` is Python code that runs after a solution (with `entry_point`, `check(entry_point)` is called), or a list of
+cases: `type` is "stdin" (text in, text out) or "call" (`function` is called with the JSON list `input`, and must
+return the JSON value `output`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _CASES = [{"type": "string", "input": "string", "output": "string", "function": 
 
 @rule("code/check", metadata={"tests": "string", "entry_point": "string"})
 def check(prompt: str, solution: str, test: str, entry_point: str) -> Fields:
-    """The head of a function, its body, and a function `check` that tests it, as HumanEval has them."""
+    """The head of a function, its body, and a function `check` that tests it, as in HumanEval."""
     return {"input": prompt, "target": solution, "metadata": {"tests": test, "entry_point": entry_point}}
 
 
 @rule("code/asserts", metadata={"tests": "string", "setup": "string"})
 def asserts(task: str, solution: str, tests: list[str], setup: str = "", imports: list[str] | None = None) -> Fields:
-    """A task in words, and lines with `assert`; they are shown, since only they tell the function's name."""
+    """A task in prose, and lines with `assert`, which the input shows, since only they have the function's name."""
     if not tests:
         raise Unfit("tests", "there is no test")
     shown = "\n".join(tests)
@@ -40,7 +40,7 @@ def cases(
     solutions: list[str] | str | None = None,
     details: dict[str, Any] | str | None = None,
 ) -> Fields:
-    """A problem and its tests as JSON text, in any of the forms that DeepCoder has."""
+    """A problem and its tests as JSON text, in any of the formats of DeepCoder."""
     known = _details(details)
     written = [solutions] if isinstance(solutions, str) else solutions or []
     metadata = {"tests": parsed(tests, str(known.get("func_name") or "")), "starter_code": starter_code or ""}
@@ -86,8 +86,8 @@ def _case(one: Any, function: str) -> dict[str, str]:
     if not isinstance(one, dict) or "input" not in one or "output" not in one:
         raise Unfit("tests", "a case has `input` and `output`")
     kind = str(one.get("type") or one.get("testtype") or ("call" if one.get("fn_name") else "stdin"))
-    told = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
-    named = str(one.get("fn_name") or (told or {}).get("func_name") or function)
+    details = one.get("metadata") if isinstance(one.get("metadata"), dict) else {}
+    named = str(one.get("fn_name") or (details or {}).get("func_name") or function)
     if kind in ("stdin", "stdin_stdout"):
         return {"type": "stdin", "input": _text(one["input"]), "output": _text(one["output"]), "function": ""}
     if kind not in ("call", "functional", "function_call"):
@@ -102,7 +102,7 @@ def _text(value: Any) -> str:
 
 
 def _arguments(value: Any) -> str:
-    """A JSON list of arguments; a text has one argument as JSON on each line."""
+    """A JSON list of arguments; a text has one argument per line, as JSON."""
     if not isinstance(value, str):
         return json.dumps(value if isinstance(value, list) else [value])
     try:
@@ -112,7 +112,7 @@ def _arguments(value: Any) -> str:
 
 
 def _value(value: Any) -> str:
-    """A JSON value; a text that is JSON already stays as it is."""
+    """A value as JSON text; a text that is JSON already is unchanged."""
     if isinstance(value, str):
         try:
             json.loads(value)

@@ -1,4 +1,4 @@
-"""Pictures to be told apart: the target is the name of the class."""
+"""Image classification: the target is the name of the class."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import msgspec
 
 from crucible_datasets.benchmarks.rules.base import Fields, Unfit, rule
 
-_Bytes = bytes  # the field of the same name hides it
+_Bytes = bytes  # the field of the same name shadows it
 
 
 class Stored(msgspec.Struct):
-    """A picture that is not decoded."""
+    """An undecoded image."""
 
     bytes: _Bytes | None = None
     path: str | None = None
@@ -18,7 +18,7 @@ class Stored(msgspec.Struct):
 
 @rule("picture/class", input="pictures", at_once=100)
 def classified(image: Stored, label: str | int) -> Fields:
-    """A picture and its class."""
+    """An image and its class."""
     if image.bytes is None and image.path is None:
         raise Unfit("image", "it has neither bytes nor a path")
     shown = {"type": "image", "text": None, "image": {"bytes": image.bytes, "path": image.path}}

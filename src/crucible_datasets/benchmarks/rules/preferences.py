@@ -1,7 +1,7 @@
 """Two responses to one prompt: the target is A, B or tie.
 
-Where a dataset says which response was chosen and has no order of the two, they stand in the order of their digests:
-otherwise a judge that always says A would be right everywhere.
+If a dataset has a chosen and a rejected response without order, they are ordered by digest; otherwise a judge that
+always answers A would always be correct.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Said = list[dict[str, Any]]
 
 
 class Piece(msgspec.Struct):
-    """A part of a message of the arena; pictures are named by it, and are not in the data."""
+    """A part of a message of the arena; images are only referred to, and are not in the data."""
 
     type: str
     text: str | None = None
@@ -68,14 +68,14 @@ def chosen(
 
 @rule("preference/scaled", input="messages", metadata=_PAIR)
 def scaled(context: list[Turn], response1: str, response2: str, preference: int) -> Fields:
-    """Two responses to a context, and a number: below 0 the first is better, above 0 the second, at 0 none."""
+    """Two responses to a context, and a number: negative if the first is better, positive if the second is."""
     target = "A" if preference < 0 else "B" if preference > 0 else "tie"
     return _compared(_said(context), [response1, response2], target, float(abs(preference)))
 
 
 @rule("preference/winner", input="messages", metadata={**_TALKS, "images": "int64"})
 def winner(conversation_a: list[Parts], conversation_b: list[Parts], winner: str) -> Fields:
-    """Two conversations with two models, and which of them won."""
+    """Two conversations with two models, and the winner."""
     if winner not in _WINNERS:
         raise Unfit("winner", f"{winner!r} is none of {', '.join(_WINNERS)}")
     first, second = ([message(one.role, _words(one)) for one in said] for said in (conversation_a, conversation_b))
@@ -106,7 +106,7 @@ def _in_own_order(prompt: str, chosen: str, rejected: str) -> tuple[list[str], s
 
 
 def _diverging(first: Said, second: Said, target: str, roles: tuple[str, str]) -> Fields:
-    """Conversations that begin alike: that is the prompt, and the last words of each are the responses."""
+    """Conversations with a common beginning, which is the prompt; the last message of each is the response."""
     for role, said in zip(roles, (first, second), strict=True):
         if len(said) < 2 or said[-1]["role"] != "assistant":
             raise Unfit(role, "a conversation ends with what the assistant answers")

@@ -1,4 +1,4 @@
-"""Rules of whole tables: columns of all rows in, columns of other rows out."""
+"""Rules of whole tables: from the columns of all rows to the columns of other rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Table = dict[str, list[Any]]
 def best_and_worst(table: Table, *, prompt: str, response: str, score: str) -> Table:
     """One row for each prompt, with its best and its worst response by score; the first wins among equals.
 
-    They are two responses also where all scores are equal, which is a tie. A prompt with one response has no worst
-    one: such a row is no sample, and is told or counted as any other.
+    They are two different responses even if all scores are equal, which is a tie. A prompt with a single response has
+    no worst one, and is an invalid row.
 
     >>> rows = {"p": ["x", "x", "y"], "r": ["a", "b", "c"], "s": [1, 4, 2]}
     >>> best_and_worst(rows, prompt="p", response="r", score="s")["best"]

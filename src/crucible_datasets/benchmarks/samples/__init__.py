@@ -1,13 +1,13 @@
-"""Typed samples over a dataset: Arrow underneath, `Sample`s on top.
+"""Typed samples over a dataset.
 
 making      rows and a function, or a list → samples
 table       `Samples`, over a Dataset
 stream      `StreamedSamples`, over an IterableDataset
-base        what both share
+base        shared by both
 decoding    Arrow columns → typed samples, a block at a time
-pictures    pictures named by a path → their bytes, from the dataset's own folders
-shuffling   choices in another order, with the target following
-judged      samples read as conversations and as comparisons
-idnames     columns that are called as if they named samples
-provenance  where samples come from, and the hash of what they are
+pictures    bytes of images given by path, from the dataset's own folders
+shuffling   shuffled choices, with adjusted targets
+judged      samples as conversations and comparisons
+idnames     names of id columns
+provenance  the source of samples, and their hash
 """

@@ -1,4 +1,4 @@
-"""What samples of a table and of a stream share."""
+"""Shared by samples of a table and of a stream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Seen = TypeVar("Seen", bound="Viewed")
 
 
 class Viewed(ABC):
-    """Rows that are seen as samples: the dataset that has them, its name, and where they come from."""
+    """A dataset seen as samples, with its name and provenance."""
 
     dataset: Any
 
@@ -34,12 +34,12 @@ class Viewed(ABC):
         other = copy.copy(self)
         other.dataset = dataset
         for name in list(vars(other)):
-            if isinstance(getattr(type(other), name, None), functools.cached_property):  # worked out of the rows before
+            if isinstance(getattr(type(other), name, None), functools.cached_property):  # computed from the old rows
                 del other.__dict__[name]
         return other
 
     def seen_as(self, kind: type[Seen], **attributes: Any) -> Seen:
-        """The same as a class of yours that inherits this one, with attributes of its own."""
+        """The same samples as an instance of a subclass, with additional attributes."""
         other = kind.__new__(kind)
         other.__dict__.update(self.__dict__, **attributes)
         return other
@@ -47,7 +47,7 @@ class Viewed(ABC):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say where what datasets can do is found, as `map`."""
+            """Raise an error that refers to `dataset` for methods of datasets, such as `map`."""
             error = f"{type(self).__name__!r} object has no attribute {name!r}"
             dataset = vars(self).get("dataset")
             if not name.startswith("_") and hasattr(type(dataset), name):
@@ -70,12 +70,12 @@ class Viewed(ABC):
         return map(conversation_of, self)
 
     def comparisons(self) -> Iterator[LabeledComparison]:
-        """Each sample of a preference set as a comparison: two choices, and which is better."""
+        """Each sample of a preference dataset as a comparison: two choices, and which is better."""
         return (comparison_of(sample, self.name) for sample in self)
 
 
 def key_of(key: str | Predicate | None) -> Predicate:
-    """The function that gives what samples are sorted or grouped by."""
+    """The function from a sample to its sort or group key."""
     if key is None:
         return lambda sample: len(sample.input_text)
     return key if callable(key) else partial(_reached, key)
@@ -93,7 +93,7 @@ def _reached(path: str, sample: Sample) -> Any:
 
 
 def refuse_other_columns(names: list[str] | None, dataset: str) -> None:
-    """An error unless every field of a sample has its column; a stream may not know its columns yet."""
+    """Raise unless every field of a sample has a column; a stream may not know its columns yet."""
     for field in FIELDS:
         if names is not None and field not in names:
             raise MissingFieldError(dataset, field, field, names)

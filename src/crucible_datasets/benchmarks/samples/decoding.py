@@ -1,7 +1,7 @@
 """Arrow columns → typed samples, a block at a time.
 
-Messages are made from flat columns of their roles and words, without dicts in between: that takes less time than
-rows of dicts do. What has gaps or an unusual type goes through `msgspec.convert`, which checks every value.
+Messages are built from flat columns of roles and contents, which is faster than rows of dicts. Columns with nulls or
+unusual types go through `msgspec.convert`, which checks every value.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _is_json(kind: pa.DataType) -> bool:
 
 
 def _plain(array: pa.Array) -> list[Any]:
-    """The values as Python objects, those of JSON text read."""
+    """The values as Python objects, with JSON text parsed."""
     if _is_json(array.type):
         return [None if text is None else jsontext.loads(text) for text in array.storage.to_pylist()]
     if not _holds_json(array.type):
@@ -109,7 +109,7 @@ def _holds_json(kind: pa.DataType) -> bool:
 
 
 def _read(value: Any, kind: pa.DataType) -> Any:
-    """A value with the JSON texts in it read."""
+    """A value with the JSON texts in it parsed."""
     if value is None or not _holds_json(kind):
         return value
     if _is_json(kind):
@@ -120,7 +120,7 @@ def _read(value: Any, kind: pa.DataType) -> Any:
 
 
 def _lists(array: pa.Array, items: Callable[[pa.Array], list[Any] | None]) -> list[Any] | None:
-    """Lists of what `items` makes of all values at once; None where it cannot."""
+    """Lists of the items that `items` makes of all values at once; None if it cannot."""
     kind = array.type
     if array.null_count or not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         return None

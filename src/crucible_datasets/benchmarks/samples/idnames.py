@@ -1,4 +1,4 @@
-"""What columns are called that name samples."""
+"""Names of id columns."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _LIKE_ID = re.compile(
 
 
 def is_like_id(column: object) -> bool:
-    """Whether a column is called as if it named samples: qid, doc_id, exampleId, idx."""
+    """Whether a name is that of an id column: qid, doc_id, exampleId, idx."""
     return isinstance(column, str) and _LIKE_ID.fullmatch(column.lower()) is not None

@@ -1,4 +1,4 @@
-"""Samples read as conversations and as comparisons."""
+"""Samples as conversations and comparisons."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def conversation_of(sample: Sample) -> Conversation:
 def comparison_of(sample: Sample, name: str) -> LabeledComparison:
     """The two choices of a sample as responses, and the one that its target names.
 
-    `metadata.conversation_a` and `conversation_b`, where they are, have all messages of which the choices are the last
-    words; `metadata.margin` says by how much the better one is better.
+    `metadata.conversation_a` and `conversation_b`, if present, have all messages, of which the choices are the last
+    ones; `metadata.margin` is the margin of the preference.
     """
     try:
         return _compared(sample)
@@ -35,11 +35,11 @@ def _compared(sample: Sample) -> LabeledComparison:
     if sample.choices is None or len(sample.choices) != 2 or not isinstance(sample.target, str):
         raise InvalidRecordError("Sample", "a comparison has two choices and one target: A, B or tie")
     first, second = sample.choices
-    told = [_messages(sample.metadata.get(key)) for key in ("conversation_a", "conversation_b")]
-    if told[0] and told[1] and told[0][-1].text == second != told[1][-1].text:
-        told.reverse()  # the choices were put in the other order
+    known = [_messages(sample.metadata.get(key)) for key in ("conversation_a", "conversation_b")]
+    if known[0] and known[1] and known[0][-1].text == second != known[1][-1].text:
+        known.reverse()  # the choices have been swapped
     comparison = Comparison(
-        sample.input, _response(sample, first, told[0]), _response(sample, second, told[1]), sample.metadata
+        sample.input, _response(sample, first, known[0]), _response(sample, second, known[1]), sample.metadata
     )
     margin = sample.metadata.get("margin")
     label = _LABELS.get(sample.target, sample.target)
@@ -50,9 +50,14 @@ def _messages(value: Any) -> list[Message] | None:
     return None if value is None else msgspec.convert(value, list[Message])
 
 
-def _response(sample: Sample, text: str, told: list[Message] | None) -> str | list[Message]:
-    """The messages after the prompt where there are several, else the text."""
+def _response(sample: Sample, text: str, messages: list[Message] | None) -> str | list[Message]:
+    """The messages after the prompt if there are several, else the text."""
     prompt = sample.messages
-    if told is None or told[: len(prompt)] != prompt or told[-1].text != text or len(told) == len(prompt) + 1:
+    if (
+        messages is None
+        or messages[: len(prompt)] != prompt
+        or messages[-1].text != text
+        or len(messages) == len(prompt) + 1
+    ):
         return text
-    return told[len(prompt) :]
+    return messages[len(prompt) :]

@@ -25,7 +25,7 @@ Convert = Callable[..., Any]
 Kinds = Mapping[str, Any]  # the types of the columns
 BadRows = Literal["error", "skip"]
 _BATCH = 256
-RECORD = "__record__"  # the number of a row before rows were shuffled
+RECORD = "__record__"  # the row number before shuffling
 
 
 def samples_of(
@@ -38,11 +38,10 @@ def samples_of(
     on_bad_rows: BadRows = "error",
     with_indices: bool = False,
 ) -> Any:
-    """What a function makes of every row: a sample, or its fields as a dict.
+    """Samples from a function of rows, which returns a sample, or its fields as a dict.
 
-    A `Dataset` gives `Samples`, an `IterableDataset` gives `StreamedSamples`. A row that does not fit is a
-    `BadRowError`; with `on_bad_rows="skip"` it is left out and counted. With `with_indices` the function gets the
-    number of the row, too.
+    A `Dataset` becomes `Samples`, an `IterableDataset` `StreamedSamples`. An invalid row raises a `BadRowError`; with
+    `on_bad_rows="skip"` it is skipped and counted. With `with_indices` the function also gets the row number.
     """
     if on_bad_rows not in ("error", "skip"):
         raise ArgumentError("on_bad_rows", on_bad_rows, "choose 'error' or 'skip'")
@@ -52,7 +51,7 @@ def samples_of(
 
 
 def samples_from(samples: Iterable[Sample | Mapping[str, Any]], name: str = "samples") -> Samples:
-    """Samples that are already in memory."""
+    """Samples from a list in memory."""
     typed = [sample if isinstance(sample, Sample) else Sample.from_dict(sample) for sample in samples]
     if any(message.images for sample in typed for message in sample.messages):
         return Samples(_pictured(typed), name)
@@ -61,7 +60,7 @@ def samples_from(samples: Iterable[Sample | Mapping[str, Any]], name: str = "sam
 
 
 def _pictured(samples: list[Sample]) -> Dataset:
-    """Samples of which some have pictures: all are stored as messages in parts, since bytes have no place in JSON."""
+    """Samples with images: inputs are stored as messages with parts, since JSON has no bytes."""
     rows = [row_of(sample.replace(input=list(map(_in_parts, sample.messages)))) for sample in samples]
     made = _tidy(Dataset.from_list(rows, on_mixed_types="use_json"))
     known = {name for row in rows for said in row["input"] for name in said} == {"role", "content"}
@@ -77,7 +76,7 @@ def _table(
 ) -> Samples:
     if not len(dataset):
         return Samples(_empty(features), name, provenance)
-    # `map` keeps the type of a column under whose name it finds another: in one of JSON, "4" would be read as 4.
+    # `map` keeps the type of an existing column of the same name: in a JSON column, "4" would be read as 4.
     kept = {field: kind for field, kind in dataset.features.items() if isinstance(kind, Json)}
     made = _mapped(dataset, partial(_row, convert, name, features or kept or None), features, bad)
     skipped = len(made.errors) if made.errors is not None else 0
@@ -91,7 +90,7 @@ def _mapped(dataset: Dataset, make: Convert, features: Features | None, bad: Bad
     try:
         return dataset.map(make, with_indices=True, remove_columns=names, features=features, on_error=on_error)
     except BadRowError as error:
-        error.__notes__ = []  # `map` notes the place of the row, which is another one where rows were shuffled
+        error.__notes__ = []  # `map` adds the row number, which is wrong if rows were shuffled
         raise
 
 
@@ -107,12 +106,12 @@ def _stream(
     skipped = Count()
     names = stream.column_names or list(next(iter(stream.take(1)), {}))
     how: dict[str, Any] = {"with_indices": True, "remove_columns": names, "features": features}
-    # Rows of a stream are what the function returns: nothing becomes JSON text on the way.
+    # Rows of a stream are the return values of the function, without conversion to JSON text.
     kinds = None if features is None else {field: kind for field, kind in features.items() if kind != Json()}
     if bad == "error" and not several:
         made = stream.map(partial(_row, convert, name, kinds), **how)
     else:
-        # One row at a time where one may be an error: the samples before it come first.
+        # One row at a time if errors are raised, so that the samples before an error are yielded.
         read, size = (skipped, _BATCH) if bad == "skip" else (None, 1)
         made = stream.map(partial(_rows, convert, name, kinds, read), batched=True, batch_size=size, **how)
     return StreamedSamples(made, name, provenance, skipped)
@@ -121,7 +120,7 @@ def _stream(
 def unfolded(
     stream: IterableDataset, convert: Callable[[Row], list[Sample]], name: str, provenance: Provenance, bad: BadRows
 ) -> StreamedSamples:
-    """The samples of a stream of which each row may become several, or none."""
+    """The samples of a stream whose rows become any number of samples."""
     return _stream(stream, partial(_without_index, convert), None, name, provenance, bad, several=True)
 
 
@@ -130,13 +129,13 @@ def _without_index(convert: Callable[[Row], Any], row: Row, index: int) -> Any:
 
 
 def _row(convert: Convert, name: str, kinds: Kinds | None, row: Row, index: int) -> Row:
-    """The fields of the sample that a row becomes."""
+    """The fields of the sample of a row."""
     (made,) = _several(convert, name, kinds, row, index)
     return made
 
 
 def _several(convert: Convert, name: str, kinds: Kinds | None, row: Row, index: int) -> list[Row]:
-    """The fields of the samples that a row becomes."""
+    """The fields of the samples of a row."""
     record = row.get(RECORD, index)
     try:
         made = convert(row, record)
@@ -172,7 +171,7 @@ def _rows(
 
 
 def _fitting(row: Row, kinds: Kinds) -> Row:
-    """The row as columns of these types take it."""
+    """The row in the form of columns of these types."""
     if isinstance(kinds.get("target"), List) and isinstance(row["target"], str):
         row["target"] = [row["target"]] if row["target"] else None  # null is read as the empty text
     for field in ("id", "input", "target"):
@@ -182,13 +181,13 @@ def _fitting(row: Row, kinds: Kinds) -> Row:
 
 def _column(error: Exception) -> str | None:
     """The column that an error is about, if it says so."""
-    told = getattr(error, "column", None)
+    column = getattr(error, "column", None)
     place = re.search(r"at `\$\.(\w+)", str(error)) if isinstance(error, msgspec.ValidationError) else None
-    return told if told is not None else place[1] if place else None
+    return column if column is not None else place[1] if place else None
 
 
 def _cause(error: Exception) -> BaseException | None:
-    """The error of a user's function; our own say nothing that is not in the reason."""
+    """The error of a user's function as the cause; errors of this library are in the reason already."""
     first = error.__cause__ or error
     return None if isinstance(first, (DatasetsError, msgspec.ValidationError)) or hasattr(first, "column") else first
 
@@ -199,7 +198,7 @@ def _reason(error: Exception) -> str:
 
 
 def _tidy(dataset: Dataset) -> Dataset:
-    """Columns in one order; choices are texts also where no sample has any."""
+    """Columns in a fixed order; choices have the type of texts even if no sample has any."""
     if dataset.features["choices"] == Value("null"):
         dataset = dataset.cast_column("choices", List(Value("string")))
     return dataset.select_columns(list(FIELDS))

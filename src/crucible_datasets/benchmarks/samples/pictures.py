@@ -1,7 +1,7 @@
-"""Pictures that a dataset names by their paths: their bytes are read from the folders of the dataset, and nowhere else.
+"""Images given by path: their bytes are read from the folders of the dataset only.
 
-A path in the data of others could name any file of this machine. One that leads elsewhere, or to an address, stays a
-path that nothing opens. A dataset that the caller made himself has no bounds (features.bounds).
+A path in downloaded data could name any file of this machine. Other paths and URLs are left as they are and never
+opened. A dataset that the caller created has no such bounds (features.bounds).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crucible_datasets.features.bounds import Bounds, Roots
 
 
 def has_pictures(feature: Any) -> bool:
-    """Whether there are pictures somewhere in values of a type."""
+    """Whether a type contains images."""
     if isinstance(feature, dict):
         return any(map(has_pictures, feature.values()))
     if isinstance(feature, (List, LargeList)):
@@ -24,7 +24,7 @@ def has_pictures(feature: Any) -> bool:
 
 
 def with_bytes(sample: Sample, roots: Roots | None) -> Sample:
-    """The sample with the bytes of its pictures that lie in these folders; anywhere, if they are None."""
+    """The sample with the bytes of its images, if they are in these folders; None means any folder."""
     if isinstance(sample.input, str) or not any(map(_is_named, _pictures(sample))):
         return sample
     return sample.replace(input=[_message(message, roots) for message in sample.input])
@@ -55,5 +55,5 @@ def _read(picture: Picture, roots: Roots | None) -> Picture:
     try:
         with open(path if roots is None else Bounds(roots).locate(path), "rb") as file:
             return Picture(file.read(), path)
-    except (OutOfBoundsError, OSError, ValueError):  # ValueError: no path has a null byte
+    except (OutOfBoundsError, OSError, ValueError):  # ValueError: a path with a null byte
         return picture

@@ -1,4 +1,4 @@
-"""Where samples come from, and what they are exactly."""
+"""The source of samples, and the hash of their content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AT_ONCE = 256
 
 
 class Provenance(Record, frozen=True):
-    """Everything that must be the same for two scores to be about the same samples."""
+    """Everything that identifies the samples of a score."""
 
     source: str | None = None
     revision: str | None = None
@@ -28,9 +28,9 @@ class Provenance(Record, frozen=True):
 
 
 def content_hash(blocks: Iterable[list[Sample]]) -> str:
-    """The SHA-256 of samples in their order: each as one line of canonical JSON.
+    """The SHA-256 of samples in order, each as one line of canonical JSON.
 
-    It does not depend on how the samples are stored, only on what they are.
+    It depends on the samples only, not on their storage.
     """
     digest = hashlib.sha256()
     for block in blocks:

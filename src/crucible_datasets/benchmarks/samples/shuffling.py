@@ -1,7 +1,7 @@
-"""Choices in another order, with the target following the right one.
+"""Shuffled choices, with adjusted targets.
 
-The order of a sample's choices depends on the seed and the sample's id alone: it is the same in a part of the samples,
-in another order of them, in a stream and on any machine.
+The order of a sample's choices depends only on the seed and the sample's id: it is the same for subsets and other
+orders of the samples, in streams, and on any machine.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Target = str | list[str]
 
 
 def letter(place: int) -> str:
-    """The name of a choice: A to Z, then 1, 2, …"""
+    """The letter of a choice: A to Z, then 1, 2, …"""
     return _LETTERS[place] if place < len(_LETTERS) else str(place - len(_LETTERS) + 1)
 
 
 def position(target: str, choices: Sequence[str]) -> int | None:
-    """Which choice a target names by letter or by index from 0; None where it is something else, such as a text."""
+    """The index of the choice that a target names by letter or index; None for other targets, such as texts."""
     if len(target) == 1 and target in _LETTERS:
         place = _LETTERS.index(target)
         if place < len(choices):
@@ -52,9 +52,9 @@ def position(target: str, choices: Sequence[str]) -> int | None:
 
 
 def order(seed: int, id: str | int, size: int) -> list[int]:
-    """Which of the old choices comes at each place."""
-    # One large number, read digit by digit in the bases size, size - 1, …, is a permutation; with 16 bytes to spare
-    # no order is likelier than another by more than 2 ** -128.
+    """The old index of the choice at each position."""
+    # A large number in the factorial number system is a permutation; with 16 extra bytes, probabilities differ by at
+    # most 2 ** -128.
     number = int.from_bytes(hashlib.shake_256(f"{seed}\0{id}".encode()).digest(2 * size + 16))
     places = list(range(size))
     for last in range(size - 1, 0, -1):
@@ -64,7 +64,7 @@ def order(seed: int, id: str | int, size: int) -> list[int]:
 
 
 def reordered(target: Target, choices: list[str], places: list[int]) -> Target:
-    """The target that names the same choices in their new order, in the same way: a letter, an index, a text."""
+    """The target that names the same choices in their new order, as before by letter, index or text."""
     if isinstance(target, list):
         return [_renamed(one, choices, places) for one in target]
     return _renamed(target, choices, places)
@@ -81,14 +81,14 @@ def _renamed(target: str, choices: list[str], places: list[int]) -> str:
 
 
 def _refuse_unclear(target: str, choices: list[str]) -> None:
-    """An error for what looks like the name of a choice and is none: in another order it would name a wrong one."""
+    """Raise for a target that looks like a letter or index but is out of range."""
     if target not in choices and _LIKE_A_NAME.fullmatch(target):
         reason = f"the target {target!r} does not say which of {len(choices)} choices"
         raise InvalidRecordError("Sample", f"{reason}: give a letter, an index from 0, or the text of a choice")
 
 
 def with_shuffled_choices(sample: Sample, seed: int) -> Sample:
-    """The sample with its choices in the order that belongs to the seed."""
+    """The sample with its choices shuffled by the seed."""
     return sample.replace(**_shuffled(sample.id, sample.target, sample.choices, seed))
 
 
@@ -103,7 +103,7 @@ def _shuffled(id: str | int, target: Target, choices: list[str] | None, seed: in
 
 
 def dataset_with_shuffled_choices(dataset: Dataset, seed: int | None) -> Dataset:
-    """The dataset with new columns of targets and choices; the others are shared."""
+    """The dataset with new columns of targets and choices; other columns are shared."""
     kinds, names = dataset.features, dataset.column_names
     rows = dataset.select_columns(["id", "target", "choices"]).with_format("arrow")
     chosen = _some(seed)
@@ -116,7 +116,7 @@ def dataset_with_shuffled_choices(dataset: Dataset, seed: int | None) -> Dataset
 
 
 def stream_with_shuffled_choices(stream: IterableDataset, seed: int | None) -> IterableDataset:
-    """The stream with other targets and choices in its rows."""
+    """The stream with shuffled choices and adjusted targets."""
     read = ["id", "target", "choices"]
     return stream.map(_shuffled, input_columns=read, features=stream.features, fn_kwargs={"seed": _some(seed)})
 

@@ -1,4 +1,4 @@
-"""`StreamedSamples`: samples that come one after the other."""
+"""`StreamedSamples`: samples of a stream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crucible_datasets.iterable_dataset import IterableDataset
 
 
 class Count:
-    """How many rows were left out; a row that is read again counts once."""
+    """Counts skipped rows; a row that is read again counts once."""
 
     def __init__(self) -> None:
         self._rows: set[int] = set()
@@ -36,7 +36,7 @@ class Count:
 
 
 class StreamedSamples(Viewed, Iterable[Sample]):
-    """Samples of a stream: they come one after the other, and nobody knows how many there are."""
+    """Samples of a stream, whose number is unknown."""
 
     dataset: IterableDataset
 
@@ -52,12 +52,12 @@ class StreamedSamples(Viewed, Iterable[Sample]):
 
     @property
     def skipped(self) -> int:
-        """How many rows did not fit and were left out, of those that were read so far."""
+        """The number of invalid rows skipped so far."""
         return len(self._skipped)
 
     @property
     def provenance(self) -> Provenance:
-        """Where the samples come from. How many they are and what they hold is not known of a stream."""
+        """The provenance of the samples, without their number and hash."""
         return self._provenance.replace(skipped=self.skipped)
 
     def __repr__(self) -> str:
@@ -67,16 +67,16 @@ class StreamedSamples(Viewed, Iterable[Sample]):
         return map(self._typed, self._rows)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iteration stands: a small JSON value. Loaded again, the very next sample comes first."""
+        """The state of the iteration as a small JSON value, from which it continues with the next sample."""
         return self._rows.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Begin where a state says."""
+        """Continue iteration at a state."""
         self._rows.load_state_dict(state_dict)
 
     @cached_property
     def _rows(self) -> IterableDataset:
-        """The rows, with pictures as they are stored."""
+        """The rows with undecoded images."""
         return self.dataset.decode(False) if has_pictures(self.dataset.features) else self.dataset
 
     @cached_property
@@ -87,23 +87,23 @@ class StreamedSamples(Viewed, Iterable[Sample]):
         return with_bytes(sample_of(row), self._roots)
 
     def filter(self, predicate: Predicate) -> Self:
-        """The samples for which a function of the sample is true."""
+        """The samples for which a function is true."""
         return self._with(self._rows.filter(partial(_chosen, predicate, self._roots)))
 
     def shuffle(self, seed: int | None = None, buffer_size: int = 1000) -> Self:
-        """In an order drawn at random, by way of a buffer."""
+        """The samples shuffled by means of a buffer."""
         return self._with(self.dataset.shuffle(seed=seed, buffer_size=buffer_size))
 
     def shuffle_choices(self, seed: int | None = None) -> Self:
-        """Every sample's choices in another order, its target following: the same as for samples of a table."""
+        """The samples with shuffled choices and adjusted targets, in the same order as for samples of a table."""
         return self._with(shuffling.stream_with_shuffled_choices(self.dataset, seed))
 
 
 def sample_of(row: dict[str, Any]) -> Sample:
-    """The sample that a row of its five columns is."""
+    """The sample of a row with its five columns."""
     fields = {name: row[name] for name in FIELDS}
     fields["target"] = "" if fields["target"] is None else fields["target"]
-    if not isinstance(fields["metadata"], dict):  # null, or JSON that was left as it is stored
+    if not isinstance(fields["metadata"], dict):  # null, or undecoded JSON
         fields["metadata"] = jsontext.loads(fields["metadata"]) if fields["metadata"] else {}
     try:
         return msgspec.convert(fields, Sample, str_keys=True)

@@ -1,4 +1,4 @@
-"""`Samples`: a dataset whose rows are typed samples. Arrow underneath, `Sample`s on top."""
+"""`Samples`: a dataset whose rows are typed samples."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from crucible_datasets.internal_api import media_roots, stored_rows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DECODED = 256  # decoding is fastest while its rows fit the processor's cache
-_GATHERED = 2048  # rows in any order are collected faster in larger blocks
-_PICTURED = 16  # pictures are large
+_DECODED = 256  # rows; decoding is fastest while they fit the CPU cache
+_GATHERED = 2048  # scattered rows are gathered faster in larger blocks
+_PICTURED = 16  # images are large
 
 
 class Samples(Viewed, Sequence[Sample]):
-    """Samples of a table: as many as it has rows, in any order.
+    """Samples of a table, with random access.
 
     >>> from crucible_datasets.benchmarks import Sample, samples_from
     >>> samples_from([Sample(id=1, input="1 + 1", target="2")])[0].target
@@ -41,7 +41,7 @@ class Samples(Viewed, Sequence[Sample]):
         bad_rows: Dataset | None = None,
     ) -> None:
         super().__init__(dataset, name, provenance)
-        self.bad_rows = bad_rows  # those that were left out: index, exception, traceback
+        self.bad_rows = bad_rows  # skipped rows: index, exception, traceback
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -89,36 +89,36 @@ class Samples(Viewed, Sequence[Sample]):
 
     @cached_property
     def content_hash(self) -> str:
-        """The SHA-256 of all samples in their order, however they are stored."""
+        """The SHA-256 of all samples in order, independent of storage."""
         return content_hash(self._blocks())
 
     @property
     def provenance(self) -> Provenance:
-        """Where the samples come from, how many they are, and the hash of their content."""
+        """The provenance of the samples, with their number and hash."""
         return self._provenance.replace(num_rows=len(self), content_hash=self.content_hash)
 
     @property
     def skipped(self) -> int:
-        """How many rows did not fit and were left out."""
+        """The number of invalid rows that were skipped."""
         return self._provenance.skipped
 
     def select(self, indices: Iterable[int]) -> Self:
-        """The samples with these numbers."""
+        """The samples with these indices."""
         return self._with(self.dataset.select(indices))
 
     def filter(self, predicate: Predicate) -> Self:
-        """The samples for which a function of the sample is true."""
+        """The samples for which a function is true."""
         return self.select([place for place, sample in enumerate(self) if predicate(sample)])
 
     def sort(self, key: str | Predicate | None = None, reverse: bool = False) -> Self:
-        """In the order of a field (`"metadata.level"`) or of a function of samples; else by the length of the input."""
+        """The samples sorted by a field (`"metadata.level"`) or a function; default: by the length of the input."""
         keys = list(map(key_of(key), self))
         return self.select(sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse))
 
     def shuffle(self, seed: int | None = None) -> Self:
-        """In an order drawn at random: the order of `Dataset.shuffle` with the same seed."""
+        """The samples shuffled, in the order of `Dataset.shuffle` with the same seed."""
         return self._with(self.dataset.shuffle(seed=seed))
 
     def shuffle_choices(self, seed: int | None = None) -> Self:
-        """Every sample's choices in another order, its target following. The order depends on seed and id alone."""
+        """The samples with shuffled choices and adjusted targets. The order depends only on seed and id."""
         return self._with(shuffling.dataset_with_shuffled_choices(self.dataset, seed))

@@ -1,9 +1,9 @@
-"""The types of the field, immutable and checked.
+"""The typed records: immutable and validated.
 
-records      what all of them share: the same value as a dict, as JSON, as a row of a dataset
-messages     Message, its Parts and Pictures, and the Conversation they make
+records      `Record`, the base class: values as dict, JSON and row of a dataset
+messages     Message with Parts and Pictures, Conversation
 comparisons  two responses to one prompt, and which is better
-sample       Sample, and the Rubric it may be judged by
+sample       Sample and Rubric
 schemas      the types as features, as Arrow schemas and as JSON Schemas
 datasets     records → a dataset of them
 """

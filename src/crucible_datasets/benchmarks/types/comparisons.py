@@ -69,7 +69,7 @@ class LabeledComparison(Record, frozen=True):
 
     @classmethod
     def from_label(cls, comparison: Comparison, label: str, margin: float | None = None) -> Self:
-        """By any usual word: a, b, tie, chosen, rejected, model_a, model_b, both_bad; capitals do not matter."""
+        """From any common label, case-insensitive: a, b, tie, chosen, rejected, model_a, model_b, both_bad."""
         word = str(label).strip().lower()
         if word not in LABELS:
             raise UnknownEntryError("label", label, LABELS)
@@ -77,7 +77,7 @@ class LabeledComparison(Record, frozen=True):
 
     @classmethod
     def from_margin(cls, comparison: Comparison, margin: float) -> Self:
-        """By how much `a` is better than `b`: negative when `b` is better, a tie when 0."""
+        """From a signed margin: positive if `a` is better, negative if `b` is better, 0 for a tie."""
         return cls(comparison, "a" if margin > 0 else "b" if margin < 0 else "tie", float(abs(margin)))
 
     @property
@@ -87,13 +87,13 @@ class LabeledComparison(Record, frozen=True):
 
     @property
     def signed_margin(self) -> float | None:
-        """By how much `a` is better than `b`; None when nobody said."""
+        """By how much `a` is better than `b`; None if unknown."""
         return (
             0.0 if self.is_tie else None if self.margin is None else self.margin * (1 if self.preferred == "a" else -1)
         )
 
     def is_preferred(self, side: str) -> bool:
-        """Whether this side, by any word for it, is the preferred one."""
+        """Whether this side, given by any label, is the preferred one."""
         return LABELS.get(side.strip().lower()) == self.preferred
 
     def to_score(self) -> float:

@@ -22,13 +22,13 @@ def dataset_of(records: Iterable[Record]) -> Dataset:
     kinds = {type(record) for record in listed}
     if len(kinds) != 1:
         raise ArgumentTypeError("records", sorted(kind.__name__ for kind in kinds), "give records of one type.")
-    said = [message for record in listed for message in _messages(record)]
-    parts = any(not isinstance(message.content, str) for message in said)
+    messages = [message for record in listed for message in _messages(record)]
+    parts = any(not isinstance(message.content, str) for message in messages)
     if parts:
         listed = [_in_parts(record) for record in listed]
-    # Calls of tools and names have no column of their own type: what is there is stored as it is.
-    plainly = not any(getattr(message, name) is not None for message in said for name in _MORE)
-    features = features_of(kinds.pop(), parts) if plainly else None
+    # The schema has no columns for tool calls and names, so with those, types are inferred.
+    has_plain_messages = not any(getattr(message, name) is not None for message in messages for name in _MORE)
+    features = features_of(kinds.pop(), parts) if has_plain_messages else None
     return Dataset.from_list([plain(record) for record in listed], features=features, on_mixed_types="use_json")
 
 
@@ -60,7 +60,7 @@ def _messages(value: Any) -> Iterator[Message]:
 
 
 def _in_parts(value: Any) -> Any:
-    """The same with the words of every message as a part."""
+    """The same with the content of every message as a part."""
     if isinstance(value, Message):
         return value if isinstance(value.content, list) else value.replace(content=[Part("text", value.content)])
     if isinstance(value, Record):

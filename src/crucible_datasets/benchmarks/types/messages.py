@@ -1,4 +1,4 @@
-"""Messages and conversations: who said what, in words or in parts with pictures."""
+"""Messages and conversations, as texts or as parts with images."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 
 from crucible_datasets.benchmarks.types.records import Record
 
-_Bytes = bytes  # the field of the same name hides it
-# The first bytes of the picture formats that chat models take.
+_Bytes = bytes  # the field of the same name shadows it
+# The first bytes of the image formats that chat models accept.
 _KINDS = {
     b"\x89PNG": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -24,9 +24,9 @@ _KINDS = {
 
 
 class Picture(Record, frozen=True, gc=False, omit_defaults=True):
-    """A picture: its encoded bytes, or where it is.
+    """An image: its encoded bytes, a path or a URL.
 
-    A path is what somebody wrote into data, so it is not opened: `read` makes a picture of a file of yours.
+    A path may come from untrusted data, so it is not opened; `read` creates a picture from a local file.
     """
 
     bytes: _Bytes | None = None
@@ -34,22 +34,22 @@ class Picture(Record, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def mime_type(self) -> str:
-        """The kind of picture, by its first bytes."""
+        """The MIME type, by the first bytes."""
         known = (kind for start, kind in _KINDS.items() if (self.bytes or b"").startswith(start))
         return next(known, "application/octet-stream")
 
     @property
     def base64(self) -> str:
-        """The bytes as text."""
+        """The bytes as Base64."""
         return base64.b64encode(self.bytes or b"").decode()
 
     @property
     def url(self) -> str:
-        """Where the picture is; one that has only bytes is in a `data:` URL itself."""
+        """The URL or path of the image; a `data:` URL if it has only bytes."""
         return f"data:{self.mime_type};base64,{self.base64}" if self.bytes is not None else self.path or ""
 
     def decoded(self) -> Any:
-        """The picture as a Pillow image. One without bytes is read only from the folders of CRUCIBLE_MEDIA_ROOTS."""
+        """The image as a Pillow image. Without bytes, it is only read from the folders of CRUCIBLE_MEDIA_ROOTS."""
         from crucible_datasets.features import Image
         from crucible_datasets.features.bounds import Bounds
 
@@ -58,13 +58,13 @@ class Picture(Record, frozen=True, gc=False, omit_defaults=True):
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Picture:
-        """The picture in a file of yours."""
+        """The image in a local file."""
         with open(path, "rb") as file:
             return cls(file.read(), fspath(path))
 
 
 class Part(Record, frozen=True, gc=False, omit_defaults=True):
-    """A piece of a message: a text or a picture."""
+    """A part of a message: a text or an image."""
 
     type: str
     text: str | None = None
@@ -78,7 +78,7 @@ class Part(Record, frozen=True, gc=False, omit_defaults=True):
 
 
 class Message(Record, frozen=True, gc=False, omit_defaults=True):
-    """What one speaker says in one turn."""
+    """A message of a conversation."""
 
     role: str
     content: str | list[Part]
@@ -92,19 +92,19 @@ class Message(Record, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """The words; those of parts stand on lines of their own."""
+        """The text; texts of parts are joined by newlines."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(part.text for part in self.content if part.text is not None)
 
     @property
     def images(self) -> list[Picture]:
-        """The pictures in it."""
+        """The images of the message."""
         return [] if isinstance(self.content, str) else [part.image for part in self.content if part.image]
 
 
 class Conversation(Record, frozen=True):
-    """Messages in the order they were said."""
+    """A sequence of messages."""
 
     messages: list[Message]
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -114,28 +114,28 @@ class Conversation(Record, frozen=True):
 
     @property
     def turn_count(self) -> int:
-        """How often somebody asked and was answered: the messages of user and assistant by two."""
+        """The number of turns: half the number of messages of user and assistant."""
         return sum(message.role in ("user", "assistant") for message in self.messages) // 2
 
     @property
     def last_message(self) -> Message | None:
-        """The message that was said last."""
+        """The last message."""
         return self.messages[-1] if self.messages else None
 
     @property
     def system_prompt(self) -> str | None:
-        """What the system says first, if it says something."""
+        """The text of the first message if it is of the system."""
         return next((message.text for message in self.messages if message.role == "system"), None)
 
     @property
     def prompt(self) -> list[Message]:
-        """The messages before the last one of the assistant; all of them if it says nothing."""
+        """The messages before the last one of the assistant; all of them if there is none."""
         place = self._last_answer
         return self.messages if place is None else self.messages[:place]
 
     @property
     def response(self) -> str | None:
-        """The words of the assistant's last message."""
+        """The text of the last message of the assistant."""
         place = self._last_answer
         return None if place is None else self.messages[place].text
 

@@ -1,4 +1,4 @@
-"""What all typed values share: immutable, checked, the same as a dict, as JSON and as columns."""
+"""`Record`, the base class of typed values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Record(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_dict(cls, value: Any) -> Self:
-        """The value that a dict stands for; anything that does not fit is an error that says where."""
+        """The value of a dict; raises with the path of what is invalid."""
         try:
             return msgspec.convert(value, cls, str_keys=True)
         except msgspec.ValidationError as error:
@@ -24,7 +24,7 @@ class Record(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """The value that a JSON text stands for."""
+        """The value of a JSON text."""
         try:
             return msgspec.json.decode(text, type=cls)
         except msgspec.DecodeError as error:
@@ -41,14 +41,14 @@ class Record(msgspec.Struct, frozen=True):
         return made
 
     def to_json(self) -> str:
-        """JSON text in its one canonical form: names in order, no blanks."""
-        # Keys that are numbers become texts first: otherwise they cannot be put in order.
+        """Canonical JSON text: sorted keys, no white space."""
+        # Keys that are numbers become texts first, since mixed keys cannot be sorted.
         return _canonical.encode(msgspec.to_builtins(self, str_keys=True)).decode()
 
     def replace(self, **changes: Any) -> Self:
-        """The same with some fields changed."""
+        """A copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
     def _refuse(self, reason: str) -> None:
-        # ValidationError keeps its place in what is decoded; made by hand, the value is all there is to tell.
+        # A ValidationError of decoding has a path; one raised here only has the value.
         raise InvalidRecordError(type(self).__name__, reason)

@@ -1,4 +1,4 @@
-"""One question of a dataset, and the rubric that an answer to it is judged by."""
+"""One question of a dataset, and the rubric for its answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.benchmarks.types.records import Record
 
 
 class Rubric(Record, frozen=True):
-    """What a response is judged by, and what each score means."""
+    """Criteria for responses, and the meaning of each score."""
 
     criteria: str
     scores: dict[int, str] = msgspec.field(default_factory=dict)
@@ -24,7 +24,7 @@ class Rubric(Record, frozen=True):
 
 
 class Sample(Record, frozen=True):
-    """One question of a benchmark: what is asked, what is right, and whatever else is known."""
+    """One question of a benchmark: input, target, choices and metadata."""
 
     id: str | int
     input: str | list[Message]
@@ -33,7 +33,7 @@ class Sample(Record, frozen=True):
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given: Any = self  # made by hand, a field may hold anything
+        given: Any = self  # the constructor does not check types
         if not given.input:
             self._refuse("the input is empty")
         if not isinstance(given.id, (str, int)):
@@ -45,21 +45,21 @@ class Sample(Record, frozen=True):
 
     @property
     def input_text(self) -> str:
-        """The words of the input; those of several messages with an empty line between."""
+        """The text of the input; several messages are joined by empty lines."""
         return self.input if isinstance(self.input, str) else "\n\n".join(message.text for message in self.input)
 
     @property
     def messages(self) -> list[Message]:
-        """The input as messages; a text is what the user says."""
+        """The input as messages; a text is a message of the user."""
         return [Message("user", self.input)] if isinstance(self.input, str) else self.input
 
     @property
     def rubric(self) -> Rubric | None:
-        """What answers are judged by, where the metadata has it."""
+        """The rubric in the metadata, if there is one."""
         found = self.metadata.get("rubric")
         return found if found is None or isinstance(found, Rubric) else Rubric.from_dict(found)
 
     @property
     def targets(self) -> list[str]:
-        """The right answers as a list."""
+        """The correct answers as a list."""
         return [self.target] if isinstance(self.target, str) else self.target

@@ -25,7 +25,7 @@ _PART = {"type": _TEXT, "text": _TEXT, "image": Image()}
 
 
 def message_features(parts: bool = False) -> dict[str, Any]:
-    """The columns of a message: its words, or its parts."""
+    """The columns of a message, with text or with parts."""
     return {"role": _TEXT, "content": List(_PART) if parts else _TEXT}
 
 
@@ -39,13 +39,13 @@ def sample_features(
 ) -> Features:
     """The columns of samples whose input is a text, or messages, or messages in parts.
 
-    `targets` is for samples with several right answers each; `metadata` names the types of what else is known.
+    `targets` is for samples with several correct answers; `metadata` has the types of metadata.
     """
-    said = List(message_features(parts)) if messages or parts else _TEXT
+    input_type = List(message_features(parts)) if messages or parts else _TEXT
     return Features(
         {
             "id": id or _TEXT,
-            "input": said,
+            "input": input_type,
             "target": List(_TEXT) if targets else _TEXT,
             "choices": List(_TEXT),
             "metadata": dict(metadata) if metadata else Json(),
@@ -54,14 +54,14 @@ def sample_features(
 
 
 def features_of(kind: type[Record], parts: bool = False) -> Features:
-    """The columns of any of the types; messages are words unless `parts` is true."""
-    said = List(message_features(parts))
-    compared = {"prompt": said, "response_a": said, "response_b": said, "metadata": Json()}
+    """The columns of any of the types; messages have text unless `parts` is true."""
+    message_type = List(message_features(parts))
+    compared = {"prompt": message_type, "response_a": message_type, "response_b": message_type, "metadata": Json()}
     known: dict[type[Record], dict[str, Any]] = {
         Picture: {"bytes": Value("binary"), "path": _TEXT},
         Part: _PART,
         Message: message_features(parts),
-        Conversation: {"messages": said, "metadata": Json()},
+        Conversation: {"messages": message_type, "metadata": Json()},
         Comparison: compared,
         LabeledComparison: {"comparison": compared, "preferred": _TEXT, "margin": Value("float64")},
         Rubric: {"criteria": _TEXT, "scores": Json(), "reference_answer": _TEXT},
@@ -77,10 +77,10 @@ def arrow_schema(kind: type[Record], parts: bool = False) -> pa.Schema:
 
 def row_of(sample: Sample) -> dict[str, Any]:
     """The five columns of a sample."""
-    said = sample.input if isinstance(sample.input, str) else [message_row(message) for message in sample.input]
+    given = sample.input if isinstance(sample.input, str) else [message_row(message) for message in sample.input]
     return {
         "id": sample.id,
-        "input": said,
+        "input": given,
         "target": sample.target,
         "choices": sample.choices,
         "metadata": plain(sample.metadata),
@@ -88,12 +88,12 @@ def row_of(sample: Sample) -> dict[str, Any]:
 
 
 def stored(values: list[Any], feature: Any) -> list[Any]:
-    """The values as a column of this type takes them: of `Json` as texts, since a text such as "42" might be JSON."""
+    """The values in the form of a column of this type: `Json` as texts, since a text such as "42" might be JSON."""
     return list(map(jsontext.dumps, values)) if isinstance(feature, Json) else values
 
 
 def message_row(message: Message) -> dict[str, Any]:
-    """A message as a dict: role and content, and the rest where there is any."""
+    """A message as a dict: role, content, and other fields if present."""
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if not isinstance(message.content, str):
         row["content"] = [_part_row(part) for part in message.content]

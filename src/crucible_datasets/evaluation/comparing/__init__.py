@@ -1,1 +1,1 @@
-"""Runs beside each other: which model is better, by how much, and how sure that is."""
+"""Comparison of runs: which model is better, by how much, and how certain that is."""

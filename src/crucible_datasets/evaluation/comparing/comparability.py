@@ -1,4 +1,4 @@
-"""Whether runs are about the same thing: only then is the difference of their scores one of the models."""
+"""Whether runs are comparable: the same data, metric, rule and options, so that only the models differ."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import IncomparableRunsError, UnknownEntryError
 
 
-def refuse_unlike(runs: Sequence[tuple[str, EvaluationResult]], metric: str | None) -> str:
-    """The metric that all runs have; an error if anything that decides a score differs between them."""
+def require_comparable(runs: Sequence[tuple[str, EvaluationResult]], metric: str | None) -> str:
+    """The metric that all runs have; raises if anything that affects scores differs between them."""
     (first, reference), *others = runs
     key = reference.key(metric)
     for name, result in others:
@@ -21,19 +21,19 @@ def refuse_unlike(runs: Sequence[tuple[str, EvaluationResult]], metric: str | No
         for what, fact in _SAME:
             if fact(reference, key) != fact(result, key):
                 raise IncomparableRunsError(what, first, fact(reference, key), name, fact(result, key))
-        _refuse_other_policy(first, reference, name, result, key)
+        _require_same_policy(first, reference, name, result, key)
     return key
 
 
 def _content(result: EvaluationResult) -> str:
-    """The hash of the data; where it is unknown, one of the ids of the samples."""
+    """The hash of the data; if it is unknown, a hash of the sample ids."""
     if result.info.dataset_hash is not None:
         return result.info.dataset_hash
     ids = "\0".join(sorted(result.ids))
     return f"unknown, {len(result.ids)} ids with hash {hashlib.sha256(ids.encode()).hexdigest()[:16]}"
 
 
-# What must be equal: how it is called, and how it is found in a run for a metric.
+# What must be equal: its name, and a function that gets it from a run and a metric.
 _SAME: tuple[tuple[str, Callable[[EvaluationResult, str], Any]], ...] = (
     ("dataset hash", lambda result, key: _content(result)),
     ("rules", lambda result, key: sorted(result.info.rules)),
@@ -42,7 +42,7 @@ _SAME: tuple[tuple[str, Callable[[EvaluationResult, str], Any]], ...] = (
 
 
 def _same_metric(result: EvaluationResult, key: str) -> str:
-    """The key of a run's metric with this name, in whichever version."""
+    """The key of a run's metric with this name, in any version."""
     try:
         return result.key(key)
     except UnknownEntryError:
@@ -50,10 +50,10 @@ def _same_metric(result: EvaluationResult, key: str) -> str:
         return next((found for found in result.summary if found.rpartition("@")[0] == name), ", ".join(result.summary))
 
 
-def _refuse_other_policy(
+def _require_same_policy(
     first: str, reference: EvaluationResult, name: str, result: EvaluationResult, key: str
 ) -> None:
-    """Predictions that are missing must count the same in both; a run without any fits either policy."""
+    """Raise if missing predictions count differently; a run without missing predictions fits any policy."""
     lacking = [run for run in (reference, result) if run.summary[key].counts.get("missing")]
     ignored = any(run.info.missing == "ignore" for run in lacking)
     if (len(lacking) == 2 or ignored) and reference.info.missing != result.info.missing:

@@ -1,4 +1,4 @@
-"""The table that `compare` gives: rows, and the ways to show them."""
+"""The table that `compare` returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crucible_datasets.evaluation.statistics.power import minimum_detectable_eff
 
 
 class ComparedScore(Struct, frozen=True):
-    """One model on one benchmark, by itself."""
+    """The score of one model on one benchmark."""
 
     benchmark: str
     model: str
@@ -27,7 +27,7 @@ class ComparedScore(Struct, frozen=True):
 
 
 class ComparisonRow(Struct, frozen=True, kw_only=True):
-    """Two models on one benchmark: the difference is the second minus the first, on the samples of both."""
+    """Two models on one benchmark: the difference is second minus first, on the samples that both have."""
 
     benchmark: str
     metric: str
@@ -52,7 +52,7 @@ class ComparisonRow(Struct, frozen=True, kw_only=True):
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true difference that so many samples of such a spread show in 80 % of all cases."""
+        """The minimum detectable effect at 80 % power, for this sample size and variance."""
         return None if self.stderr is None else minimum_detectable_effect(1, sd_difference=self.stderr)
 
     @property
@@ -70,7 +70,7 @@ _HEADINGS = (*_NAMES, *_FIGURES, "test")
 
 @dataclass(frozen=True, repr=False)
 class ComparisonTable(Sequence[ComparisonRow]):
-    """Rows of a comparison; prints as a table, in notebooks too."""
+    """The rows of a comparison; printed as a table, also in notebooks."""
 
     rows: list[ComparisonRow]
     scores: list[ComparedScore]
@@ -87,7 +87,7 @@ class ComparisonTable(Sequence[ComparisonRow]):
         return iter(self.rows)
 
     def significant(self) -> list[ComparisonRow]:
-        """The rows whose difference chance hardly explains, at the level of the table, after the correction."""
+        """The rows whose difference is significant at the level of the table, after the correction."""
         return [row for row in self.rows if self.is_significant(row)]
 
     def is_significant(self, row: ComparisonRow) -> bool:
@@ -156,7 +156,7 @@ class ComparisonTable(Sequence[ComparisonRow]):
 
 
 def _chance(p: float) -> str:
-    # No p-value is zero: one that is printed so was too small for a float.
+    # A p-value of zero is one that was too small for a float.
     return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}" if p >= 1e-99 else "<1e-99"
 
 
@@ -165,5 +165,5 @@ def _padded(heading: str, cell: str, width: int) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Names come from users and files: what is not printable is shown by its code."""
+    """The text with unprintable characters escaped: names come from users and files."""
     return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)

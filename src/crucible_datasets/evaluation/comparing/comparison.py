@@ -1,7 +1,7 @@
-"""`compare`: which model is better, by how much, and how sure that is.
+"""`compare`: which model is better, by how much, and how certain that is.
 
-Runs are put together by benchmark, refused where they are not about the same thing (comparability), paired
-sample by sample, and tested; p-values are corrected for the number of rows in the table.
+Runs are grouped by benchmark, checked (comparability), paired sample by sample (matching) and tested; p-values are
+corrected for the number of rows in the table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from crucible_datasets.evaluation.comparing.comparability import refuse_unlike
+from crucible_datasets.evaluation.comparing.comparability import require_comparable
 from crucible_datasets.evaluation.comparing.compared import ComparedScore, ComparisonRow, ComparisonTable
 from crucible_datasets.evaluation.comparing.matching import clusters_of, is_corpus, matched
 from crucible_datasets.evaluation.results.runfile import StoredRun
@@ -29,7 +29,7 @@ from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, Incom
 
 @dataclass(frozen=True)
 class Run:
-    """A result under the names it has in the table."""
+    """A result with the names of its model and benchmark in the table."""
 
     model: str
     benchmark: str
@@ -46,14 +46,13 @@ def compare(
     by: str | None = None,
     seed: int = 0,
 ) -> ComparisonTable:
-    """Compare runs on the samples that they share, in pairs, on every benchmark that two of them have.
+    """Compare models pairwise, on every benchmark that at least two of them have, over the samples that both have.
 
-    `results` are EvaluationResults or runs that a store lists, lists of them, or mappings of them by model, or by
-    model and benchmark. `metric`
-    names what is compared, by default the first metric of each benchmark. With `baseline`, every model is compared
-    with that one only. `cluster_by` is a field such as "metadata.document" whose equal values mark samples that
-    belong together, and `by` one whose values each get a row of their own. Runs on other data, or scored by
-    another version of a rule or a metric, are refused.
+    `results` are EvaluationResults or runs listed by a store, lists of them, or dicts of them by model, or by model
+    and benchmark. `metric` defaults to the first metric of each benchmark. With `baseline`, every model is compared
+    with that one only. `cluster_by` is a field such as "metadata.document": samples with equal values form a cluster.
+    `by` is a field whose every value gets its own rows. Runs on different data, or scored by different versions of a
+    rule or a metric, raise an error.
     """
     runs = list(_runs(results))
     critical(level)
@@ -64,7 +63,7 @@ def compare(
     scores: list[ComparedScore] = []
     for together in _by_benchmark(runs):
         for asked in [metric] if metric is None or isinstance(metric, str) else metric:
-            key = refuse_unlike([(run.model, run.result) for run in together], asked)
+            key = require_comparable([(run.model, run.result) for run in together], asked)
             scores += [_score(run, key, level, cluster_by) for run in together]
             pairs = _pairs(together, baseline)
             for first, second in pairs:
@@ -100,7 +99,7 @@ def _no_result(given: Any) -> ArgumentTypeError:
 
 
 def _named(model: str, inner: Any) -> Iterator[Run]:
-    """The runs that a mapping holds for one model: a result, several, or one for each benchmark."""
+    """The runs of one model in a mapping: a result, several, or one per benchmark."""
     inner = _loaded(inner)
     if isinstance(inner, EvaluationResult):
         yield Run(model, _benchmark(inner), inner)
@@ -120,14 +119,14 @@ def _benchmark(result: EvaluationResult) -> str:
 
 
 def _by_benchmark(runs: list[Run]) -> list[list[Run]]:
-    """The runs on each benchmark. A model that ran twice on one appears under its name and the ids of its runs."""
+    """The runs by benchmark. If a model ran twice on one, the run ids are added to its name."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.benchmark, []).append(run)
-    return [_told_apart(group) for group in groups.values()]
+    return [_with_unique_names(group) for group in groups.values()]
 
 
-def _told_apart(group: list[Run]) -> list[Run]:
+def _with_unique_names(group: list[Run]) -> list[Run]:
     names = [run.model for run in group]
     return [
         run
@@ -145,7 +144,7 @@ def _pairs(runs: list[Run], baseline: str | None) -> list[tuple[Run, Run]]:
 
 
 def _alone(runs: list[Run]) -> tuple[str, str, str, str]:
-    """Two runs that share no benchmark, for the error that says so."""
+    """Two runs without a common benchmark, for the error."""
     if len(runs) < 2:
         raise ArgumentError("results", len(runs), "two runs at least are needed for a comparison.")
     first, second = runs[0], next((run for run in runs if run.benchmark != runs[0].benchmark), runs[1])
@@ -167,7 +166,7 @@ def _score(run: Run, key: str, level: float, cluster_by: str | None) -> Compared
 def _rows(
     first: Run, second: Run, key: str, level: float, cluster_by: str | None, by: str | None, seed: int
 ) -> Iterator[ComparisonRow]:
-    """The row of two runs, or one for each group of their samples."""
+    """The row of two runs, or one per group of their samples."""
     shared = matched(first.result, second.result, key, cluster_by)
     if not shared.ids:
         sizes = [f"{len(run.result.ids)} samples" for run in (first, second)]

@@ -1,7 +1,7 @@
-"""Two models under a metric that is more than a mean, such as BLEU or macro F1.
+"""Comparison of two models under a corpus metric, such as BLEU or macro F1.
 
-The metric is computed anew for every resample of the samples (the interval) and for every random exchange of
-the two models' outcomes (the p-value: approximate randomisation).
+The metric is recomputed for every bootstrap resample (the interval), and for every random exchange of the two models'
+outcomes (the p-value, by approximate randomization).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _RESAMPLES, _QUICK_RESAMPLES = 500, 5_000  # each costs two passes over all outc
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two models on the same samples: those of the second follow those of the first."""
+    """Two models on the same samples; outcomes of the second follow those of the first."""
 
     totals: Totals
     size: int
 
     @property
     def resamples(self) -> int:
-        """How many can be afforded."""
+        """The number of resamples, limited by the cost of each."""
         return _QUICK_RESAMPLES if self.totals.is_quick else _RESAMPLES
 
     def change(self, rows: Floats) -> float:
@@ -42,7 +42,7 @@ class _Pair:
         return self.totals(rows + self.size) - self.totals(rows)
 
     def exchanged(self, swap: np.ndarray) -> float:
-        """The difference if, on some samples, each model had the other's outcomes."""
+        """The difference with the outcomes of both models exchanged on some samples."""
         first = np.arange(self.size) + swap * self.size
         return self.totals(2 * np.arange(self.size) + self.size - first) - self.totals(first)
 
@@ -56,7 +56,7 @@ def corpus_difference(
     level: float,
     seed: int,
 ) -> PairedDifference:
-    """The difference of the totals over the given samples, with its interval and its p-value."""
+    """The difference of the metric over the given samples, with interval and p-value."""
     options = runs[0].info.options.get("metric_options", {}).get(key) or {}
     outcomes = [one for run in runs for one in _by_sample(run, key, ids)]
     pair, samples = _Pair(Totals(METRICS[key], options, outcomes), len(ids)), np.arange(len(ids))

@@ -1,4 +1,4 @@
-"""The samples that two runs share, and the difference of the runs on them."""
+"""The samples that two runs have in common, and the difference of the runs on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crucible_datasets.evaluation.statistics.pairs import PairedDifference, pair
 
 @dataclass(frozen=True)
 class Matched:
-    """The samples that count in both of two runs under a metric."""
+    """The samples that count in both runs under a metric."""
 
     runs: tuple[EvaluationResult, EvaluationResult]
     key: str
@@ -26,7 +26,7 @@ class Matched:
     first: Floats
     second: Floats
     clusters: list[Any] | None
-    left_out: int  # samples that count in one run only, or in none
+    left_out: int  # number of samples that do not count in both runs
 
     def part(self, rows: Codes) -> Matched:
         """Some of the samples."""
@@ -36,13 +36,13 @@ class Matched:
         return replace(self, ids=ids, first=self.first[rows], second=self.second[rows], clusters=clusters, left_out=0)
 
     def by(self, path: str) -> Iterator[tuple[Any, Matched]]:
-        """The samples that have the same at a path, group by group."""
+        """The samples grouped by the value of a field."""
         labels = dict(zip(self.runs[0].ids, self.runs[0].column(path), strict=True))
         for label, rows in rows_by_label([labels[id] for id in self.ids]):
             yield label, self.part(rows)
 
     def difference(self, level: float, seed: int) -> PairedDifference:
-        """The second run minus the first, by the test that suits the metric."""
+        """The second run minus the first, by a test that fits the metric."""
         if self.clusters is not None and len(set(map(repr, self.clusters))) < 2:
             return self._of_one_cluster()
         if is_corpus(self.key):
@@ -51,7 +51,7 @@ class Matched:
         return paired(self.first, self.second, self.clusters, level=level, seed=seed)
 
     def _of_one_cluster(self) -> PairedDifference:
-        """The bare difference: nothing shows how far another cluster would lie from this one."""
+        """The difference without uncertainty, which cannot be estimated from a single cluster."""
         known = replace(self, clusters=None).difference(0.95, 0)
         return PairedDifference(
             n=known.n,
@@ -73,25 +73,31 @@ def matched(first: EvaluationResult, second: EvaluationResult, key: str, cluster
     """The samples, by their ids, that count in both runs."""
     values, others = first.values(key), second.values(key)
     ids, place = first.ids, {id: number for number, id in enumerate(second.ids)}
-    here = np.array([number for number, id in enumerate(ids) if id in place], dtype=np.int64)
-    there = np.array([place[ids[number]] for number in here], dtype=np.int64)
-    counting = ~(np.isnan(values[here]) | np.isnan(others[there]))
-    left_out = len(ids) + len(place) - len(here) - int(counting.sum())
-    here, there = here[counting], there[counting]
+    first_rows = np.array([number for number, id in enumerate(ids) if id in place], dtype=np.int64)
+    second_rows = np.array([place[ids[number]] for number in first_rows], dtype=np.int64)
+    counting = ~(np.isnan(values[first_rows]) | np.isnan(others[second_rows]))
+    left_out = len(ids) + len(place) - len(first_rows) - int(counting.sum())
+    first_rows, second_rows = first_rows[counting], second_rows[counting]
     clusters = clusters_of(first, cluster_by)
-    chosen = None if clusters is None else [clusters[number] for number in here]
+    chosen = None if clusters is None else [clusters[number] for number in first_rows]
     return Matched(
-        (first, second), key, [ids[number] for number in here], values[here], others[there], chosen, left_out
+        (first, second),
+        key,
+        [ids[number] for number in first_rows],
+        values[first_rows],
+        others[second_rows],
+        chosen,
+        left_out,
     )
 
 
 def clusters_of(result: EvaluationResult, cluster_by: str | None) -> list[Any] | None:
-    """The cluster of every sample: what the call says, else what the run says."""
+    """The cluster of every sample, by the field of the call or else of the run."""
     field = cluster_by or result.info.cluster_by
     return None if field is None else result.column(field)
 
 
 def is_corpus(key: str) -> bool:
-    """Whether the metric is more than the mean of its values."""
+    """Whether the metric is a corpus metric rather than a mean of values."""
     metric = known_metric(key)
     return metric is not None and metric.corpus

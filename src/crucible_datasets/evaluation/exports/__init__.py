@@ -1,4 +1,4 @@
-"""Runs as files for other programs and people, one form per file of this folder.
+"""Exports of runs, one module per format.
 
 base exporting rows tables escaping (shared) · csv jsonl parquet markdown html every_eval_ever
 """

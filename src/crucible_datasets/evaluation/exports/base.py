@@ -1,4 +1,4 @@
-"""What an export is: one file that writes runs in one form."""
+"""`Export`, the interface of an export format, and its registry."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from crucible_datasets.registry import Registry
 
 @dataclass(frozen=True)
 class Export:
-    """A form in which runs leave: its name, the ends of its file names, and the function that writes it."""
+    """An export format: its name, its file extensions, and the function that writes it."""
 
     name: str
     extensions: tuple[str, ...]
-    write: Callable[..., None]  # of results and a path that becomes the file when it returns; options by keyword
+    write: Callable[..., None]  # takes results and a temporary path, and options by keyword
     aliases: tuple[str, ...] = ()
-    companions: bool = False  # `write` makes further files beside, and is told `target`, the name that the first gets
+    companions: bool = False  # `write` creates further files, and gets the final path as `target`
 
 
 EXPORTS: Final[Registry[Export]] = Registry("export", "crucible_datasets.evaluation.exports", "EXPORT")

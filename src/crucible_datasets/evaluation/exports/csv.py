@@ -1,4 +1,4 @@
-"""CSV: rows for spreadsheets, in which no text of a model becomes a formula unless that is asked for."""
+"""CSV for spreadsheets, protected against formula injection by default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 
 def write(results: list[EvaluationResult], path: str, *, rows: str = "samples", formula_safe: bool = True) -> None:
-    """Write a header and the rows; with `formula_safe=False` texts are written as they are."""
+    """Write a header and the rows; with `formula_safe=False`, texts are written unchanged."""
     made = rows_of(results, rows)
     columns = columns_of(results, rows)
 

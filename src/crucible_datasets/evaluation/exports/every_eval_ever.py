@@ -1,7 +1,7 @@
-"""Every Eval Ever: the schema in which evaluations of all kinds are collected (version 0.3.0).
+"""Every Eval Ever, a schema for collecting evaluations (version 0.3.0).
 
-One run is one JSON file; its samples go to a file of JSON lines beside it, which the first names by the place that
-both have in the collection, `data/<dataset>/<developer>/<model>/<uuid>_samples.jsonl`, and by its SHA-256.
+One run is one JSON file. Its samples are in a JSON Lines file next to it, to which it refers by the path in the
+collection, `data/<dataset>/<developer>/<model>/<uuid>_samples.jsonl`, and by SHA-256.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def write(
     organization: str = "unknown",
     relationship: str = "other",
 ) -> None:
-    """Write one run; with `samples`, `<uuid>_samples.jsonl` beside it holds every sample under every metric."""
+    """Write one run; with `samples`, also `<uuid>_samples.jsonl` with every sample and metric."""
     if len(results) != 1:
         raise ArgumentError(
             "results",
@@ -75,7 +75,7 @@ def document(result: EvaluationResult, organization: str, relationship: str) -> 
 
 
 def evaluation_id(info: RunInfo) -> str:
-    """The identity of a run in the schema: dataset, model and time."""
+    """The id of a run in the schema: dataset, model and time."""
     return f"{info.dataset}/{info.model.replace('/', '_')}/{_seconds(info.created_at)}"
 
 
@@ -158,7 +158,7 @@ def _write_samples(result: EvaluationResult, target: str) -> dict[str, Any]:
 
 
 def place_in_collection(info: RunInfo) -> str:
-    """Where the collection keeps the samples of a run; the same for the same run."""
+    """The path of the samples of a run in the collection, which is deterministic."""
     developer, _, model = info.model.rpartition("/")
     name = uuid.UUID(bytes=hashlib.sha256(info.run_id.encode()).digest()[:16], version=4)
     folders = [re.sub(r"[^\w.-]+", "-", part).strip("-.") or "unknown" for part in (info.dataset, developer, model)]

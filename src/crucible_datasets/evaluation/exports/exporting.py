@@ -1,4 +1,4 @@
-"""`export`: runs into a file of any form, whole or not at all."""
+"""`export`: runs into a file of any format, written atomically."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crucible_datasets.atomic import atomic_file
+from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.evaluation.exports.base import EXPORTS, Export
-from crucible_datasets.evaluation.results.runfile import StoredRun
+from crucible_datasets.evaluation.results.runfile import results_in
 from crucible_datasets.evaluation.runs.record import EvaluationResult
-from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.exceptions import ArgumentError
 
 
 def export(
@@ -19,30 +20,17 @@ def export(
     format: str | None = None,
     **options: Any,
 ) -> str:
-    """Write one run or several to a file, in the form that its name says: .csv, .jsonl, .parquet, .md, .html …
+    """Write one run or several to a file, in the format of its extension: .csv, .jsonl, .parquet, .md, .html …
 
-    `rows="samples"` gives a row for each sample, `rows="runs"` one for each run and metric. Gives the path.
+    `rows="samples"` writes a row per sample, `rows="runs"` one per run and metric. Returns the path.
     """
-    target = os.fspath(path)
+    target = os.path.expanduser(os.fspath(path))
     form = EXPORTS[format] if format else _form_of(target)
-    told = {"target": target} if form.companions else {}
+    extra = {"target": target} if form.companions else {}
+    make_folders(os.path.dirname(os.path.abspath(target)))
     with atomic_file(target) as temporary:
-        form.write(listed(results), temporary, **told, **options)
+        form.write(results_in(results), temporary, **extra, **options)
     return target
-
-
-def listed(results: Any) -> list[EvaluationResult]:
-    """Results as a list, however they were given."""
-    if isinstance(results, EvaluationResult):
-        return [results]
-    several = [results] if isinstance(results, StoredRun) else results
-    given = list(several.values() if isinstance(several, Mapping) else several)
-    found = [one.load() if isinstance(one, StoredRun) else one for one in given]
-    for one in found:
-        if not isinstance(one, EvaluationResult):
-            expected = "expected results of `evaluate`, or runs that a store lists."
-            raise ArgumentTypeError("results", type(one).__name__, expected)
-    return found
 
 
 def _form_of(path: str) -> Export:

@@ -1,4 +1,4 @@
-"""HTML: the report, one page that needs nothing else and runs nothing but its own script."""
+"""HTML: the report as one self-contained page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write(
     max_samples: int = Limits().samples,
     max_bytes: int = Limits().bytes,
 ) -> None:
-    """Write the page; at most so many samples, and so many bytes of them, are in it."""
+    """Write the page, with at most `max_samples` samples of together `max_bytes`."""
     with open(path, "w", encoding="utf-8") as file:
         file.write(html_report(results, title, max_samples, max_bytes))
 

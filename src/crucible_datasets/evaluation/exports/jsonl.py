@@ -1,4 +1,4 @@
-"""JSON lines: samples as they are, or a line for each run and metric."""
+"""JSON Lines: a line per sample, or per run and metric."""
 
 from __future__ import annotations
 

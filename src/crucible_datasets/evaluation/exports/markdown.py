@@ -1,4 +1,4 @@
-"""Markdown: a table of runs and scores, in which every name is only a name."""
+"""Markdown: a table of runs and scores, with all names escaped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Runs of other programs as results of this one.
+"""Import of runs of other programs.
 
-reading foreign (what both share) · inspect_logs lm_eval
+reading foreign (shared) · inspect_logs lm_eval
 """
 
 from crucible_datasets.lazy_imports import names as _names

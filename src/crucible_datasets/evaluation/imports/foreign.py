@@ -1,4 +1,4 @@
-"""What runs of other programs have in common: they are given, and summed up here."""
+"""Shared by imports: results from samples of other programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no":
 
 
 def imported(samples: Iterable[SampleResult], **facts: Any) -> EvaluationResult:
-    """Samples of another program as a result, with summaries of our own."""
+    """A result from samples of another program; summaries are computed here."""
     rows = SampleList(samples)
     from crucible_datasets import __version__
 
@@ -41,7 +41,7 @@ def content_hash(questions: Iterable[Any]) -> str:
 
 
 def number(value: Any) -> float | None:
-    """A score as a number: as it is, of the letters that inspect_ai gives, or of a text; None where there is none."""
+    """A score as a number, from a number, a letter of inspect_ai or a text; None if it is none of these."""
     if isinstance(value, (bool, int, float)):
         return float(value) if math.isfinite(value) else None
     if not isinstance(value, str):
@@ -55,8 +55,8 @@ def number(value: Any) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def told(error: Exception) -> str:
-    """Why content is not what a program writes, of what its reader stumbled over."""
+def reason_of(error: Exception) -> str:
+    """The reason for an error of reading, as text."""
     if isinstance(error, KeyError):
         return f"there is no field {error}"
     return "it is built otherwise" if isinstance(error, (AttributeError, TypeError)) else str(error)

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, told
+from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, reason_of
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
@@ -33,13 +33,13 @@ def from_inspect_log(path: str | os.PathLike[str], model: str | None = None) -> 
     except (*_OF_FILES, *_OF_CONTENT) as error:
         if isinstance(error, (FileFormatError, LimitExceededError)):
             raise
-        raise FileFormatError(name, f"this is no log of inspect_ai: {told(error)}.") from error
+        raise FileFormatError(name, f"this is no log of inspect_ai: {reason_of(error)}.") from error
 
 
 def _read_zip(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     with zipfile.ZipFile(path) as log:
         members = {member.filename: member for member in log.infolist()}
-        # A run that was interrupted has no header yet.
+        # An interrupted run has no header.
         first = members.get("header.json") or members["_journal/start.json"]
         header = loads(content(log, first, path))
         chosen = [member for member in log.infolist() if _SAMPLE.fullmatch(member.filename)]
@@ -80,7 +80,7 @@ def _place(sample: SampleResult) -> tuple[Any, ...]:
 
 
 def _with_all(rows: list[SampleResult]) -> Iterator[SampleResult]:
-    """Samples that have an outcome under every metric: what failed before it was scored has no scores."""
+    """The samples with an outcome under every metric; samples that failed before scoring lack some."""
     keys = dict.fromkeys(key for row in rows for key in row.outcomes)
     for row in rows:
         failed = row.metadata.get("inspect_error")
@@ -116,7 +116,7 @@ def _completion(output: dict[str, Any]) -> str | None:
 
 
 def _spoken(given: Any) -> Any:
-    """The input: a text, or messages with their roles and words."""
+    """The input: a text, or messages with role and content."""
     if not isinstance(given, list):
         return given
     return [{"role": one.get("role"), "content": _words(one.get("content"))} for one in given]
@@ -129,7 +129,7 @@ def _words(given: Any) -> str:
 
 
 def _filled(given: Any, attached: dict[str, str]) -> Any:
-    """Texts with what inspect_ai stores once and refers to by its digest."""
+    """The value with attachments, which inspect_ai stores once and references by digest, put back."""
     if isinstance(given, str):
         return _ATTACHMENT.sub(lambda found: str(attached.get(found[1], found[0])), given)
     if isinstance(given, list):

@@ -3,7 +3,7 @@
     {"doc_id": 0, "doc": {…}, "target": "18", "arguments": …, "resps": [["…"]], "filtered_resps": ["18"],
      "filter": "strict-match", "metrics": ["exact_match"], "exact_match": 1.0}
 
-The file of results that is written beside it says which model and which version of the task it was.
+The results file next to it has the model and the version of the task.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, told
+from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, reason_of
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.files import read_json, read_lines
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
@@ -42,7 +42,7 @@ def from_lm_eval_samples(
         samples = list(_samples(rows, version))
         questions = {row["doc_id"]: (row["doc_id"], row.get("doc"), row.get("target")) for row in rows}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise FileFormatError(name, f"these are no samples of lm-eval: {told(error)}.") from error
+        raise FileFormatError(name, f"these are no samples of lm-eval: {reason_of(error)}.") from error
     if not samples:
         raise FileFormatError(name, "there are no samples")
     return imported(
@@ -62,7 +62,7 @@ def _results_beside(path: str, time: str) -> dict[str, Any]:
 
 
 def _samples(rows: list[dict[str, Any]], version: str) -> Iterator[SampleResult]:
-    """Lines of one document under several filters are one sample with several outcomes."""
+    """The samples; lines of one document under several filters are one sample with several outcomes."""
     by_document: dict[Any, list[dict[str, Any]]] = {}
     for row in rows:
         by_document.setdefault(row["doc_id"], []).append(row)
@@ -90,19 +90,19 @@ def _outcomes(line: dict[str, Any], version: str) -> Iterator[tuple[str, Outcome
 
 
 def _metrics_in(line: dict[str, Any]) -> list[str]:
-    """The metrics of a line of older versions, which do not list them."""
+    """The metrics of a line written by older versions, which do not list them."""
     return [name for name, value in line.items() if name not in _FIELDS and number(value) is not None]
 
 
 def _texts(given: Any) -> list[str]:
-    """The texts in lists of lists, as they come for each request and each repetition; of log-likelihoods, as JSON."""
+    """The texts in nested lists (requests, repetitions); log-likelihoods as JSON."""
     if isinstance(given, list):
         return [text for one in given for text in _texts(one)]
     return [] if given is None else [given if isinstance(given, str) else str(given)]
 
 
 def _prompt(arguments: Any) -> str | None:
-    """The text that the model was given."""
+    """The prompt of the model."""
     if isinstance(arguments, dict):
         first = next(iter(arguments.values()), None)
         return _prompt(list(first.values()) if isinstance(first, dict) else first)

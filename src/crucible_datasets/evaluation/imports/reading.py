@@ -1,4 +1,4 @@
-"""`read_log`: a log of another program, whichever it is."""
+"""`read_log`: a log of any supported program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 def read_log(path: str | os.PathLike[str], model: str | None = None) -> EvaluationResult:
     """A log of inspect_ai (`.eval`, `.json`) or the samples of lm-eval (`.jsonl`) as a result."""
-    if os.fspath(path).lower().endswith(".jsonl"):
+    path = os.path.expanduser(os.fspath(path))
+    if path.lower().endswith(".jsonl"):
         from crucible_datasets.evaluation.imports.lm_eval import from_lm_eval_samples
 
         return from_lm_eval_samples(path, model)

@@ -1,4 +1,4 @@
-"""Whether two answers are the same in mathematics: a fast path of our own, then math-verify in a bounded process.
+"""Mathematical equality of answers: a fast path, then math-verify in a process with limits.
 
-equivalence judgement · plain forms (at once) · workers worker (math-verify, bounded)
+equivalence judgement · plain forms (fast path) · workers worker (math-verify)
 """

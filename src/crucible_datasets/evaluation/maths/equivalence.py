@@ -4,7 +4,7 @@ r"""Equality of answers, under one of three named rules.
     HENDRYCKS  equal as text after the clean-up of the MATH benchmark's authors
     MINERVA    equal as text after Minerva's clean-up, or with a difference that simplifies to nothing
 
-They are not symmetric: a target 1<x<2 is met by (1,2), but not the reverse.
+They are not symmetric: (1,2) equals the target 1<x<2, but not the reverse.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crucible_datasets.evaluation.rules.minerva import normalize_final_answer
 
 @dataclass(frozen=True)
 class Equivalence:
-    """A rule: what can be said at once (None where nothing can), and what a worker is asked else."""
+    """A rule: a fast function, which returns None if it cannot decide, and the request to a worker for that case."""
 
     plainly: Callable[[str, str], Judgement | None]
     formally: Callable[[str, str, float], Judgement]
@@ -37,7 +37,7 @@ class Equivalence:
     def judge_many(
         self, pairs: Sequence[tuple[str, str]], seconds: float = workers.SECONDS, num_workers: int | None = None
     ) -> list[Judgement]:
-        """The same of many pairs of target and answer, each different one once, formulas by several workers."""
+        """Judge many pairs of target and answer, each distinct pair once, formulas by several workers."""
         said = {pair: self.plainly(*pair) for pair in dict.fromkeys(pairs)}
         others = [pair for pair, judgement in said.items() if judgement is None]
         if others:

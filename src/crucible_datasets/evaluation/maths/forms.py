@@ -1,4 +1,4 @@
-r"""In what form math-verify gets a text: as it is where a formula is marked in it, between dollars where it is bare."""
+r"""Preparation of texts for math-verify: bare formulas are put between dollars."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from crucible_datasets.evaluation.rules.boxed import last_boxed
 
 _MARKS = ("\\boxed", "\\fbox", "$", "\\(", "\\[")
 _COMMAND = re.compile(r"\\(?:text|mathrm|mbox|textbf|begin|end)\{[^{}]*\}|\\[A-Za-z]+")
-# A lone capital is the letter of a choice: read as a formula it would be the unknown a, and words a product.
+# A single capital letter is a choice, not a variable; words must not become products of variables.
 _WORDS = re.compile(r"[A-Z]|[A-Za-z]{2,}(?: [A-Za-z]+)+")
 _PROSE = re.compile(r"[A-Za-z]{3,}")
 
 
 def answer_in(text: str) -> str:
-    r"""The answer alone: what is boxed, else the text without the dollars around it and a full stop."""
+    r"""The answer alone: the content of the box, else the text without surrounding dollars and full stop."""
     boxed = last_boxed(text)
     answer = (text if boxed.text is None else boxed.text).strip()
     if len(answer) > 2 and answer[0] == answer[-1] == "$" and "$" not in answer[1:-1]:
@@ -23,7 +23,7 @@ def answer_in(text: str) -> str:
 
 
 def for_math_verify(text: str) -> str:
-    r"""`\frac12` becomes `$\frac12$`; sentences, and texts with marked formulas, stay as they are.
+    r"""`\frac12` becomes `$\frac12$`; sentences, and texts with marked formulas, are unchanged.
 
     >>> for_math_verify("x + 1"), for_math_verify("The sum is 12.")
     ('$x + 1$', 'The sum is 12.')

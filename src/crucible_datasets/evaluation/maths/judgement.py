@@ -1,4 +1,4 @@
-"""What is said about one pair of answers."""
+"""The result for one pair of answers."""
 
 from __future__ import annotations
 

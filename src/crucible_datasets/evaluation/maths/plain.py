@@ -1,7 +1,7 @@
-r"""The fast path: answers that are numbers, words, or LaTeX that differs in its layout only.
+r"""The fast path: answers that are numbers, words, or LaTeX that differs only in layout.
 
-It says yes or no only where math-verify says the same, and None otherwise. Most answers end here, at a thousandth
-of the cost.
+The result is True or False only where math-verify agrees, and None otherwise. It decides most answers, at a
+thousandth of the cost.
 
 >>> same_plainly("1,000", "1000"), same_plainly("3/4", "0.75"), same_plainly("3", "4")
 (True, True, False)
@@ -17,19 +17,19 @@ from fractions import Fraction
 
 from crucible_datasets.evaluation.rules.hendrycks import strip_string
 
-_LONGEST = 1000  # characters; numbers of more digits are nobody's answer, and take their time
+_LONGEST = 1000  # characters; longer numbers are not answers, and take long to parse
 _NUMBER = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]+)?")
 _FRACTION = re.compile(r"(-?)(?:([0-9]{1,18})/([0-9]{1,18})|\\[dt]?frac\{(-?[0-9]{1,18})\}\{([0-9]{1,18})\})")
 _WORD = re.compile(r"[A-Za-z]{2,}(?:[ '-][A-Za-z]+)*")
 _TEXT = re.compile(r"\\(?:text|mathrm|textbf|mbox)\{([^{}]*)\}")
-# What the clean-up would make one text of two answers: 1 2 and 12, `5\text{ or }6` and 5.
+# What the clean-up must not join: 1 2 and 12, `5\text{ or }6` and 5.
 _NO_LAYOUT = re.compile(r"[0-9]\s+[0-9]|\\text\{ [^{}]*(?:[{0-9]|\}.*[A-Za-z0-9])")
-# Decimals are compared to six places. Farther apart than this they differ, however they are rounded.
+# Decimals are compared to six places. With a larger difference they differ, whatever the rounding.
 _APART = Fraction(1, 100_000)
 
 
 def same_plainly(target: str, answer: str) -> bool | None:
-    """Whether both are the same, where that can be said without a computer algebra system."""
+    """Whether both are equal; None if that needs a computer algebra system."""
     if target == answer:
         return True
     if max(len(target), len(answer)) > _LONGEST:
@@ -50,7 +50,7 @@ def _same_but_for_layout(target: str, answer: str) -> bool:
 
 
 def number_in(text: str) -> Fraction | None:
-    """The number that a text is: an integer, a decimal or a fraction of integers."""
+    """The value of a text that is an integer, a decimal or a fraction of integers."""
     if len(text) == 1 and not text.isascii():
         text = unicodedata.normalize("NFKC", text).replace("⁄", "/")  # ½
     if _NUMBER.fullmatch(text) and text not in ("", "-"):
@@ -64,7 +64,7 @@ def number_in(text: str) -> Fraction | None:
 
 
 def word_in(text: str) -> str | None:
-    """The word, or the words, that a text is; letters alone would be multiplied, and Monday be any of its anagrams."""
+    """The text if it consists of words. As a formula, letters would be multiplied, and Monday equal any anagram."""
     inside = _TEXT.fullmatch(text)
     found = _WORD.fullmatch((inside[1] if inside else text).strip().rstrip("."))
     return None if found is None else found[0].casefold()

@@ -2,9 +2,9 @@
 
     python -I -c … → server ─fork→ worker, one per socket that the fork server is sent
 
-A worker judges one pair after another. Before each it sets two timers whose signals kill the process, whatever it is
-doing; its memory is limited, and it can neither write files nor start processes. The fork server notices when a worker
-ends, tells the caller which pair it was judging, and forks a new one within milliseconds.
+A worker judges one pair after another. Before each it sets two timers whose signals kill the process; its memory is
+limited, and it can neither write files nor start processes. When a worker ends, the fork server tells the caller
+which pair it was judging, and forks a new one within milliseconds.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _REFUSED_EVENTS = (
     "marshal.",
 )
 _HARMLESS_EVENTS = ("os.listdir", "os.scandir", "os.putenv", "marshal.loads", "marshal.load")  # of imports
-_READERS = ("sympy.parsing", "math_verify", "latex2sympy")  # modules that make code of the text
+_READERS = ("sympy.parsing", "math_verify", "latex2sympy")  # modules that compile the text
 _NAMES_IN_CODE = (b"__", b"import", b"eval", b"exec", b"open", b"getattr", b"lambda")
 _SYMPY_ITSELF = b"from sympy import *"
 
 
 def main(number: int) -> NoReturn:
-    """Import math-verify, then copy this process for every socket that comes."""
+    """Import math-verify, then fork a worker for every socket that is received."""
     control = socket.socket(fileno=number)
     _warm_up()
     gc.collect()
@@ -53,7 +53,7 @@ def main(number: int) -> NoReturn:
 
 
 def _warm_up() -> None:
-    """Judge one pair, which imports what math-verify imports late."""
+    """Judge one pair, so that all lazy imports of math-verify happen now."""
     import logging
 
     logging.disable(logging.CRITICAL)
@@ -72,7 +72,7 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
-        """Until the control socket is closed."""
+        """Serve until the control socket is closed."""
         while True:
             ready, _, _ = select.select([self.control.fileno(), self.woken], [], [])
             if self.woken in ready:
@@ -131,8 +131,8 @@ def _work(link: socket.socket, at: mmap.mmap) -> NoReturn:
         for line in lines:
             number, seconds, target, answer, kind = json.loads(line)
             at[:] = struct.pack("q", number)
-            # Time on the processor is the limit, so that a busy machine says what an idle one says; the clock on the
-            # wall keeps the promise to the caller.
+            # The limit is CPU time, so that results do not depend on the load of the machine; a wall-clock limit
+            # bounds the wait of the caller.
             signal.setitimer(signal.ITIMER_PROF, seconds)
             signal.setitimer(signal.ITIMER_REAL, seconds + _SECONDS_OF_WAITING)
             said = _judged_or_error(target, answer, kind)
@@ -153,10 +153,10 @@ def _judged_or_error(target: str, answer: str, kind: str) -> tuple[bool, str, st
 
 
 def judged(target: str, answer: str, kind: str) -> tuple[bool, str, str | None, str | None]:
-    """Whether both are equal, the status, what was read, and a remark."""
+    """Whether both are equal, the status, the parsed answer, and a remark."""
     from math_verify import parse, verify  # type: ignore[import-untyped]
 
-    # Its own clocks are signals of the main thread and seconds too long; ours end the process instead.
+    # Its own timeouts need signals in the main thread and whole seconds; ours kill the process instead.
     gold, found = parse(target, parsing_timeout=None), parse(answer, parsing_timeout=None)
     if not found:
         return False, "unparsed", None, None
@@ -168,7 +168,7 @@ def judged(target: str, answer: str, kind: str) -> tuple[bool, str, str | None, 
 
 
 def _no_difference(first: Any, second: Any) -> bool:
-    """Minerva's test: the difference simplifies to nothing."""
+    """Minerva's test: the difference simplifies to zero."""
     from sympy import simplify  # type: ignore[import-untyped]
 
     return not isinstance(first, str) and not isinstance(second, str) and bool(simplify(first - second) == 0)
@@ -178,12 +178,12 @@ def _limit() -> None:
     for what, amount in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         try:
             resource.setrlimit(what, (amount, amount))
-        except (OSError, ValueError):  # macOS knows no limit of the address space
+        except (OSError, ValueError):  # macOS does not support this limit
             continue
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    """Nothing that the text of a model could want from a computer is allowed here."""
+    """An audit hook that refuses everything but reading and computing."""
     if event == "open" and len(arguments) > 2 and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
         raise PermissionError(event)
     if event == "compile" and isinstance(arguments[0], bytes | str) and _suspicious(arguments[0]):
@@ -193,7 +193,7 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _suspicious(source: bytes | str) -> bool:
-    """Whether a reader makes more than arithmetic of a text. Modules that make code of their own are trusted."""
+    """Whether a parser compiles more than arithmetic from a text. Modules that compile their own code are trusted."""
     if not str(sys._getframe(2).f_globals.get("__name__", "")).startswith(_READERS):
         return False
     text = source.encode("utf-8", "replace") if isinstance(source, str) else source

@@ -1,7 +1,7 @@
-"""The workers, seen from outside: any thread, any event loop and any number of them get the same answers.
+"""The pool of workers, usable from any thread and event loop.
 
-There is one fork server per process, started by the first pair that needs it, and a socket per worker. No signal is
-used in this process.
+There is one fork server per process, started on first use, and a socket per worker. No signals are used in this
+process.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from crucible_datasets.evaluation.maths.judgement import Judgement
 from crucible_datasets.exceptions import MathsWorkerError
 from crucible_datasets.registry import need
 
-SECONDS = 1.5  # for one pair; the promise is two
-_GRACE = 10.0  # for a machine that is too busy to notice its clocks
+SECONDS = 1.5  # CPU seconds for one pair
+_GRACE = 10.0  # seconds to wait longer on an overloaded machine
 _SECONDS_TO_START = 120.0
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -68,14 +68,14 @@ def _paths() -> list[str]:
 
 
 class Worker:
-    """A socket to one worker; whoever holds it asks one question at a time."""
+    """A socket to one worker, which handles one request at a time."""
 
     def __init__(self, link: socket.socket) -> None:
         self.link, self.number = link, 0
         self._lines = link.makefile("rb")
 
     def judge(self, target: str, answer: str, kind: str, seconds: float) -> Judgement:
-        """What the worker says about one pair, or that it did not come to an end."""
+        """The judgement of the worker on one pair; a timeout or an error if it did not finish."""
         self.number += 1
         self.link.settimeout(seconds + _GRACE)
         try:
@@ -88,7 +88,7 @@ class Worker:
             raise MathsWorkerError(f"{type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Which ends the worker."""
+        """Close the socket, which ends the worker."""
         self._lines.close()
         self.link.close()
 
@@ -100,7 +100,7 @@ _server: ForkServer | None = None
 
 @contextmanager
 def borrowed() -> Iterator[Worker]:
-    """A worker for one caller."""
+    """A worker for exclusive use, taken from the pool and returned to it."""
     worker = _taken()
     try:
         yield worker
@@ -112,7 +112,7 @@ def borrowed() -> Iterator[Worker]:
 
 
 def judge(target: str, answer: str, kind: str = "verify", seconds: float = SECONDS) -> Judgement:
-    """What math-verify says, within `seconds`. A lost worker is replaced once; then the pair itself is in error."""
+    """The judgement of math-verify, within `seconds`. A lost worker is replaced once; then the status is error."""
     for _ in range(2):
         try:
             with borrowed() as worker:
@@ -134,7 +134,7 @@ def _taken() -> Worker:
 
 
 def close_all() -> None:
-    """End the fork server and the workers that nobody uses."""
+    """Stop the fork server and all idle workers."""
     global _server
     with _lock:
         workers, server = list(_idle), _server
@@ -147,7 +147,7 @@ def close_all() -> None:
 
 
 def _forget() -> None:
-    """A copy of this process has no workers of its own yet."""
+    """After a fork: start without workers, since they belong to the parent."""
     global _server, _lock
     _lock = threading.Lock()
     _idle.clear()

@@ -1,7 +1,7 @@
-"""What stands between a prediction and the function that judges it, the same for every metric.
+"""What happens before the function of a metric is called, for all metrics.
 
-Answers are read out of texts by a rule; a pair without an answer is settled here and never judged; a pair
-with several right answers is judged against each of them.
+A rule extracts answers from texts. A pair without answer gets its outcome here. A pair with several correct answers
+is scored against each of them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from crucible_datasets.exceptions import DatasetsError, PredictionsError
 
 Judged = Callable[[list[Any], list[Any], list[Any]], list[Outcome]]
 _NO_MAPPINGS = {str, int, float, bool, type(None)}
-Read = tuple[Any, Reading]  # an answer, and how it was read
+Read = tuple[Any, Reading]  # an answer, and the reading it comes from
 
 
 def blanks(predictions: Sequence[Any]) -> list[int]:
-    """Where there is no prediction, or one of white space."""
+    """The indices of predictions that are missing or blank."""
     if {*map(type, predictions)} == {str} and "" not in predictions and True not in map(str.isspace, predictions):
-        return []  # the usual case, told in a fraction of the time
+        return []  # the common case, found quickly
     return [at for at, given in enumerate(predictions) if given is None or _is_blank(given)]
 
 
@@ -33,7 +33,7 @@ def _is_blank(value: Any) -> bool:
 def without_blanks(
     predictions: list[Any], targets: list[Any], samples: list[Any], blank: list[int], judge: Judged
 ) -> list[Outcome]:
-    """Judge all pairs; what is not there is missing, and a blank answer where one was expected is empty."""
+    """Score all pairs. Missing predictions get the status missing, blank ones empty, unless a blank is the target."""
     if not blank:
         return judge(predictions, targets, samples)
     there = [at for at, given in enumerate(predictions) if given is not None]
@@ -48,13 +48,13 @@ def without_blanks(
 
 
 def absent_targets(targets: Sequence[Any], samples: Sequence[Any]) -> list[int]:
-    """Where a sample has no target. Without a sample, the empty text is a target as any other."""
+    """The indices of samples without a target. Without samples, an empty text is a target."""
     pairs = enumerate(zip(targets, samples, strict=True))
     return [at for at, (target, sample) in pairs if target.__class__ is str and not target and sample is not None]
 
 
-def not_right(outcomes: list[Outcome], places: list[int], higher_is_better: bool) -> list[Outcome]:
-    """The outcomes, of which these are no better than wrong: an empty answer is not what nobody has stated."""
+def counted_wrong(outcomes: list[Outcome], places: list[int], higher_is_better: bool) -> list[Outcome]:
+    """The outcomes, with those at `places`, which have no target, set to wrong even if the answer is empty."""
     for at in places:
         outcome = outcomes[at]
         if outcome.value is not None:
@@ -64,7 +64,7 @@ def not_right(outcomes: list[Outcome], places: list[int], higher_is_better: bool
 
 
 def answers_of(predictions: list[Any], judge: str) -> list[Any]:
-    """The predictions, of which the answer counts where they are mappings."""
+    """The predictions, with mappings replaced by their answer."""
     if {*map(type, predictions)} <= _NO_MAPPINGS:
         return predictions
     return [
@@ -82,7 +82,7 @@ def _answer_of(given: Any, judge: str) -> Any:
 
 
 def no_text_in(given: Mapping[Any, Any], judge: str) -> PredictionsError:
-    """The error for an answer that is a mapping without a text of a usual name."""
+    """The error for a mapping without an answer under one of the usual names."""
     names = ", ".join(map(repr, given)) or "nothing"
     return PredictionsError(f"{judge} cannot judge a mapping of {names}: give the text, or call it 'text' or 'answer'.")
 
@@ -95,10 +95,10 @@ def extracted(
     judge: Judged,
     zero: bool,
 ) -> list[Outcome]:
-    """Judge what a rule has read out of each prediction; where it found nothing the status says why.
+    """Score the answers that a rule has extracted; for predictions without one, the status says why.
 
-    The value of what could not be read is 0 with `zero`, else that of an empty answer: an edit rate of 0 would be
-    perfect, and a corpus score needs the reference too.
+    The value of an unreadable prediction is 0 with `zero`, else the score of an empty answer: an edit rate of 0 would
+    be perfect, and a corpus score needs the reference too.
     """
     asked = [at for at, (_, reading) in enumerate(readings) if reading.status == "ok" or not zero]
     answers = ["" if readings[at][0] is None else readings[at][0] for at in asked]
@@ -121,10 +121,10 @@ def _with_reading(outcome: Outcome, reading: Reading) -> Outcome:
 def best_of(
     predictions: list[Any], targets: list[Any], samples: list[Any], higher_is_better: bool, judge: Judged
 ) -> list[Outcome]:
-    """Judge each pair against each of its targets; the best outcome of a pair is the pair's."""
+    """Score each pair against each of its targets, and keep the best outcome."""
     if {*map(type, targets)}.isdisjoint((list, tuple)):
         return judge(predictions, targets, samples)
-    # A prediction that is a list itself is compared with the list of targets as one answer.
+    # A prediction that is a list is compared with the list of targets as one answer.
     pairs = zip(predictions, targets, strict=True)
     several = [target.__class__ in (list, tuple) and given.__class__ is not list for given, target in pairs]
     golds = [list(t) or [""] if many else [t] for t, many in zip(targets, several, strict=True)]
@@ -139,7 +139,7 @@ def best_of(
 
 
 def _best(outcomes: list[Outcome], higher_is_better: bool) -> Outcome:
-    """The first of the best; one that does not count is the worst."""
+    """The first of the best outcomes; outcomes without a value are the worst."""
     best = outcomes[0]
     for other in outcomes:
         if other.value is not None and other is not best:
@@ -148,33 +148,33 @@ def _best(outcomes: list[Outcome], higher_is_better: bool) -> Outcome:
     return best
 
 
-def told(error: Exception) -> str:
-    """The text that results keep of an error."""
+def error_text(error: Exception) -> str:
+    """An error as text, for results."""
     return f"{type(error).__name__}: {error}"
 
 
 def read_or_error(rule: Rule, prediction: Any) -> Read:
-    """As `read`, with the status error where the rule fails: a user's function may raise anything.
+    """Like `read`, but with the status error if the rule raises: a user's function may raise anything.
 
-    It counts as what could not be read, since a rule fails on the answers that are not as they should be.
+    It counts like an unreadable prediction, since rules usually fail on malformed answers.
     """
     try:
         return read(rule, prediction)
     except Exception as error:
-        # What this library raises about the call as a whole would be raised by every prediction.
+        # Errors of this library about the arguments would be raised for every prediction.
         if isinstance(error, DatasetsError):
             raise
-        return None, Reading(None, "error", told(error))
+        return None, Reading(None, "error", error_text(error))
 
 
 def read(rule: Rule, prediction: Any) -> Read:
-    """The answer, and how it was read; of several texts, each is read and those without an answer are None."""
+    """The answer and its reading. In a list, each text is read; those without an answer become None."""
     if not isinstance(prediction, str):
         (prediction,) = answers_of([prediction], rule.key)
     if prediction is None:
         return None, Reading(None, "missing")
     if isinstance(prediction, list):
-        # A verdict is no text, and neither is a completion that is not there.
+        # Booleans and missing completions are not texts.
         answers = [one if isinstance(one, bool | None) else rule.read(str(one)).text for one in prediction]
         return answers, Reading(None) if any(answer is not None for answer in answers) else Reading(None, "unparsed")
     reading = rule.read(prediction if isinstance(prediction, str) else str(prediction))

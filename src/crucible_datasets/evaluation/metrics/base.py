@@ -1,12 +1,12 @@
-"""What a metric is: one function that judges one pair, and what surrounds it.
+"""`Metric`: a function that scores one pair, with everything that is the same for all metrics.
 
-A metric has a name and a version, and both stand in every result. Its function takes a prediction and a
-target, and options by keyword; it returns a number, a bool or an Outcome. Everything else is the same for
-all: the rule that reads the answer out of the text (`extract=`), several right answers (the best counts),
-texts that are missing or empty, pairs on which the function fails, and the mean.
+A metric has a name and a version, which are recorded in every result. Its function takes a prediction and a target,
+and options by keyword; it returns a number, a bool or an Outcome. `Metric` handles the rest: the rule that extracts
+the answer from the text (`extract=`), several correct answers (the best counts), missing and empty texts, pairs on
+which the function fails, and the mean.
 
-A metric that is more than a mean over pairs (BLEU, macro F1, calibration error) has a `reduce` that makes one
-number of all outcomes. What it needs of each pair stands in `detail`, so stored results can be reduced again.
+A corpus metric (BLEU, macro F1, calibration error) has a function `reduce`, which computes one number from all
+outcomes. What it needs of each pair is in `detail`, so stored results can be reduced again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite, nan
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -22,22 +23,23 @@ from crucible_datasets.evaluation.metrics.answers import (
     answers_of,
     best_of,
     blanks,
+    counted_wrong,
+    error_text,
     extracted,
-    not_right,
     read,
     read_or_error,
-    told,
     without_blanks,
 )
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.rules.base import rule_of
 from crucible_datasets.evaluation.versioned import Versions
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, DatasetsError, UnusablePairError
+from crucible_datasets.executors.stateful import is_async
 from crucible_datasets.forking import cached_property
 
 Judge = Callable[..., Any]
 F = TypeVar("F", bound=Judge)
-_OUTER = ("extract", "samples", "sample")  # what `score` takes itself
+_OUTER = ("extract", "samples", "sample")  # arguments of `score` itself
 
 
 @dataclass(frozen=True)
@@ -47,36 +49,36 @@ class Metric:
     name: str
     version: str
     function: Judge
-    many: Callable[..., list[Outcome]] | None = None  # the same for lists of pairs, faster
+    many: Callable[..., list[Outcome]] | None = None  # a faster function of lists of pairs
     reduce: Callable[..., float] | None = None  # instead of the mean
-    of_sums: bool = False  # `reduce` makes the same of the sums of all `detail["counts"]` as of the outcomes
+    of_sums: bool = False  # `reduce` of the summed `detail["counts"]` equals `reduce` of the outcomes
     signed: Callable[..., str] | None = None
     higher_is_better: bool = True
     binary: bool = False  # values are 0 or 1, so intervals are those of proportions
-    all_targets: bool = False  # the function itself takes several targets
-    keeps_unread: bool = False  # what could not be read is judged as an empty answer, so that `detail` is there
-    several: bool = False  # the function judges all completions of a sample together
-    numbers_are_one: bool = False  # a list of numbers is one answer, as two rewards are, and not several
-    mappings: bool = False  # an answer may be a mapping, as {"answer": …}; functions of others take any
-    reads: str | None = None  # the rule that reads its answers where neither the call nor the benchmark names one
-    extra: str | None = None  # the extra of the package that it needs
-    package: str | None = None  # that package, as it is imported
+    all_targets: bool = False  # the function takes the list of targets itself
+    keeps_unread: bool = False  # unreadable predictions are scored as empty answers, to have a `detail`
+    several: bool = False  # the function takes all completions of a sample together
+    numbers_are_one: bool = False  # a list of numbers is one answer (such as two rewards), not several
+    mappings: bool = False  # an answer may be a mapping such as {"answer": …}; users' functions accept any
+    reads: str | None = None  # the default extraction rule
+    extra: str | None = None  # the extra that installs the package it needs
+    package: str | None = None  # the import name of that package
     aliases: tuple[str, ...] = ()
-    spellings: tuple[tuple[str, str], ...] = ()  # other names of options, as other libraries call them
+    spellings: tuple[tuple[str, str], ...] = ()  # aliases of options, as other libraries name them
 
     @property
     def key(self) -> str:
-        """What results are recorded under: name@version."""
+        """The key in results: name@version."""
         return f"{self.name}@{self.version}"
 
     @property
     def corpus(self) -> bool:
-        """Whether the total is more than the mean of the values."""
+        """Whether this is a corpus metric, whose total is not the mean of the values."""
         return self.reduce is not None
 
     @property
     def needs_target(self) -> bool:
-        """Whether nothing can be judged without a target; functions of others may do without, whatever they take."""
+        """Whether a target is required; users' functions may ignore theirs."""
         return self._is_own and inspect.signature(self.function).parameters["target"].default is inspect.Parameter.empty
 
     @property
@@ -85,7 +87,7 @@ class Metric:
 
     @property
     def summary(self) -> str:
-        """What it measures, in one line."""
+        """The first line of its documentation."""
         return (self.function.__doc__ or "").strip().partition("\n")[0]
 
     @cached_property
@@ -103,13 +105,13 @@ class Metric:
 
     @cached_property
     def asks_sample(self) -> bool:
-        """Whether the function wants the whole sample too."""
+        """Whether the function has a parameter `sample`."""
         return "sample" in inspect.signature(self.function).parameters
 
     def score(
         self, prediction: Any, target: Any, *, extract: Any = None, sample: Any = None, **options: Any
     ) -> Outcome:
-        """The outcome of one pair; what the function raises is raised."""
+        """The outcome of one pair; errors of the function are raised."""
         options = self.spelt(options)
         pairs = [prediction], [target], [sample]
         return self._outcomes(*pairs, extract, options, self._one_by_one)[0]
@@ -133,20 +135,20 @@ class Metric:
         return self._outcomes(texts, golds, whole, extract, options, self._together)
 
     def aggregate(self, outcomes: Iterable[Outcome], **options: Any) -> float:
-        """One number for all: the mean of the values that count, or what `reduce` makes of the outcomes."""
+        """The total: the mean of the values that count, or the result of `reduce`."""
         counting = [outcome for outcome in outcomes if outcome.value is not None]
         if not counting:
-            return nan  # an error of 0 would be perfect
+            return nan  # 0 would be a perfect error rate
         if self.reduce is not None:
             return float(self.reduce(counting, **self._reducing.of(self.spelt(options))))
         return sum(outcome.value or 0.0 for outcome in counting) / len(counting)
 
     def signature(self, options: Mapping[str, Any], outcomes: Sequence[Outcome] = ()) -> str | None:
-        """The line that says exactly how it was computed, where the field has a custom for it."""
+        """A line that describes exactly how it was computed, for metrics with such a convention (sacrebleu)."""
         return None if self.signed is None else self.signed(outcomes, **self._judging.of(self.spelt(options)))
 
     def spelt(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Options under the names that the function has for them; an error for those that the metric does not have."""
+        """Options with aliases replaced by the names of parameters; raises for unknown options."""
         others = dict(self.spellings)
         found = {others.get(name, name): value for name, value in options.items()}
         for name in found:
@@ -164,7 +166,7 @@ class Metric:
         options: dict[str, Any],
         judged: Callable[..., list[Outcome]],
     ) -> list[Outcome]:
-        """Read the answers, judge them against each of their targets, and give every pair its best."""
+        """Extract the answers, score them against each of their targets, and keep the best outcome of every pair."""
         taken = self._judging.of(options)
         if extract is None and not self.mappings and self._is_own:
             predictions = answers_of(predictions, self.name)
@@ -181,13 +183,15 @@ class Metric:
             outcomes = extracted(rule, readings, targets, samples, judge, zero)
         else:
             outcomes = without_blanks(predictions, targets, samples, blanks(predictions), judge)
-        # `no_answer` says that the empty text is the right answer where it is the target.
+        # With `no_answer`, an empty text can be the target.
         absent = [] if options.get("no_answer") else absent_targets(targets, samples)
-        return not_right(outcomes, absent, self.higher_is_better) if absent and self.needs_target else outcomes
+        return counted_wrong(outcomes, absent, self.higher_is_better) if absent and self.needs_target else outcomes
 
     def _one_by_one(
         self, predictions: list[Any], targets: list[Any], samples: list[Any], options: dict[str, Any]
     ) -> list[Outcome]:
+        if self._is_async:
+            return [_outcome_of(*each) for each in self._awaited(predictions, targets, samples, options)]
         if not self.asks_sample:
             return [as_outcome(self.function(p, t, **options)) for p, t in zip(predictions, targets, strict=True)]
         rows = zip(predictions, targets, samples, strict=True)
@@ -199,21 +203,48 @@ class Metric:
         if self.many is not None:
             given = {**options, "samples": samples} if "samples" in inspect.signature(self.many).parameters else options
             return self.many(predictions, targets, **given)
+        if self._is_async:
+            judged = self._awaited(predictions, targets, samples, options)
+            return [_or_error(partial(_outcome_of, *each)) for each in judged]
         rows = zip(predictions, targets, samples, strict=True)
-        return [self._or_error(prediction, target, sample, options) for prediction, target, sample in rows]
+        return [_or_error(partial(self._one, *row, options)) for row in rows]
 
-    def _or_error(self, prediction: Any, target: Any, sample: Any, options: dict[str, Any]) -> Outcome:
-        try:
-            return self._one_by_one([prediction], [target], [sample], options)[0]
-        except Exception as error:  # a user's function may raise anything; one pair is not the run
-            # What this library raises about the call as a whole would be raised by every pair.
-            if isinstance(error, DatasetsError) and not isinstance(error, UnusablePairError):
-                raise
-            return _failed(told(error))
+    def _one(self, prediction: Any, target: Any, sample: Any, options: dict[str, Any]) -> Outcome:
+        return self._one_by_one([prediction], [target], [sample], options)[0]
+
+    @cached_property
+    def _is_async(self) -> bool:
+        return is_async(self.function)
+
+    def _awaited(
+        self, predictions: list[Any], targets: list[Any], samples: list[Any], options: dict[str, Any]
+    ) -> list[tuple[Any, BaseException | None]]:
+        from crucible_datasets.evaluation.metrics.awaited import awaited
+
+        def judge(prediction: Any, target: Any, sample: Any) -> Any:
+            return self.function(prediction, target, **({"sample": sample} if self.asks_sample else {}), **options)
+
+        return awaited(judge, zip(predictions, targets, samples, strict=True))
+
+
+def _outcome_of(value: Any, error: BaseException | None) -> Outcome:
+    if error is not None:
+        raise error
+    return as_outcome(value)
+
+
+def _or_error(judged: Callable[[], Outcome]) -> Outcome:
+    try:
+        return judged()
+    except Exception as error:  # a user's function may raise anything, and one pair must not end the run
+        # Errors of this library about the arguments would be raised for every pair.
+        if isinstance(error, DatasetsError) and not isinstance(error, UnusablePairError):
+            raise
+        return _failed(error_text(error))
 
 
 def as_outcome(value: Any) -> Outcome:
-    """What a function returned as an outcome: a number, a bool, None for 'does not count', or an Outcome."""
+    """The return value of a function as an outcome: a number, a bool, None for 'does not count', or an Outcome."""
     made = value if isinstance(value, Outcome) else Outcome(None if value is None else float(value))
     if made.value is not None and not isfinite(made.value):
         return _failed(f"the value is {made.value}, which makes no mean")
@@ -225,13 +256,13 @@ def _failed(reason: str) -> Outcome:
 
 
 class _Taken(NamedTuple):
-    """Which keyword options a function takes: those with a name, with their defaults, and perhaps any."""
+    """The keyword options of a function with their defaults, and whether it has `**kwargs`."""
 
     named: dict[str, Any]
     any: bool
 
     def of(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the options that the function takes."""
+        """The options that the function accepts."""
         return {
             name: value for name, value in options.items() if name in self.named or (self.any and name not in _OUTER)
         }
@@ -263,15 +294,22 @@ def metric(name: str = "", *, version: str | int = 1, **facts: Any) -> Callable[
 
 
 def metric_of(asked: str | Metric | Judge) -> Metric:
-    """A metric by name or key, or any function of a prediction and a target, under the digest of what it does."""
+    """A metric by name or key, or from any function of a prediction and a target, named by a digest of its code."""
     if isinstance(asked, Metric):
         return asked
     if isinstance(asked, str):
         return METRICS[asked]
     if not callable(asked):
         raise ArgumentTypeError("metric", asked, "pass the name of a metric, or a function of (prediction, target).")
-    from crucible_datasets.hashing import Hasher
+    from crucible_datasets.hashing import Hasher, UnhashableError
 
     registered = [entry for entry in METRICS.entries.values() if entry.function is asked]
+    if registered:
+        return registered[0]
     own_name = getattr(asked, "__name__", type(asked).__name__)
-    return registered[0] if registered else Metric(own_name, Hasher.hash(asked)[:8], asked, all_targets=True)
+    try:
+        version = Hasher.hash(asked)[:8]
+    except UnhashableError as error:
+        error.add_note(f"Say its version instead: register it, with @metric(version=1) above the function {own_name}.")
+        raise
+    return Metric(own_name, version, asked, all_targets=True)

@@ -1,6 +1,6 @@
-"""Calibration: whether a confidence of 80 % is right eight times of ten.
+"""Calibration: whether answers with a confidence of 80 % are correct in 80 % of cases.
 
-A prediction is a confidence, with a target that says whether the answer was right; or an answer with its
+A prediction is a confidence, with a target that says whether the answer was correct; or an answer with its
 confidence; or a probability for every class.
 """
 
@@ -40,9 +40,9 @@ def _ece(outcomes: Sequence[Outcome], *, bins: int = 10) -> float:
 
 
 def _bin(confidence: float, bins: int) -> int:
-    """The bin of a confidence: on the border of two it is the lower one, as is the custom: [0, 0.1], (0.1, 0.2] …"""
+    """The bin of a confidence; a border belongs to the lower bin, as usual: [0, 0.1], (0.1, 0.2] …"""
     place = max(0, math.ceil(confidence * bins) - 1)
-    # The product of 0.07 and 100 is more than 7.
+    # In floating point, 0.07 * 100 > 7.
     return place - 1 if place and confidence <= place / bins else place
 
 
@@ -55,7 +55,7 @@ def _bin(confidence: float, bins: int) -> int:
     aliases=("expected_calibration_error",),
 )
 def ece(prediction: Any, target: Any) -> Outcome:
-    """Expected calibration error, over bins of equal width; of one pair, how far the confidence is from the truth.
+    """Expected calibration error, over bins of equal width; of one pair, the distance of the confidence from 0 or 1.
 
     >>> round(ece(0.8, True).value, 3), round(ece(0.8, False).value, 3)
     (0.2, 0.8)
@@ -80,7 +80,7 @@ def _outcome(value: float, belief: _Belief) -> Outcome:
 
 
 def _belief(prediction: Any, target: Any) -> _Belief | None:
-    """How sure the prediction is and whether it is right; None where a text states no confidence."""
+    """The confidence and whether the answer is correct; None if a text states no confidence."""
     if isinstance(prediction, Mapping) and "confidence" in prediction:
         correct = exact_match(prediction.get("answer"), target).value == 1.0
         return _stated(_probability(prediction["confidence"]), correct)
@@ -108,7 +108,7 @@ def _over_classes(probabilities: dict[str, float], right: str) -> _Belief:
 
 
 def _index(target: Any) -> Any:
-    """A letter is the index of its class."""
+    """The index of the target class; a letter counts from A."""
     is_letter = isinstance(target, str) and len(target) == 1 and target.isascii() and target.isalpha()
     return ord(target.upper()) - ord("A") if is_letter else target
 

@@ -1,4 +1,4 @@
-"""Multiple choice: letters, numbers and texts of options are the same answer."""
+"""Multiple choice: an option may be given by letter, index or text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def multiple_choice(
 ) -> Outcome:
     """1 when the prediction names the option that the target names: by letter, by index from 0, or by its text.
 
-    The options are those of the sample, or `choices`. A sentence that settles on a letter is read by `choice/letter`;
-    a prediction that names no option is unparsed. Without a target no option is right.
+    The options are those of the sample, or `choices`. Sentences are read by the rule `choice/letter`; a prediction
+    that names no option is unparsed. Without a target no option is correct.
 
     >>> multiple_choice("The answer is (B).", 1).value, multiple_choice("Paris", "A", choices=["Paris", "Rome"]).value
     (1.0, 1.0)
@@ -48,8 +48,8 @@ def _named(given: Any, options: list[str]) -> int | None:
         return _within(given, options)
     if not isinstance(given, str):
         return None
-    # A letter comes before a text, since samples name their targets so and blood groups are options too; a text comes
-    # before a number, since most options that are numbers are meant by their value.
+    # Letters come before texts, since samples give targets as letters, even if an option is "A" (blood groups). Texts
+    # come before indices, since an option that is a number is usually named by its value.
     by_letter = _LETTER.match(given)
     if by_letter and (index := _within(ord(by_letter[1].upper()) - ord("A"), options)) is not None:
         return index
@@ -61,7 +61,7 @@ def _named(given: Any, options: list[str]) -> int | None:
 
 
 def _within(index: int, options: list[str]) -> int | None:
-    """The index, where there is such an option; without known options any from A to Z."""
+    """The index if there is such an option; without known options, any from A to Z."""
     return index if 0 <= index < (len(options) or 26) else None
 
 

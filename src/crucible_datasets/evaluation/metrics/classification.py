@@ -1,7 +1,7 @@
 """Classification: accuracy, F1 by class, and the confusion matrix.
 
-Every outcome keeps its two labels, so totals are made from stored outcomes. An answer that could not be read
-is no class: it is a miss of the right class, and no class is blamed for having been predicted.
+Every outcome has both labels in `detail`, so totals are computed from stored outcomes. An unreadable answer counts as
+a miss (false negative) of the correct class, and as a false positive of none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 class ClassScores(msgspec.Struct, frozen=True):
-    """How one class was predicted."""
+    """Precision, recall and F1 of one class."""
 
     precision: float
     recall: float
@@ -26,7 +26,7 @@ class ClassScores(msgspec.Struct, frozen=True):
 
 
 class ClassificationReport(msgspec.Struct, frozen=True):
-    """Totals, scores by class, and the confusion matrix: row = right class, column = predicted class."""
+    """Totals, scores by class, and the confusion matrix: row = true class, column = predicted class."""
 
     accuracy: float
     macro_f1: float
@@ -36,11 +36,11 @@ class ClassificationReport(msgspec.Struct, frozen=True):
     labels: list[str]
     matrix: list[list[int]]
     classes: dict[str, ClassScores]
-    unread: int  # predictions that are no label; they are in no column
+    unread: int  # predictions that are not a label, and in no column
 
 
 def classification_report(outcomes: Iterable[Outcome], labels: Sequence[Any] | None = None) -> ClassificationReport:
-    """The whole picture of a classification, from the outcomes of any metric of this family.
+    """The report of a classification, from the outcomes of any metric of this family.
 
     `labels` are the classes that predictions may name, in the order of the matrix; other predictions are unread.
     """
@@ -71,7 +71,7 @@ def _report(labels: list[str], matrix: list[list[int]], missed: list[int]) -> Cl
     hits = sum(matrix[at][at] for at in range(len(labels)))
     read, unread = sum(map(sum, matrix)), sum(missed)
     total = read + unread
-    # A class that was neither right nor predicted anywhere says nothing; the others count alike.
+    # Classes that occur neither as target nor as prediction are left out of macro averages.
     seen = [each for at, each in enumerate(classes.values()) if each.support or any(row[at] for row in matrix)]
     present = [each for each in classes.values() if each.support]
     return ClassificationReport(

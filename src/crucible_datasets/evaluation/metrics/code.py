@@ -1,4 +1,4 @@
-"""Code: whether it passes its tests, run in a sandbox, and the chance that one of k completions does."""
+"""Code: whether it passes its tests in a sandbox, and pass@k."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crucible_datasets.evaluation.outcome import WRONG, Outcome
 from crucible_datasets.exceptions import CodeExecutionRefusedError
 
 _MIB = 1 << 20
-_FENCED = "code/fenced@1"  # chat models put code into a fenced block; a text without one stays as it is
+_FENCED = "code/fenced@1"  # chat models put code into a fenced block; a text without one is unchanged
 
 
 def code_execution_many(
@@ -34,7 +34,7 @@ def code_execution_many(
     memory: int = 1024 * _MIB,
     num_workers: int | None = None,
 ) -> list[Outcome]:
-    """`code_execution` of many completions, by as many boxes as there are processors."""
+    """`code_execution` of many completions, in as many sandboxes as there are CPUs."""
     if allow_code_execution is not True:
         raise CodeExecutionRefusedError("code_execution")
     from crucible_datasets.evaluation.sandbox.limits import Limits
@@ -67,7 +67,7 @@ def code_execution(
     memory: int = 1024 * _MIB,
     num_workers: int | None = None,
 ) -> Outcome:
-    """1 when code passes all its tests in a sandbox; only when `allow_code_execution=True` stands in the call.
+    """1 when code passes all its tests in a sandbox; requires `allow_code_execution=True`.
 
     Tests come from the sample's metadata or from `tests`: Python with `check` and an `entry_point` (HumanEval; the
     prompt goes before the completion), lines with `assert` (MBPP), or cases of input and output (DeepCoder).
@@ -103,7 +103,7 @@ def pass_at_k_of_completions(
     memory: int = 1024 * _MIB,
     num_workers: int | None = None,
 ) -> Outcome:
-    """The chance that one of `k` completions passes, estimated exactly from all completions of a sample.
+    """The probability that one of `k` completions passes, computed from all completions of a sample.
 
     The prediction is a list of completions, which are run as `code_execution` does, or a list of bools.
     """
@@ -132,14 +132,14 @@ def pass_at_k_of_completions(
 
 
 def _run(completions: list[Any], target: Any, sample: Any, options: dict[str, Any]) -> list[Outcome]:
-    """The outcome of each; one that is not there passes nothing."""
+    """The outcome of each completion; a missing one passes no test."""
     there = [one for one in completions if one is not None]
     run = code_execution_many(there, [target] * len(there), samples=[sample] * len(there), **options)
     return [*run, *[WRONG] * (len(completions) - len(there))]
 
 
 def _with_tests(given: dict[str, Any], sample: Any, target: Any) -> dict[str, Any]:
-    """Of a bare pair the target holds the tests; that of a sample is a solution."""
+    """The options with tests; without a sample, the target is the tests (in a sample, it is a solution)."""
     bare = sample is None and given["tests"] is None and target
     return {**given, "tests": target} if bare else given
 
@@ -148,7 +148,7 @@ _FIXED = re.compile(r"pass(?:@|_at_|_)([1-9][0-9]{0,5}|k)(?:@1)?", re.IGNORECASE
 
 
 def _with_fixed_k(asked: str) -> Metric | None:
-    """pass@10, which is pass_at_k for one k and so may stand beside others in one run."""
+    """The metric `pass@10` and so on: pass_at_k for one k, so that a run can have several."""
     found = _FIXED.fullmatch(asked)
     general = METRICS.entries["pass_at_k@1"]
     if found is None or not found[1].isdigit():

@@ -49,9 +49,10 @@ def exact_match(
 ) -> Outcome:
     """1 when prediction and target agree: texts after normalisation, numbers within a tolerance, lists as sets.
 
-    Texts lose case, needless white space and punctuation, but not what makes another number of a number or C of C++.
-    Two ints agree exactly; where one number is a float, they agree within `tolerance` of the target. A text that is to
-    meet a number counts as the number it begins with, so "0.995" meets 1. Of mappings the `answer` counts.
+    Texts are compared without case, extra white space and punctuation, except where that changes a number or a name
+    such as C++. Two ints must be equal; if one number is a float, they may differ by `tolerance` relative to the
+    target. A text compared with a number counts as the number it begins with, so "0.995" matches 1. Of mappings, the
+    `answer` counts.
 
     >>> exact_match(" The  Answer!", "the answer").value, exact_match("3.5", "35").value, exact_match(99.5, 100.0).value
     (1.0, 0.0, 1.0)
@@ -61,7 +62,7 @@ def exact_match(
 
 
 def _agree(prediction: Any, target: Any, form: Form, tolerance: float) -> bool:
-    """Whether two values of any kind are the same answer."""
+    """Whether two values of any type are the same answer."""
     prediction, target = _answers(prediction, target)
     kinds: tuple[tuple[type | tuple[type, ...], Callable[..., bool]], ...] = (
         (bool, _same_flags),
@@ -76,7 +77,7 @@ def _agree(prediction: Any, target: Any, form: Form, tolerance: float) -> bool:
 
 
 def _answers(prediction: Any, target: Any) -> tuple[Any, Any]:
-    """What counts of mappings: their `answer`, when both have one or the other side is no mapping."""
+    """The `answer` of mappings, if both have one or the other side is not a mapping."""
     mappings = isinstance(prediction, dict), isinstance(target, dict)
     if mappings == (True, True) and not ("answer" in prediction and "answer" in target):
         return prediction, target
@@ -93,7 +94,7 @@ def _same_flags(prediction: Any, target: bool, form: Form, tolerance: float) -> 
 
 
 def _same_numbers(prediction: Any, target: float, form: Form, tolerance: float) -> bool:
-    """Two ints exactly, others within the tolerance; of a text, the number that it begins with."""
+    """Two ints exactly, others within the tolerance; a text counts as the number it begins with."""
     if isinstance(prediction, str):
         found = leading_number(prediction)
         return found is not None and _same_numbers(found, target, form, tolerance)
@@ -101,16 +102,16 @@ def _same_numbers(prediction: Any, target: float, form: Form, tolerance: float) 
         return False
     if isinstance(prediction, int) and isinstance(target, int):
         return prediction == target
-    if prediction == target or (prediction != prediction and target != target):  # nan meets nan
+    if prediction == target or (prediction != prediction and target != target):  # nan equals nan
         return True
     try:
         return abs(prediction - target) <= tolerance * abs(target) < math.inf
-    except OverflowError:  # an int beyond every float
+    except OverflowError:  # an int too large for a float
         return False
 
 
 def _same_texts(prediction: Any, target: str, form: Form, tolerance: float) -> bool:
-    """Texts by their normal form; a float by the number that the text is."""
+    """Texts by their normal form; a float and a text by the number in the text."""
     if isinstance(prediction, float):
         found = leading_number(target)
         return found is not None and _same_numbers(prediction, float(found), form, tolerance)

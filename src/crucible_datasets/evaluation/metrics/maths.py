@@ -12,7 +12,7 @@ from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 def math_many(
     predictions: list[Any], targets: list[Any], *, timeout: float = 1.5, num_workers: int | None = None
 ) -> list[Outcome]:
-    """`math` of many pairs: each different pair once, formulas by as many workers as there are processors."""
+    """`math` of many pairs: each distinct pair once, formulas by as many workers as there are CPUs."""
     from crucible_datasets.evaluation.maths.equivalence import VERIFY
 
     return [_outcome(said) for said in VERIFY.judge_many(_pairs(predictions, targets), timeout, num_workers)]
@@ -30,7 +30,7 @@ def math_many(
 def math_verify(prediction: Any, target: Any, *, timeout: float = 1.5, num_workers: int | None = None) -> Outcome:
     r"""1 when both are equal as mathematics: 1/2 and 0.5, (x+1)^2 and x^2+2x+1, \sqrt8 and 2\sqrt2.
 
-    Numbers and words are compared here; all else goes to math-verify, in a process that may take `timeout` seconds
+    Numbers and words are compared directly; everything else by math-verify, in a process limited to `timeout` seconds
     and half a gigabyte. The prediction is an answer, or a text with the answer in a box or between dollars.
     """
     return math_many([prediction], [target], timeout=timeout)[0]
@@ -64,7 +64,7 @@ def _pairs(predictions: list[Any], targets: list[Any]) -> list[tuple[str, str]]:
 
 
 def _outcome(said: Judgement) -> Outcome:
-    """A pair that was too much for the worker is not equal: no answer gains by being unjudgeable."""
+    """The outcome of a judgement; a timeout or an error counts as not equal, so that no answer profits from it."""
     if said.status == "ok" and said.read is None and said.note is None:
         return RIGHT if said.equal else WRONG
     return Outcome(float(said.equal), said.read, said.status, None if said.note is None else {"note": said.note})

@@ -1,4 +1,4 @@
-"""Normal forms of short answers."""
+"""Normalization of short answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Form = Callable[[str], str]
 
 _BLOCK = 512
 _BEYOND_ASCII_WORDS = re.compile(r"[^a-zA-Z0-9_\s]")
-# Whether marks may be more than punctuation: there is a number, an operator, or C++ and C#.
+# Whether marks may be more than punctuation: the text has a number, an operator, or a name such as C++ or C#.
 _MATTERS = re.compile(r"[\d!#%&*+/<=>^|~-]")
 
 
 def _marks_that_count(mark: str, word: str, digit: str, letter: str) -> re.Pattern[str]:
-    """Where marks are no punctuation. Deleting all would make 5 of -5, 35 of 3.5, C of C++, and one of a<b and a>b."""
+    """A pattern of marks that are not punctuation: deleting them would turn -5 into 5, 3.5 into 35, C++ into C."""
     left, right = rf"[{word})\]}}]", rf"[{word}(\[{{$-]"
     return re.compile(
         rf"""({mark}(?:
@@ -43,7 +43,7 @@ def _marks_that_count(mark: str, word: str, digit: str, letter: str) -> re.Patte
 
 
 _MARKS_THAT_COUNT = _marks_that_count(r"[^\w\s]", r"\w", r"\d", r"[^\W\d_]|[∞√]")
-# The same for ASCII, where the engine looks characters up in a table: three times as fast.
+# The same for ASCII, where character classes are table lookups: three times as fast.
 _ASCII_MARKS_THAT_COUNT = _marks_that_count(r"[!-/:-@\[-^`{-~]", "0-9a-z_", "[0-9]", "[a-z]")
 _LEADING_NUMBER = re.compile(
     r"\s*([+\-−]?)[$€£]?(\d{1,3}(?:,\d{3})+(?!\d)|\d+)?(\.\d+)?(?:[eE]([+-]?\d{1,3}))?"
@@ -52,7 +52,7 @@ _LEADING_NUMBER = re.compile(
 
 
 class _Marks(dict[int, int | None]):
-    """For `str.translate`: punctuation, symbols and controls are deleted, unless mathematics has them beyond ASCII."""
+    """For `str.translate`: deletes punctuation, symbols and controls, except non-ASCII mathematical symbols."""
 
     def __missing__(self, code: int) -> int | None:
         character, kind = chr(code), unicodedata.category(chr(code))
@@ -62,12 +62,12 @@ class _Marks(dict[int, int | None]):
 
 
 _MARKS: Final = _Marks()
-for _code in range(128):  # a plain table, for texts of ASCII
+for _code in range(128):  # precomputed for ASCII
     _ = _MARKS[_code]
 
 
 def form_of(normalize: bool | str, ignore_case: bool, ignore_punctuation: bool, ascii_only: bool) -> Form:
-    """The function that brings texts into the form that is compared."""
+    """The function that normalizes texts for comparison."""
     if normalize == "squad":
         return normalize_answer
     if normalize is False:
@@ -99,20 +99,20 @@ def _without_marks(text: str) -> str:
     if len(plain) == len(text):
         return plain
     if not plain or plain.isspace():
-        return text  # an answer of marks alone is compared as it is
+        return text  # an answer that consists of marks is compared unchanged
     return _with_marks_that_count(text, _MARKS_THAT_COUNT) if _MATTERS.search(text) else plain
 
 
 def _with_marks_that_count(text: str, marks: re.Pattern[str]) -> str:
     parts = marks.split(text)
     parts[::2] = [part.translate(_MARKS) for part in parts[::2]]
-    # A comma that groups nothing parts two numbers, as one with a space behind it does.
+    # A comma that does not group digits separates two numbers.
     parts[1::2] = [" " if mark == "," else mark for mark in parts[1::2]]
     return "".join(parts)
 
 
 def words_many(texts: list[str]) -> list[str]:
-    """`words` of many texts; texts of plain ASCII are worked on as one."""
+    """`words` of many texts; ASCII texts are joined and processed at once."""
     found: list[str] = []
     for start in range(0, len(texts), _BLOCK):
         found += _words_of_block(texts[start : start + _BLOCK])
@@ -125,14 +125,14 @@ def _words_of_block(texts: list[str]) -> list[str]:
         return [*map(words, texts)]
     together = _with_marks_that_count(joined, _ASCII_MARKS_THAT_COUNT)
     forms = together.split("\n")
-    # Only a text that began with a mark may have lost all it had.
+    # Only a text that began with a mark can have become empty.
     if "\n\n" in together or "\n " in together or together[:1] in ("", " ", "\n") or together[-1:] in (" ", "\n"):
         return [form if form.strip() else words(text) for form, text in zip(forms, texts, strict=True)]
     return forms
 
 
 def is_plain(joined: str, count: int) -> bool:
-    """Whether texts joined by newlines are printable ASCII without needless spaces, so that newlines part them."""
+    """Whether `count` texts joined by newlines are printable ASCII without extra spaces or line ends."""
     return (
         joined.isascii()
         and joined.count("\n") == count - 1
@@ -145,7 +145,7 @@ def is_plain(joined: str, count: int) -> bool:
 
 
 def _ascii_words(text: str) -> str:
-    """Lower case, trimmed, one space for each gap, then nothing but ASCII letters, digits, underscores and spaces."""
+    """Lower case, stripped, single spaces, then only ASCII letters, digits, underscores and spaces."""
     return _BEYOND_ASCII_WORDS.sub("", " ".join(text.lower().split()))
 
 
@@ -155,7 +155,7 @@ def _chosen(text: str, ignore_case: bool, ignore_punctuation: bool) -> str:
 
 
 def leading_number(text: str) -> int | float | None:
-    """The number that a text begins with; None when there is none, or it is part of more: 1/2, 2 1/2, 5-6, 12:30."""
+    """The number that a text begins with; None if there is none, or it is part of 1/2, 2 1/2, 5-6 or 12:30."""
     found = _LEADING_NUMBER.match(text)
     if found is None or not (found[2] or found[3]) or text[found.end() : found.end() + 1].isdigit():
         return None

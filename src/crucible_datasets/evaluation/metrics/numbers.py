@@ -13,7 +13,7 @@ from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 from crucible_datasets.evaluation.rules.boxed import LONGEST
 from crucible_datasets.exceptions import UnusablePairError
 
-# A minus apart from its number is one behind `=` only; elsewhere it may be a dash, or the mark of a list.
+# A minus separated from its number counts only behind `=`; elsewhere it may be a dash or a list marker.
 _NUMBER = re.compile(
     r"""(?P<bound> [<≤≥≠±]\s? | \s>\s? )?
         (?P<number> (?<![\w.]) (?: (?:(?<==)|(?<==\s))-\s | [-+]? ) [$€£]? [-+]?
@@ -37,12 +37,12 @@ def number_in(text: str) -> tuple[Fraction, bool] | None:
 
 
 def _first(text: str) -> list[re.Match[str]]:
-    """Some matches, enough to know whether there is more than one number."""
+    """The first matches, enough to know whether there is more than one number."""
     return [match for match, _ in zip(_NUMBER.finditer(text), range(64), strict=False)]
 
 
 def _value(match: re.Match[str]) -> Fraction | None:
-    """The number; None of a bound, since `<5` is not 5."""
+    """The number; None for a bound, since `<5` is not 5."""
     over, _, under = match["number"].translate(_DROPPED).replace("--", "").partition("/")
     try:
         return None if match["bound"] else Fraction(over.rstrip(".")) / Fraction(under or 1)
@@ -60,8 +60,9 @@ _SPELLINGS = (
 def numeric(prediction: Any, target: Any, *, relative: float = 1e-6, absolute: float = 0.0) -> Outcome:
     """1 when both are the same number within `relative` times the target, or within `absolute`.
 
-    Texts may hold currency signs, groups of thousands, fractions, exponents and one number only; a text with none or
-    several is unparsed. A percentage agrees with its number and with its hundredth, another percentage with its number.
+    Texts may contain currency signs, thousands separators, fractions and exponents, but only one number; a text with
+    none or several is unparsed. A percentage equals its number and its hundredth; two percentages are compared as
+    numbers.
 
     >>> numeric("$1,234.50 in total", 1234.5).value, numeric("1/4", "0.25").value, numeric("12 %", 0.12).value
     (1.0, 1.0, 1.0)
@@ -85,7 +86,7 @@ def _number(value: Any) -> tuple[Fraction, bool] | None:
 
 
 def _readings(found: tuple[Fraction, bool], right: tuple[Fraction, bool]) -> Iterator[tuple[Fraction, Fraction]]:
-    """What is compared: the numbers, and where one alone is a percentage, its hundredth with the other."""
+    """The pairs of numbers to compare; if only one is a percentage, also its hundredth."""
     yield found[0], right[0]
     if found[1] != right[1]:
         yield (found[0] / 100, right[0]) if found[1] else (found[0], right[0] / 100)

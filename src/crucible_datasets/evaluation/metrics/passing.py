@@ -1,4 +1,4 @@
-"""pass@k: the chance that at least one of k completions, drawn from n, is right."""
+"""pass@k: the probability that at least one of k completions, drawn from n, is correct."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEPT: ContextVar[dict[Any, Any] | None] = ContextVar("verdicts", default=None)
 
 @contextmanager
 def keeping_verdicts() -> Iterator[None]:
-    """Within, completions are run once for all metrics that ask about them, as pass@1 and pass@10 do."""
+    """A context in which completions are run once for all metrics that need them, such as pass@1 and pass@10."""
     token = _KEPT.set({})
     try:
         yield
@@ -24,7 +24,7 @@ def keeping_verdicts() -> Iterator[None]:
 
 
 def verdicts(about: Any, run: Callable[[], Any]) -> Any:
-    """What running says, or said before of the same."""
+    """The result of `run`, cached by `about`."""
     kept = _KEPT.get()
     if kept is None:
         return run()
@@ -34,7 +34,7 @@ def verdicts(about: Any, run: Callable[[], Any]) -> Any:
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """1 − C(n−c, k) / C(n, k), exactly, for `c` right ones of `n` completions.
+    """1 − C(n−c, k) / C(n, k), exactly, for `c` correct of `n` completions.
 
     >>> pass_at_k(10, 3, 1), pass_at_k(10, 3, 5)
     (0.3, 0.9166666666666666)

@@ -1,9 +1,9 @@
-"""Porter's stemmer (1980), with the small departures that NLTK made usual.
+"""Porter's stemmer (1980), with the extensions of NLTK.
 
-ROUGE numbers in papers come from rouge-score, which stems with NLTK's variant; a stem that differs is a number that
-differs. Departures from the paper: words of one or two letters stay; `ies` and `ied` leave `ie` behind one letter;
-a final y becomes i behind a consonant that does not begin the word; `alli`, `fulli`, `bli` and `logi` have rules of
-their own; some words are listed whole.
+ROUGE scores in papers come from rouge-score, which uses NLTK's variant; other stems would give other scores.
+Differences from the paper: words of one or two letters are unchanged; `ies` and `ied` become `ie` after a single
+letter; a final y becomes i after a consonant that is not the first letter; `alli`, `fulli`, `bli` and `logi` have
+their own rules; some words are listed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WHOLE = {
     "exceed": "exceed",
     "succeed": "succeed",
 }
-# Suffix → what stands instead, where the stem before it has a vowel and a consonant behind it.
+# Suffix → replacement, if the stem before it has measure > 0.
 _STEP2 = (
     ("ational", "ate"),
     ("tional", "tion"),
@@ -83,7 +83,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """One letter for each: v for a vowel, c for a consonant; y is a vowel behind a consonant."""
+    """The word as v (vowel) and c (consonant); y is a vowel after a consonant."""
     shape = ""
     for at, letter in enumerate(word):
         vowel = letter in "aeiou" or (letter == "y" and at > 0 and shape[-1] == "c")
@@ -92,12 +92,12 @@ def _shape(word: str) -> str:
 
 
 def _measure(stem: str) -> int:
-    """How often vowels are followed by consonants."""
+    """Porter's measure: how often a vowel is followed by a consonant."""
     return len(_VOWEL_CONSONANT.findall(_shape(stem)))
 
 
 def _short(word: str) -> bool:
-    """Whether it ends as `hop` does, or is as `up`."""
+    """Whether it ends like `hop`, or has the form of `up`."""
     shape = _shape(word)
     return (shape.endswith("cvc") and word[-1] not in "wxy") or shape == "vc"
 
@@ -124,7 +124,7 @@ def _past(word: str) -> str:
 
 
 def _mended(word: str) -> str:
-    """What is left of -ed and -ing: conflat(e), hop(p), fil(e)."""
+    """The stem after -ed or -ing was removed, repaired: conflat(e), hop(p), fil(e)."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if len(word) > 1 and word[-1] == word[-2] and _shape(word)[-1] == "c":

@@ -14,7 +14,7 @@ _LABELS = {
     **dict.fromkeys(("b", "model_b", "rejected", "response_b", "2", "second", "[[b]]"), "B"),
     **dict.fromkeys(("tie", "c", "both", "both_bad", "tie (bothbad)", "equal", "draw", "[[c]]"), "tie"),
 }
-_REWARDS = (("A", "B"), ("a", "b"), ("chosen", "rejected"))  # what rewards are called
+_REWARDS = (("A", "B"), ("a", "b"), ("chosen", "rejected"))  # names of rewards
 _TIES = ("half", "wrong", "exclude")
 
 
@@ -23,8 +23,8 @@ def preference_accuracy(prediction: Any, target: Any, *, ties: str = "half", mar
     """1 when the prediction prefers the response that the target prefers; a tie on one side only counts a half.
 
     A prediction is a label (A, B, tie, chosen, rejected, model_a, model_b) or the two rewards, which tie when they
-    differ by no more than `margin`. `ties="wrong"` counts a tie on one side as 0; `ties="exclude"` leaves out what the
-    target calls a tie. `detail` keeps both labels: `preference_report` counts ties separately.
+    differ by no more than `margin`. `ties="wrong"` counts a tie on one side as 0; `ties="exclude"` leaves out pairs
+    whose target is a tie. `detail` has both labels: `preference_report` counts ties separately.
 
     >>> preference_accuracy([0.7, 0.2], "A").value, preference_accuracy("tie", "B").value
     (1.0, 0.5)
@@ -61,7 +61,7 @@ def _label(given: Any, margin: float) -> str | None:
 
 
 def preference_report(outcomes: Iterable[Outcome]) -> dict[str, float | int | None]:
-    """Accuracy over the pairs that target and prediction both decide, and how often either calls a tie."""
+    """Accuracy over the pairs without ties, and the numbers of ties in targets and predictions."""
     details = [outcome.detail for outcome in outcomes if outcome.detail and "target" in outcome.detail]
     labels = [(detail["prediction"], detail["target"]) for detail in details]
     decided = [(found, right) for found, right in labels if "tie" not in (found, right)]

@@ -1,7 +1,7 @@
-"""ROUGE-1, -2, -L and -Lsum: what a summary shares with its references.
+"""ROUGE-1, -2, -L and -Lsum: overlap of a summary with its references.
 
 Values are those of the rouge-score package, with and without stemming: words are runs of ASCII letters and digits
-in lower case. Of several references the best counts. `detail` keeps precision, recall and F.
+in lower case. Of several references the best counts. `detail` has precision, recall and F.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OTHERS = {"f1": "fmeasure", "f": "fmeasure", "p": "precision", "r": "recall"}
 
 
 class Share(NamedTuple):
-    """How much of the prediction and of the reference is in both."""
+    """Precision, recall and F of an overlap."""
 
     precision: float
     recall: float
@@ -112,7 +112,7 @@ def _longest_by_line(reference: str, prediction: str, use_stemmer: bool) -> Shar
     for line in wanted:
         positions: set[int] = set().union(*(other.common_with(line) for other in others))
         for word in (line[at] for at in sorted(positions)):
-            # A word counts no more often than both sides have it.
+            # A word counts at most as often as it occurs on both sides.
             if left_wanted[word] > 0 and left_predicted[word] > 0:
                 left_wanted[word] -= 1
                 left_predicted[word] -= 1

@@ -1,4 +1,4 @@
-"""Longest common subsequences of lists of words: which words of one list are in them."""
+"""Longest common subsequences of lists of words, by bit-parallel dynamic programming."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Line:
     def common_with(self, words: Sequence[str]) -> set[int]:
         """The positions in `words` of one longest subsequence that this line has too.
 
-        Of several, it is the one found by walking from the ends, taking equal words, and else leaving the last of
-        `words` out unless more is in common with the last word of this line left out.
+        Of several, it is the one found by backtracking from the ends: equal words are taken; otherwise the last of
+        `words` is dropped, unless dropping the last word of this line keeps a longer subsequence.
         """
         if self._positions.keys().isdisjoint(words):
             return set()
@@ -31,16 +31,17 @@ class Line:
             if words[at - 1] != self.words[to - 1] and _length(rows[at - 1], to) == left:
                 at -= 1
                 continue
-            # Here the last of `words` is in the subsequence; its partner is its last place in the line so far.
+            # The last of `words` is in the subsequence; it is matched with its last occurrence in the line so far.
             to = (self._places(words[at - 1]) & ((1 << to) - 1)).bit_length() - 1
             at, left = at - 1, left - 1
             positions.add(at)
         return positions
 
     def _rows(self, words: Sequence[str]) -> list[int]:
-        """One int for each number of `words`: bit j is 0 where word j of the line makes the subsequence longer.
+        """One int per prefix of `words`: bit j is 0 where word j of the line makes the subsequence longer.
 
-        This is the table of lengths in bits (Hyyrö 2004): a row costs four operations on ints, not one step per word.
+        This is the table of lengths in bits (Hyyrö 2004): a row takes four operations on ints instead of one step per
+        word.
         """
         row = all_ones = (1 << len(self.words)) - 1
         rows = [row]
@@ -52,14 +53,14 @@ class Line:
         return rows
 
     def _places(self, word: str) -> int:
-        """One bit for each position of a word."""
+        """An int with a bit for each position of a word."""
         if word not in self._bits:
             self._bits[word] = _with_bits(self._positions[word])
         return self._bits[word]
 
 
 def _length(row: int, to: int) -> int:
-    """How long the subsequence is with the first `to` words of the line."""
+    """The length of the subsequence with the first `to` words of the line."""
     return to - (row & ((1 << to) - 1)).bit_count()
 
 
@@ -67,7 +68,7 @@ def _with_bits(positions: list[int]) -> int:
     """The int with ones at those positions."""
     if len(positions) < 64:
         return sum(1 << at for at in positions)
-    bits = bytearray(positions[-1] // 8 + 1)  # ints would be copied for every one of thousands of positions
+    bits = bytearray(positions[-1] // 8 + 1)  # an int would be copied for every position
     for at in positions:
         bits[at >> 3] |= 1 << (at & 7)
     return int.from_bytes(bits, "little")

@@ -1,4 +1,4 @@
-"""Metrics that look for something in the text of a prediction."""
+"""Metrics that search the text of a prediction."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from crucible_datasets.exceptions import UnusablePairError
 def contains(
     prediction: Any, target: Any, *, ignore_case: bool = True, normalize: bool = False, whole_words: bool = False
 ) -> Outcome:
-    """1 when the target stands somewhere in the prediction.
+    """1 when the prediction contains the target.
 
-    With `normalize` both are brought into the form that exact_match compares; with `whole_words`, 5 is not in 15.
-    A target without text is in no prediction that has some.
+    With `normalize`, both are normalized as by exact_match; with `whole_words`, 5 is not in 15. An empty target is
+    only contained in an empty prediction.
 
     >>> contains("It is Paris, of course", "paris").value, contains("15", "5", whole_words=True).value
     (1.0, 0.0)
@@ -36,7 +36,7 @@ def contains(
 
 
 def _as_words(text: str, wanted: str) -> bool:
-    """Whether the target stands between what belongs to no word."""
+    """Whether the target occurs between word boundaries."""
     at = text.find(wanted)
     while at >= 0:
         around = text[at - 1 : at] if at else "", text[at + len(wanted) : at + len(wanted) + 1]
@@ -56,7 +56,7 @@ def regex(
 ) -> Outcome:
     r"""1 when the target, a regular expression, is found in the prediction, or with `full` covers it.
 
-    The time it takes is the expression's: one with nested repetitions may never end, so take none from strangers.
+    Its run time depends on the expression: nested repetitions may never end, so do not use untrusted expressions.
 
     >>> regex("Total: 42 apples", r"\b42\b").value
     1.0

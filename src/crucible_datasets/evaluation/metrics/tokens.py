@@ -1,4 +1,4 @@
-"""Token F1: how many words a prediction and a target share."""
+"""Token F1: the overlap of words of prediction and target."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 from crucible_datasets.evaluation.rules.squad import tokens, unsplit_tokens
 
 _BLOCK = 256
-_FEW = 64  # pairs of words up to which looking through a list beats counting
+_FEW = 64  # pairs of words up to which searching a list is faster than counting
 
 
 def f1_many(predictions: list[Any], targets: list[Any], *, no_answer: bool = False) -> list[Outcome]:
     """`f1` of many pairs."""
     outcomes: list[Outcome] = []
-    # Block by block, so that the lists of words die young and the garbage collector does not walk them.
+    # In blocks, so that the lists of words are freed before the garbage collector traverses them.
     for start in range(0, len(predictions), _BLOCK):
         block = slice(start, start + _BLOCK)
         predicted, right = unsplit_tokens(_texts(predictions[block])), unsplit_tokens(_texts(targets[block]))
@@ -50,7 +50,7 @@ def _f1(predicted: list[str], right: list[str], no_answer: bool) -> Outcome:
 
 
 def _shared(some: list[str], others: list[str]) -> int:
-    """How many words both lists have, each as often as both have it."""
+    """The size of the multiset intersection of two lists of words."""
     if len(some) * len(others) > _FEW:
         return (Counter(some) & Counter(others)).total()
     left = others.copy()
@@ -65,7 +65,7 @@ def _texts(values: list[Any]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """The text of an answer; of a mapping its `answer`, `text` or `response`."""
+    """The text of an answer; of a mapping, its `answer`, `text` or `response`."""
     if isinstance(value, Mapping):
         named = [value[name] for name in ("answer", "text", "response") if name in value]
         if not named:

@@ -1,4 +1,4 @@
-"""The total of a metric over any choice of samples, as resamples ask for it again and again."""
+"""The total of a metric over any selection of samples, for resampling."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from crucible_datasets.evaluation.outcome import Outcome
 
 
 class Totals:
-    """What a metric makes of the outcomes of some samples; a sample may have several.
+    """Totals of a metric over some samples; a sample may have several outcomes.
 
-    Of a metric whose total is made of the sums of counts, a total costs a sum, and no pass over the outcomes.
+    If the total depends only on sums of counts (`Metric.of_sums`), it is computed by a vectorized sum instead of a
+    pass over the outcomes.
     """
 
     def __init__(self, metric: Metric, options: Mapping[str, Any], samples: Sequence[Sequence[Outcome]]) -> None:
@@ -27,7 +28,7 @@ class Totals:
         return self._sums is not None
 
     def __call__(self, rows: np.ndarray) -> float:
-        """The total over these samples; one that is named twice counts twice."""
+        """The total over these samples; repeated ones count repeatedly."""
         places = rows.astype(np.int64, copy=False)
         if self._sums is None:
             chosen = [outcome for row in places.tolist() for outcome in self._samples[row]]
@@ -38,7 +39,7 @@ class Totals:
 
 
 def _sums(samples: Sequence[Sequence[Outcome]]) -> np.ndarray | None:
-    """The counts of every sample, one per line; None where they do not fit together."""
+    """A matrix with the counts of every sample; None if their lengths differ."""
     counts = [[one.detail["counts"] for one in each if _is_counted(one)] for each in samples]  # type: ignore[index]
     widths = {len(one) for each in counts for one in each}
     if len(widths) != 1:

@@ -1,7 +1,7 @@
 """BLEU, chrF and TER, computed by sacrebleu.
 
-A pair's value is sacrebleu's sentence score. The total is its corpus score, made of the counts that every
-outcome keeps in `detail`, and `signature` gives the line that sacrebleu wants beside every published number.
+The value of a pair is sacrebleu's sentence score. The total is its corpus score, computed from the counts that every
+outcome has in `detail`, and `signature` is sacrebleu's signature, to be published with every score.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _scorer(kind: str, *options: tuple[str, Any]) -> Any:
 
 
 def _judged(kind: str, prediction: Any, target: Any, **options: Any) -> Outcome:
-    """The sentence's score, with the counts that the corpus score is made of."""
+    """The sentence score, with the counts for the corpus score."""
     references = [str(one) for one in target] if isinstance(target, (list, tuple)) else [str(target)]
     scorer = _scorer(kind, *options.items())
     counts = scorer._extract_corpus_statistics([str(prediction)], [[one] for one in references])
@@ -38,12 +38,12 @@ def _total(kind: str, fixed: dict[str, Any], outcomes: Sequence[Outcome], **opti
 def _signature(kind: str, fixed: dict[str, Any], outcomes: Sequence[Outcome], **options: Any) -> str:
     numbers = {each.detail["references"] for each in outcomes if each.detail and "references" in each.detail} or {1}
     scorer = getattr(need("sacrebleu.metrics", extra="eval"), kind)(**fixed, **options)
-    scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1  # sacrebleu says "var" for -1
+    scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1  # sacrebleu writes "var" for -1
     return str(scorer.get_signature())
 
 
 def _by_sacrebleu(kind: str, **fixed: Any) -> dict[str, Any]:
-    """What these metrics have in common: the target may be a list, and the total is sacrebleu's."""
+    """Fields that these metrics have in common: the target may be a list, and the total is sacrebleu's."""
     return {
         "all_targets": True,
         "extra": "eval",
@@ -65,7 +65,7 @@ def bleu(
     smooth_value: float | None = None,
     max_ngram_order: int = 4,
 ) -> Outcome:
-    """BLEU from 0 to 100: of one pair the sentence's, of all the corpus's. The target is one reference or a list.
+    """BLEU from 0 to 100: sentence BLEU of one pair, corpus BLEU in total. The target is one reference or a list.
 
     >>> round(bleu("The dog bit the man.", ["The dog bit the man.", "The dog had bit the man."]).value)
     100
@@ -79,7 +79,7 @@ def bleu(
         smooth_method=smooth_method,
         smooth_value=smooth_value,
         max_ngram_order=max_ngram_order,
-        effective_order=True,  # a short sentence has no n-grams of four; alone, it is judged by those it has
+        effective_order=True,  # a short sentence without 4-grams is scored by the n-grams that it has
     )
 
 

@@ -1,1 +1,1 @@
-"""What models said, in whatever form it comes, and functions that are asked for it."""
+"""Predictions in all supported forms, and functions that generate them."""

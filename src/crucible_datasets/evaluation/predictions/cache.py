@@ -1,7 +1,6 @@
-"""Answers of functions, kept by content: a rerun asks only for what it does not know yet.
+"""A cache of the answers of functions, by the content of samples: a rerun only generates missing answers.
 
-Whatever was answered before a crash is there afterwards, and processes that run side by side share it. The files
-are lines of JSON; nothing in them is ever run.
+Answers survive a crash, and concurrent processes share them. The files are JSON Lines; nothing in them is executed.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from crucible_datasets.hashing import Hasher, UnhashableError
 from crucible_datasets.logging import get_logger
 
 _SECONDS_BETWEEN_SYNCS = 1.0
-_MOST_JOURNALS = 16  # of processes that are gone; more are made one
+_MOST_JOURNALS = 16  # of ended processes; more are merged into one
 _logger = get_logger(__name__)
 
 
@@ -61,14 +60,14 @@ class PredictionCache:
         return len(self._answers)
 
     def get(self, sample: Any, epoch: int) -> tuple[bool, Any]:
-        """Whether there is an answer to a sample, and which."""
+        """Whether there is an answer to a sample, and the answer."""
         key = key_of(sample, epoch)
         known = key in self._answers
         self._used += known
         return known, self._answers.get(key)
 
     def put(self, sample: Any, epoch: int, answer: Any) -> None:
-        """Keep an answer: at once against the death of the process, every second against that of the machine."""
+        """Store an answer: it survives a crash of the process at once, and one of the machine after a second."""
         key = key_of(sample, epoch)
         self._answers[key] = answer
         with self._lock:
@@ -79,11 +78,11 @@ class PredictionCache:
 
 
 def _known(folder: str) -> dict[str, Any]:
-    """The answers of all journals; those of many dead processes become one."""
+    """The answers of all journals; many journals of ended processes are merged."""
     try:
         left = left_in(folder)
         answers = {line.key: line.answer for line in map(_line.decode, lines_in(folder))}
-    except FileNotFoundError:  # another process has just made one of several
+    except FileNotFoundError:  # another process has just merged them
         return _known(folder)
     if len(left) > _MOST_JOURNALS:
         packed(folder, (encode(_Line(key, answer)) for key, answer in answers.items()), left)
@@ -91,7 +90,7 @@ def _known(folder: str) -> dict[str, Any]:
 
 
 def prediction_cache(function: Callable[..., Any], model: str, cache: Any, cache_key: str | None) -> PredictionCache:
-    """The cache of one model and function; `cache` may be a folder of one's own."""
+    """The cache of one model and function; `cache` may be a folder."""
     root = (
         str(cache) if isinstance(cache, (str, os.PathLike)) else os.path.join(config.HF_DATASETS_CACHE, "predictions")
     )
@@ -106,7 +105,7 @@ def prediction_cache(function: Callable[..., Any], model: str, cache: Any, cache
 
 
 def identity_of(function: Callable[..., Any]) -> str:
-    """What a function does, as a digest; of one that holds something like a connection, its name."""
+    """A digest of the code of a function; its name if it refers to objects that cannot be hashed."""
     try:
         return Hasher.hash(function)
     except UnhashableError as error:
@@ -115,7 +114,7 @@ def identity_of(function: Callable[..., Any]) -> str:
 
 
 def key_of(sample: Any, epoch: int) -> str:
-    """The key of a question: the whole sample, and which repetition it is."""
+    """The key of a question: a digest of the whole sample and the repetition."""
     return xxhash.xxh3_128_hexdigest(encode([sample, epoch]))
 
 

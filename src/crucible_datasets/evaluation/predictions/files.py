@@ -1,4 +1,4 @@
-"""Files of predictions: JSON lines, JSON, CSV, TSV, Parquet."""
+"""Files of predictions: JSON Lines, JSON, CSV, TSV, Parquet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from crucible_datasets.features import jsontext
 
 
 def read_predictions(path: str) -> Any:
-    """What a file holds: columns by name, a list of rows, or answers by id."""
+    """The content of a file: columns by name, a list of rows, or answers by id."""
+    path = os.path.expanduser(path)
     kind = os.path.splitext(path.lower().removesuffix(".gz"))[1]
     if kind not in _READERS:
         raise PredictionsError(f"{path!r} is no file of predictions: they are read from {', '.join(_READERS)}.")
@@ -23,7 +24,7 @@ def read_predictions(path: str) -> Any:
 
 
 def read_lines(path: str) -> list[dict[str, Any]]:
-    """The objects of a file of JSON lines."""
+    """The objects of a JSON Lines file."""
     return _decoded(path, dict[str, Any], "object")
 
 
@@ -36,12 +37,13 @@ def _decoded(path: str, kind: Any, name: str) -> list[Any]:
                 try:
                     rows.append(_value(line.removeprefix(b"\xef\xbb\xbf"), decoder))
                 except msgspec.DecodeError as error:
-                    raise FileFormatError(path, f"line {number} is not a JSON {name}: {error}") from error
+                    cut = "Remove the line if a job that was killed has cut it off."
+                    raise FileFormatError(path, f"line {number} is not a JSON {name}: {error}. {cut}") from error
     return rows
 
 
 def _value(text: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """The value of a JSON text. NaN, which Python writes and JSON does not have, is nothing."""
+    """The value of a JSON text. NaN, which Python writes although JSON does not have it, becomes None."""
     try:
         return decoder.decode(text)
     except msgspec.DecodeError:
@@ -54,7 +56,7 @@ def _value(text: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
 
 
 def _answers(path: str) -> list[Any]:
-    """Lines of JSON: an object each, or a text each, which is an answer."""
+    """JSON Lines of objects, or of texts, which are answers."""
     with _opened(path) as file:
         first = next((line for line in file if not line.isspace()), b"{").removeprefix(b"\xef\xbb\xbf").lstrip()
     return _decoded(path, str, "text") if first.startswith(b'"') else list(read_lines(path))
@@ -67,7 +69,7 @@ def _opened(path: str) -> IO[bytes]:
 
 
 def read_json(path: str) -> Any:
-    """The value in a file of JSON."""
+    """The value of a JSON file."""
     with _opened(path) as file:
         try:
             return _value(file.read(), msgspec.json.Decoder())
@@ -76,11 +78,11 @@ def read_json(path: str) -> Any:
 
 
 class Columns(dict[str, list[Any]]):
-    """The columns of a table, which are no answers by their ids."""
+    """The columns of a table; a class of its own to distinguish them from answers by id."""
 
 
 def _csv(path: str) -> Columns:
-    """Every cell as text: `007` and `3.0` are answers, not numbers."""
+    """The columns of a CSV file; every cell is text, since `007` and `3.0` are answers, not numbers."""
     from crucible_datasets.formats.csv_records import Dialect, Records
 
     with _opened(path) as file:

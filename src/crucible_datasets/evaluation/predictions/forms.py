@@ -1,7 +1,7 @@
-"""Predictions in whatever form they come, brought to one: the answers to every sample.
+"""Predictions of all supported forms as `Answers`: the list of answers to every sample.
 
-A list as long as the data, a dict of ids, a file, a dataset or a column are known answers (`Answers`); a function
-is asked by `generating`. Of one sample there may be several answers: a list of texts, or rows with the same id.
+A list as long as the data, a dict by id, a file, a dataset or a column are known answers; functions are called by
+`generating`. A sample may have several answers: a list of texts, or rows with the same id.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Answers = list[list[Any]]  # of every sample, in the order of the samples
 
 
 def is_function(predictions: Any) -> bool:
-    """Whether predictions are to be asked for, sample by sample."""
+    """Whether predictions are a function to call for each sample."""
     return callable(predictions) and not isinstance(predictions, (Mapping, Sequence))
 
 
@@ -41,7 +41,7 @@ def known_answers(
     id_column: str | None = None,
     numbers_are_one: bool = False,
 ) -> Answers:
-    """The answers to every sample; none where there is no prediction."""
+    """The answers to every sample; an empty list if there is no prediction."""
     given = _rows(predictions, column, id_column, ids)
     if not isinstance(given, Mapping) and _are_pairs(given := list(given), ids, numbers_are_one):
         given = {str(pair[0]): [pair[1]] for pair in given}
@@ -59,20 +59,20 @@ def known_answers(
 
 
 def check_missing(answers: Answers, ids: Sequence[str], policy: str) -> None:
-    """An error that lists the samples of which an answer is missing, where the policy is `error`."""
+    """With the policy `error`, raise if answers are missing, listing the samples."""
     if policy == "error":
-        missing = [one for one, given in zip(ids, answers, strict=True) if lacks_an_answer(given)]
+        missing = [one for one, given in zip(ids, answers, strict=True) if has_missing(given)]
         if missing:
             raise MissingPredictionsError(missing, len(ids))
 
 
-def lacks_an_answer(given: list[Any]) -> bool:
-    """Whether there is no answer at all, or not each of several."""
+def has_missing(given: list[Any]) -> bool:
+    """Whether there is no answer, or one of several is missing."""
     return not given or any(one is None for one in given)
 
 
-def tell_uneven(answers: Answers, ids: Sequence[str]) -> None:
-    """A warning where samples have different numbers of answers, as when a job that was started again wrote twice."""
+def warn_uneven(answers: Answers, ids: Sequence[str]) -> None:
+    """Warn if samples have different numbers of answers, as when a restarted job wrote some twice."""
     sizes = [len(given) for given in answers if not _is_missing(given)]
     if sizes and min(sizes) < max(sizes):
         most = max(range(len(ids)), key=lambda place: len(answers[place]))
@@ -97,7 +97,7 @@ def _by_id(given: Mapping[str, list[Any]], ids: Sequence[str]) -> Answers:
 
 
 def _are_pairs(given: list[Any], ids: Sequence[str], numbers_are_one: bool) -> bool:
-    """Whether a list holds an id and its answer in every place, and not two answers, nor two numbers that are one."""
+    """Whether a list consists of pairs of id and answer, rather than of pairs of answers or of numbers."""
     known = set(ids)
     if numbers_are_one and all(isinstance(one, tuple) and _are_numbers(list(one)) for one in given):
         return False
@@ -115,14 +115,14 @@ def _rows(
         return _rows(read, column, id_column, ids)
     table = predictions if isinstance(predictions, Mapping) else columns_of(predictions)
     if table is None:
-        _refuse_strangers(predictions)
+        _require_known_form(predictions)
         return _listed(list(predictions), column, id_column, ids)
     if isinstance(predictions, Mapping) and not _is_columns(predictions, column):
         return {str(one): [given] for one, given in predictions.items()}
     return _records(table, column, id_column, ids)
 
 
-def _refuse_strangers(predictions: Any) -> None:
+def _require_known_form(predictions: Any) -> None:
     if hasattr(predictions, "provenance"):
         raise PredictionsError("These are samples: predictions come first in the call, and the data second.")
     if isinstance(predictions, Set):
@@ -134,18 +134,18 @@ def _refuse_strangers(predictions: Any) -> None:
 def _listed(
     rows: list[Any], column: str | None, id_column: str | None, ids: Sequence[str], of_a_file: bool = False
 ) -> Mapping[str, list[Any]] | Iterable[Any]:
-    """A list of answers, or of rows that hold them: of a file, with an id, or with a column of a usual name."""
+    """Answers from a list of answers, or of rows: of a file, with an id, or with a column of a usual name."""
     if not rows or not all(isinstance(one, Mapping) for one in rows):
         return rows
     names = dict.fromkeys(name for one in rows for name in one)
-    told = of_a_file or column or id_column or any(map(is_like_id, names))
-    if not told and column_in(names, None, required=False) is None:
-        return rows  # an answer may be a mapping itself, as {"answer": …, "confidence": …}
+    has_columns = of_a_file or column or id_column or any(map(is_like_id, names))
+    if not has_columns and column_in(names, None, required=False) is None:
+        return rows  # an answer may be a mapping, such as {"answer": …, "confidence": …}
     return _records({name: [one.get(name) for one in rows] for name in names}, column, id_column, ids)
 
 
 def columns_of(table: Any) -> dict[str, list[Any]] | None:
-    """The columns of a table of any library: a Dataset, an Arrow table, a frame of pandas or polars."""
+    """The columns of a table of any library: a Dataset, an Arrow table, a pandas or polars data frame."""
     names = getattr(table, "column_names", None)
     if not isinstance(names, list):
         names = list(table.columns) if hasattr(table, "columns") and hasattr(table, "shape") else None
@@ -153,7 +153,7 @@ def columns_of(table: Any) -> dict[str, list[Any]] | None:
 
 
 def _is_columns(predictions: Mapping[Any, Any], column: str | None) -> bool:
-    """Whether a dict is a table: a file was one, or it has a column of ids and one of predictions, both lists."""
+    """Whether a dict is a table: read from a file, or with lists as columns of ids and of predictions."""
     if isinstance(predictions, Columns):
         return True
     found = column_in(predictions, column, required=False)
@@ -179,13 +179,13 @@ def _records(
 
 
 def _texts_in(columns: Iterable[str], ids: str | None, asked: str | None) -> str:
-    """The column that holds predictions; where there is but one beside the ids, that one."""
+    """The column of predictions; if there is only one besides the ids, that one."""
     names = [name for name in columns if name != ids]
     return names[0] if asked is None and len(names) == 1 else str(column_in(columns, asked))
 
 
 def column_in(columns: Iterable[str], asked: str | None, required: bool = True) -> str | None:
-    """The column that holds predictions: the one that was named, else one of the usual names."""
+    """The column of predictions: the requested one, else one of the usual names."""
     names = list(columns)
     found = [name for name in ([asked] if asked else TEXTS) if name in names]
     if not found and required:
@@ -197,8 +197,8 @@ def column_in(columns: Iterable[str], asked: str | None, required: bool = True) 
 
 
 def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
-    """The answers to one sample; numbers may be one answer together, as two rewards are."""
-    if isinstance(given, str):  # of most there is one, and it is a text
+    """The answers to one sample; with `numbers_are_one`, a list of numbers is one answer."""
+    if isinstance(given, str):  # the common case: one answer, a text
         return [given]
     given = as_mapping(given.as_py() if hasattr(given, "as_py") else given)
     given = said(given) if isinstance(given, Mapping) else given
@@ -209,13 +209,13 @@ def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
 
 
 def _are_numbers(answers: list[Any]) -> bool:
-    """Whether all are numbers; what is no number (NaN) has become None."""
+    """Whether all are numbers; NaN has become None."""
     kinds = {type(one) for one in answers}
     return bool(kinds & {int, float}) and kinds <= {int, float, type(None)}
 
 
 def _plain(given: Any) -> Any:
-    """What numpy, Arrow and pandas call a text, a number or nothing, as Python does."""
+    """Values of numpy, Arrow and pandas as Python values."""
     if isinstance(given, str) or given is None:
         return given
     if hasattr(given, "as_py"):
@@ -226,7 +226,7 @@ def _plain(given: Any) -> Any:
 
 
 def require_answers(answers: Iterable[Any]) -> None:
-    """Refuse what is no text, number or structure of them: it would be judged by how Python shows it."""
+    """Raise for answers that are not texts, numbers or structures of them: their `repr` would be scored."""
     for one in answers:
         if not isinstance(one, (str, Number, Mapping, list, tuple, NoneType)):
             raise PredictionsError(f"A prediction cannot be of type {type(one).__name__}: give its text.")

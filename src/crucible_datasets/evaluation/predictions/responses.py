@@ -1,4 +1,4 @@
-"""What a model said, out of the shapes in which chat models and pipelines answer."""
+"""Texts in the responses of chat models and pipelines."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ TEXTS = (
     "preds",
 )
 _SAID_IN = ("content", "text", "output_text", *TEXTS)
-_AROUND = ("response", "body")  # of a line of a batch: {"custom_id": …, "response": {"body": {"choices": …}}}
+_AROUND = ("response", "body")  # in a line of a batch file: {"custom_id": …, "response": {"body": {"choices": …}}}
 
 
-# Of what clients give: OpenAI's, Anthropic's, vLLM's.
+# Fields of the objects of clients: OpenAI's, Anthropic's, vLLM's.
 _PARTS = ("choices", "outputs", "message", "content", "text", "output_text")
 _PLAIN = (str, bytes, int, float, Mapping, type(None))
 
 
 def as_mapping(given: Any) -> Any:
-    """An object that a client gives for a reply, a message or a part of one as the mapping it stands for.
+    """A response object, message or content part of a client library, as a mapping.
 
     >>> from types import SimpleNamespace as Reply
     >>> as_mapping(Reply(choices=[Reply(message=Reply(role="assistant", content="4"))]))
@@ -52,7 +52,7 @@ def as_mapping(given: Any) -> Any:
 
 
 def said(given: Mapping[str, Any]) -> Any:
-    """The text of a message or of a reply of a chat model, one for each of its choices; else the mapping as it is.
+    """The text of a message or response of a chat model, one per choice; other mappings unchanged.
 
     >>> said({"choices": [{"message": {"role": "assistant", "content": "4"}}]}), said({"text": "4"})
     (['4'], '4')
@@ -72,7 +72,7 @@ def said(given: Mapping[str, Any]) -> Any:
 
 
 def _text(turn: Mapping[str, Any], otherwise: Any) -> Any:
-    """The words of a message; None where it has none, as one that only calls a tool."""
+    """The text of a message; None if it has none, as a tool call."""
     message = turn["message"] if isinstance(turn.get("message"), Mapping) else turn
     found = [_words(message[name]) for name in _SAID_IN if name in message]
     texts = [text for text in found if isinstance(text, str)]
@@ -80,7 +80,7 @@ def _text(turn: Mapping[str, Any], otherwise: Any) -> Any:
 
 
 def _words(content: Any) -> Any:
-    """A text, or the texts among the parts of a message, which may also have thoughts and calls of tools."""
+    """The text of a content, which may be a list of parts with thoughts and tool calls among them."""
     if not isinstance(content, list):
         return content
     texts = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]

@@ -1,4 +1,4 @@
-"""Runs as one HTML page that needs nothing else: charts, tables, every sample, and no script but its own.
+"""Runs as one self-contained HTML page: charts, tables and samples.
 
 page payload · samples choosing grouping pairing texts pictures · assets/ (its HTML, CSS and JavaScript)
 """

@@ -1,4 +1,4 @@
-"""Which samples a page shows when there are too many: those from which most can be learned."""
+"""Which samples a page shows if there are too many: the most informative ones."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-# Parts of the page, in the order in which what one leaves free goes to the others.
+# Shares of the page; space that one kind leaves unused goes to the next ones.
 _SHARES = (("differ", 0.5), ("wrong", 0.3), ("right", 0.2))
 
 
 def chosen(values: np.ndarray, most: int) -> np.ndarray:
-    """The rows of an array of samples × runs to show, in their order: models that differ, all wrong, all right.
+    """The rows of an array of samples × runs to show, in order: where models differ, all are wrong, all are correct.
 
-    Each kind is taken at equal distances, so that no part of the benchmark is left out.
+    Rows of each kind are evenly spaced, so that all parts of the benchmark are represented.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Scores of parts of the samples, by the fields of their metadata that divide them into few groups."""
+"""Scores by groups of samples, for metadata fields with few distinct values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_GROUPS = 60
 
 
 def groups_of(results: Sequence[EvaluationResult], runs: Sequence[int], name: str) -> Iterator[dict[str, Any]]:
-    """For each field that divides the samples: its groups, with the score of every run under the first metric."""
+    """For each such field: its groups, with the score of every run under the first metric."""
     first = results[runs[0]]
     if not first.summary:
         return

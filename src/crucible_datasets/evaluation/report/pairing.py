@@ -1,4 +1,4 @@
-"""The comparisons of a page: every two runs over the same samples."""
+"""The comparisons of a page: all pairs of runs over the same samples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOW = "The difference is that of “model” minus “against”, on the sample
 def comparison_rows(
     results: Sequence[EvaluationResult], groups: Sequence[Sequence[int]]
 ) -> tuple[list[dict[str, Any]], str]:
-    """Differences with their intervals and p values, and a note on how they were worked out or why there are none."""
+    """Differences with intervals and p-values, and a note on the method, or why there are none."""
     several = [results[run] for group in groups if len(group) > 1 for run in group]
     if not several:
         return [], ""

@@ -1,4 +1,4 @@
-"""What a page is told: runs and their scores, comparisons, groups, and as many samples as it may hold."""
+"""The data of a page: runs with scores, comparisons, groups, and samples within the limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Results = Sequence[EvaluationResult]
 
 
 def payload(results: Results, title: str | None, limits: Limits) -> dict[str, Any]:
-    """All that the script of the page works with."""
+    """The data that the script of the page reads."""
     datasets = _datasets(results)
     labels = _labels(results, datasets)
     samples = samples_of(results, [group["runs"] for group in datasets], limits)
@@ -48,7 +48,7 @@ def _title(results: Results) -> str:
 
 
 def _datasets(results: Results) -> list[dict[str, Any]]:
-    """Runs over the same samples, together."""
+    """Runs grouped by the samples they are over."""
     found: dict[Any, dict[str, Any]] = {}
     for number, result in enumerate(results):
         info = result.info
@@ -59,7 +59,7 @@ def _datasets(results: Results) -> list[dict[str, Any]]:
 
 
 def _metrics(results: Results) -> list[dict[str, Any]]:
-    """Every metric; those of which all values are 0 or 1 are shown in percent."""
+    """Every metric; metrics whose values are all 0 or 1 are shown in percent."""
     found: dict[str, list[MetricSummary]] = {}
     for result in results:
         for key, summary in result.summary.items():

@@ -1,4 +1,4 @@
-"""Pictures as a page may show them: kinds that are no documents, and not too large."""
+"""Images that a page may embed: raster formats of limited size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _KINDS = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"
 
 
 def picture(content: bytes | str) -> str | None:
-    """The bytes of a picture, or their Base64, as an address that holds them; None if they are no picture."""
+    """The bytes of an image, or their Base64, as a data URL; None if they are not an image."""
     text = b64encode(content).decode() if isinstance(content, bytes) else content
     kind = next((kind for start, kind in _KINDS.items() if text.startswith(start)), None)
     if kind is None:

@@ -1,4 +1,4 @@
-"""The samples of a page: those of runs over one benchmark side by side, as many as the page may hold."""
+"""The samples of a page, with the answers of all runs over the same benchmark side by side."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _LONGEST_EXTRACT = 2000
 
 
 class Limits(NamedTuple):
-    """How much of the samples goes into a page."""
+    """Limits of the samples of a page."""
 
     samples: int = 2000
     bytes: int = 16 << 20
 
 
 class Shown(NamedTuple):
-    """The samples of a page, and what the page says about those that it leaves out."""
+    """The samples of a page, and a note on those left out."""
 
     rows: list[dict[str, Any]]
     note: str
 
 
 def samples_of(results: Sequence[EvaluationResult], groups: Sequence[Sequence[int]], limits: Limits) -> Shown:
-    """The samples of runs; `groups` are the numbers of runs over the same samples."""
+    """The samples of runs; `groups` are lists of indices of runs over the same samples."""
     tables = [_Side(results, group) for group in groups]
     total = sum(len(table.ids) for table in tables)
     rows: list[dict[str, Any]] = []
@@ -50,7 +50,7 @@ def _note(shown: int, total: int) -> str:
 
 
 def _within(rows: Iterator[dict[str, Any]], most: int) -> Iterator[dict[str, Any]]:
-    """Rows until they take more bytes than there may be."""
+    """The first rows whose size is within the limit."""
     for row in rows:
         most -= len(json.encode(row, enc_hook=str))
         if most < 0:
@@ -63,12 +63,12 @@ class _Side:
 
     def __init__(self, results: Sequence[EvaluationResult], runs: Sequence[int]) -> None:
         self.results, self.runs = results, runs
-        # Where a sample was answered several times, the first time is shown.
+        # Of several answers to a sample, the first is shown.
         self.places = [_first_places(results[run].samples.ids()) for run in runs]
         self.ids = list(dict.fromkeys(one for places in self.places for one in places))
 
     def rows(self, most: int) -> Iterator[dict[str, Any]]:
-        """The samples worth most, up to a number."""
+        """The most informative samples, at most `most`."""
         for at in chosen(self._values(), most).tolist():
             yield self._row(self.ids[at])
 

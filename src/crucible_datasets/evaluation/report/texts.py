@@ -1,4 +1,4 @@
-"""Values of any kind as plain ones of bounded size, for a page."""
+"""Values of any type as JSON values of bounded size, for a page."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Struct, to_builtins
 
 from crucible_datasets.evaluation.report.pictures import LARGEST, picture
 
-# A page is read by people: what is longer is cut, and says so.
+# Longer texts are cut, with a note.
 LONGEST_TEXT = 20_000
 _MOST_ITEMS = 500
 _DEEPEST = 12
 
 
 def plain(value: Any, longest: int = LONGEST_TEXT, depth: int = 0) -> Any:
-    """A value of what JSON knows, its texts and lists cut where they are too long for a page."""
+    """The value as a JSON value, with long texts and lists cut."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
@@ -41,5 +41,5 @@ def plain(value: Any, longest: int = LONGEST_TEXT, depth: int = 0) -> Any:
 def _text(text: str, longest: int) -> str:
     if len(text) > (LARGEST if text.startswith("data:image/") else longest):
         text = f"{text[:longest]} … ({len(text) - longest:,} more characters)"
-    # Half of a surrogate pair is no text that could be encoded.
+    # A lone surrogate cannot be encoded.
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,6 +1,6 @@
-"""Runs that are kept: journals while they are made, one immutable file each afterwards, and what is asked of them.
+"""The store of runs: journals while a run is in progress, then one immutable file, and queries.
 
-store listing (`ResultStore`) · places journal openrun finishing (runs under way) · runfile columns encoding stored
+store listing (`ResultStore`) · places journal openrun finishing (runs in progress) · runfile columns encoding stored
 index filters (finished runs) · rescoring differences · sql/
 """
 

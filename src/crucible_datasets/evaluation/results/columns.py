@@ -1,7 +1,7 @@
-"""Samples as Arrow columns, and back. Texts stay texts; what has any shape is JSON text.
+"""Samples as Arrow columns, and back. Texts stay texts; structured values become JSON text.
 
-A metric has four columns, as `value:exact_match@1`, `status:…`, `extracted:…` and `detail:…`, so that one is
-read without the others.
+A metric has the four columns `value:exact_match@1`, `status:…`, `extracted:…` and `detail:…`, which can be read
+separately.
 """
 
 from __future__ import annotations

@@ -32,19 +32,19 @@ class Differences:
     rows: list[Difference] = field(repr=False)
 
     def of(self, kind: str) -> list[Difference]:
-        """The samples of one kind: one of KINDS. Those without a value in one of the runs are uncounted, not wrong."""
+        """The samples of one of the KINDS. Samples without a value in one of the runs are uncounted, not wrong."""
         if kind not in KINDS:
             raise ArgumentError("kind", kind, f"expected one of {', '.join(KINDS)}.")
         return [row for row in self.rows if row.kind == kind]
 
     @property
     def fixed(self) -> list[str]:
-        """The ids of samples that were wrong and are right."""
+        """The ids of samples that were wrong and are correct now."""
         return [row.id for row in self.of("fixed")]
 
     @property
     def broken(self) -> list[str]:
-        """The ids of samples that were right and are wrong."""
+        """The ids of samples that were correct and are wrong now."""
         return [row.id for row in self.of("broken")]
 
     @property
@@ -54,12 +54,12 @@ class Differences:
 
     @property
     def both_right(self) -> list[str]:
-        """The ids of samples that are right in both."""
+        """The ids of samples that are correct in both."""
         return [row.id for row in self.of("both_right")]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many samples are of which kind."""
+        """The number of samples of each kind."""
         return {kind: len(self.of(kind)) for kind in KINDS}
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Differences:
 def difference(
     first: EvaluationResult, second: EvaluationResult, metric: str | None = None, right_from: float | None = None
 ) -> Differences:
-    """Compare two runs sample by sample; a value of `right_from` or better is right, by default 1, or 0 of errors."""
+    """Compare two runs sample by sample. `right_from` or better is correct; default 1, or 0 for error rates."""
     hashes = first.info.dataset_hash, second.info.dataset_hash
     if None not in hashes and hashes[0] != hashes[1]:
         raise IncomparableRunsError("dataset hash", first.info.run_id, hashes[0], second.info.run_id, hashes[1])

@@ -1,4 +1,4 @@
-"""Values of samples as JSON, whatever they are."""
+"""Values of samples of any type as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 def _plain(value: Any) -> Any:
-    """Stands for a value that JSON has no word for: numbers and arrays of libraries, else what it is shown as."""
+    """The replacement of a value that is not JSON: numbers and arrays of libraries as Python values, else its text."""
     return value.tolist() if hasattr(value, "tolist") else repr(value)
 
 
@@ -19,8 +19,8 @@ def encode(value: Any) -> bytes:
     """A value as JSON."""
     try:
         return _encoder.encode(value)
-    except (TypeError, ValueError, UnicodeEncodeError):  # keys that are no text, lone surrogates
-        return _encoder.encode(_speakable(value))
+    except (TypeError, ValueError, UnicodeEncodeError):  # keys that are not strings, lone surrogates
+        return _encoder.encode(_encodable(value))
 
 
 def text(value: Any) -> str | None:
@@ -29,17 +29,17 @@ def text(value: Any) -> str | None:
 
 
 def value(text: str | None) -> Any:
-    """What JSON text says."""
+    """The value of a JSON text; None stays None."""
     return None if text is None else msgspec.json.decode(text)
 
 
-def _speakable(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
-        return {name: _speakable(getattr(value, name)) for name in value.__struct_fields__}
+        return {name: _encodable(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, dict):
-        return {_speakable(key if isinstance(key, str) else str(key)): _speakable(one) for key, one in value.items()}
+        return {_encodable(key if isinstance(key, str) else str(key)): _encodable(one) for key, one in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_speakable(one) for one in value]
+        return [_encodable(one) for one in value]
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     return value

@@ -1,4 +1,4 @@
-"""Which runs are asked for: the same conditions for the files and for their mirror in a database."""
+"""Conditions of queries for runs, shared by the store and its copy in a database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Range = tuple[float | None, float | None]
 
 
 class Condition(Struct, frozen=True):
-    """The conditions on a run. Names may hold `*`; of several names one must fit; all tags must be there."""
+    """The conditions on a run. Names may contain `*`; one of several names must match; all tags must be present."""
 
     names: dict[str, list[str]]
     scores: dict[str, Range]
@@ -37,7 +37,7 @@ class Condition(Struct, frozen=True):
         )
 
     def refuse_unknown_metrics(self, keys: Collection[str]) -> None:
-        """An error where a score is asked for that no run has and no metric gives: the name is misspelt."""
+        """Raise for a score that no run has and that is not the name of a metric, since it is misspelt."""
         for metric in self.scores:
             if keys and known_metric(metric) is None and not any(same_metric(metric, key) for key in keys):
                 raise UnknownEntryError("metric", metric, sorted(keys))
@@ -51,7 +51,7 @@ def condition(
     until: str | date | None,
     tags: str | Iterable[str],
 ) -> Condition:
-    """Conditions as `query` takes them: `scores={"exact_match": (0.5, None)}`, days or moments for dates."""
+    """Conditions from the arguments of `query`; `scores={"exact_match": (0.5, None)}` are a minimum and a maximum."""
     return Condition(
         {field: _several(asked) for field, asked in names.items() if asked is not None},
         {_known(metric): _range(metric, limits) for metric, limits in (scores or {}).items()},
@@ -67,12 +67,12 @@ def as_expression(pattern: str) -> str:
 
 
 def same_metric(asked: str, key: str) -> bool:
-    """Whether `exact_match` or `exact_match@1` means the metric of a run."""
+    """Whether `asked` (`exact_match` or `exact_match@1`) means the metric `key` of a run."""
     return asked in {key, key.rpartition("@")[0]}
 
 
 def _known(metric: str) -> str:
-    """The name that runs have for a metric: token_f1 is f1; one without a version means all of them."""
+    """The canonical name of a metric: token_f1 is f1; without a version, it means all versions."""
     found = known_metric(metric)
     if found is None:
         return metric
@@ -94,7 +94,7 @@ def _range(metric: str, limits: Any) -> Range:
 
 
 def moment_of(asked: str | date | None, argument: str = "created_at") -> str | None:
-    """A day or a moment as runs record it; without a zone it is UTC."""
+    """A date or time in the format of runs; without a zone it is UTC."""
     if asked is None:
         return None
     try:

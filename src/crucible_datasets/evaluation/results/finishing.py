@@ -1,4 +1,4 @@
-"""From journals to the file of a run, and from either to a result."""
+"""Writing the file of a run from its journals, and loading a run from either."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from crucible_datasets.exceptions import FileFormatError, RunNotFoundError
 
 
 def complete(places: Places, run_id: str) -> None:
-    """Bring a sealed run to its end, as often and by as many as want to."""
+    """Write the file of a sealed run; idempotent, and safe to call concurrently."""
     folder, path = places.journals(run_id), places.run(run_id)
     seal = seal_of(folder)
     if seal is not None and not os.path.exists(path):
         make_folders(places.runs)
-        with suppress(FileNotFoundError):  # another one was faster and has removed the journals
+        with suppress(FileNotFoundError):  # another process was faster and has removed the journals
             _write(path, folder, seal.run)
     if os.path.exists(path):
         with storage_errors(folder):
@@ -40,11 +40,11 @@ def complete(places: Places, run_id: str) -> None:
 
 
 def complete_left(places: Places) -> None:
-    """Bring the sealed runs to their end whose makers are gone, and remove what dead processes left."""
+    """Complete the sealed runs of ended processes, and remove their temporary files."""
     for folder in (places.open, places.runs):
         remove_abandoned(folder, suffix=None)
     for run_id in under_way(places):
-        with suppress(OSError, FileFormatError):  # a store that may only be read; a seal that is damaged
+        with suppress(OSError, FileFormatError):  # a read-only store; a damaged seal
             if is_left(places.journals(run_id)):
                 complete(places, run_id)
 
@@ -57,10 +57,10 @@ def under_way(places: Places) -> list[str]:
 
 
 def load_run(places: Places, run_id: str) -> EvaluationResult:
-    """A run as a result: lazily of its file, or of what its journals hold so far."""
+    """A run as a result: lazily from its file, or from its journals so far."""
     path = places.run(run_id)
     if not os.path.exists(path):
-        # Of a store that may only be read, or under a damaged seal, the journals say the same.
+        # In a read-only store, or with a damaged seal, the journals have the same content.
         with suppress(OSError, FileFormatError):
             complete(places, run_id)
     try:
@@ -100,7 +100,7 @@ def _write(path: str, folder: str, seal: StoredRun) -> None:
 
 
 def _write_samples(path: str, folder: str, seal: StoredRun, skipped: frozenset[int]) -> frozenset[int]:
-    """Write all samples but those at some places, and give the places of those that came again later."""
+    """Write all samples except those in `skipped`; returns the positions of samples that were appended again later."""
     counting = Counting(seal.info)
     digests: list[np.ndarray] = []
     with RunFile(path, seal.info) as file:
@@ -119,7 +119,7 @@ def _digest(sample: SampleResult) -> int:
 
 
 def _earlier(digests: np.ndarray) -> frozenset[int]:
-    """The places whose digest comes again later."""
+    """The positions whose digest occurs again later."""
     _, last = np.unique(digests[::-1], return_index=True)
     if len(last) == len(digests):
         return frozenset()

@@ -1,7 +1,7 @@
-"""What finished runs there are. The files themselves say it; `index.jsonl` only saves opening them all again.
+"""The index of finished runs: `index.jsonl` caches the footers of all run files.
 
-An entry counts as long as its file has the size and time that it had. Whoever writes the index last wins: it can
-lag, and never lies.
+An entry is valid as long as size and modification time of its file are unchanged. The last writer wins: the index may
+be incomplete, but never wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 def runs_in(places: Places) -> dict[str, StoredRun]:
-    """The finished runs by their ids, in their order."""
+    """The finished runs by id, in order."""
     known = _read(places.index)
     entries, new = [], 0
     for file, size, changed in _files(places.runs):
@@ -41,7 +41,7 @@ def runs_in(places: Places) -> dict[str, StoredRun]:
         if entry is not None:
             entries.append(entry)
     if new > 8 + len(known) // 10 or len(known) > 2 * len(entries) + 8:
-        with suppress(OSError):  # of a store that may only be read
+        with suppress(OSError):  # a read-only store
             _write(places.index, entries)
     return {entry.run.info.run_id: entry.run for entry in entries}
 
@@ -62,7 +62,7 @@ def _opened(places: Places, file: str, size: int, changed: int) -> _Entry | None
         return _Entry(file, size, changed, read_footer(os.path.join(places.runs, file)))
     except FileNotFoundError:
         return None
-    except (FileFormatError, OSError) as error:  # a damaged file, or one that others may not read, hides no other
+    except (FileFormatError, OSError) as error:  # a damaged or unreadable file must not hide the others
         _logger.warning("%s is left out.", error)
         return None
 

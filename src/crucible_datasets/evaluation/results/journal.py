@@ -1,7 +1,7 @@
-"""Lines that survive: each carries its digest, and is on the disk before `append` returns.
+"""Journals: append-only files of lines with checksums, which are on disk before `append` returns.
 
-A journal belongs to one writer, so nothing is ever locked. A crash can only leave lines that no
-writer was told to be safe; their digest is wrong, and readers pass over them.
+A journal has one writer, so no locks are needed. A crash can only damage lines that were not acknowledged; readers
+skip lines whose checksum is wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crucible_datasets.forking import Lock
 from crucible_datasets.logging import get_logger
 
 _DIGEST = 16
-_PARTS = 5  # of a journal's name: machine, process, its start, thread, chance
+_PARTS = 5  # parts of a journal's name: machine, process, its start time, thread, random
 ENDING = ".jsonl"
 _logger = get_logger(__name__)
 
@@ -33,13 +33,13 @@ def framed(text: bytes) -> bytes:
 
 
 def unframed(line: bytes) -> bytes | None:
-    """The record in a line, or None when the line is not whole."""
+    """The record in a line; None if the line is incomplete."""
     text = line[_DIGEST + 1 : -1]
     return text if line == framed(text) else None
 
 
 class Journal:
-    """The lines that this process adds to a folder of many writers: a file of its own, another one after a failure."""
+    """The lines that this process appends to a folder: in its own file, and in a new one after a failure."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -47,7 +47,7 @@ class Journal:
         self._beginning = Lock()
 
     def append(self, texts: Sequence[bytes], durable: bool = True) -> None:
-        """Keep texts; on return they are on the disk. Threads that wait at the same time share one wait."""
+        """Append texts; on return they are on disk. Concurrent threads share one fsync."""
         with storage_errors(self.folder):
             segment = self._segment()
             ticket = segment.write(b"".join(map(framed, texts)))
@@ -55,22 +55,22 @@ class Journal:
                 segment.sync(ticket)
 
     def sync(self) -> None:
-        """Have the disk hold whatever was appended."""
+        """Flush everything that was appended to disk."""
         with storage_errors(self.folder):
             for segment in self._segments[-1:]:
                 segment.sync(segment.written)
 
     def close(self) -> None:
-        """Let go of the files; the next `append` begins another."""
+        """Close the files; the next `append` begins another."""
         with self._beginning:
             for segment in self._segments:
-                with suppress(OSError):  # whatever was promised was synced
+                with suppress(OSError):  # all acknowledged lines have been synced
                     segment.file.close()
             self._segments = []
 
     def _segment(self) -> _Segment:
         with self._beginning:
-            # After a failure half a line may be there: it stays the last one of its file.
+            # After a failure the last line may be incomplete, so a new file is begun.
             if not self._segments or self._segments[-1].broken:
                 name = f"{me()}-{threading.get_native_id()}-{os.urandom(4).hex()}{ENDING}"
                 self._segments.append(_Segment(os.path.join(self.folder, name)))
@@ -79,7 +79,7 @@ class Journal:
 
 
 class _Segment:
-    """One file that only grows."""
+    """One append-only file."""
 
     def __init__(self, path: str) -> None:
         self.file = open(path, "xb", buffering=0)  # noqa: SIM115
@@ -88,7 +88,7 @@ class _Segment:
         self._writing, self._syncing = Lock(), Lock()
 
     def write(self, lines: bytes) -> int:
-        """Write lines, and give the number up to which the file must be synced for them to be safe."""
+        """Write lines; returns the ticket that `sync` needs for them."""
         with self._writing, self._guarded():
             left = memoryview(lines)
             while left:
@@ -97,7 +97,7 @@ class _Segment:
             return self.written
 
     def sync(self, ticket: int) -> None:
-        """Wait for the disk, unless another thread has done so meanwhile."""
+        """Sync the file, unless another thread has done so since the ticket."""
         with self._syncing, self._guarded():
             if self._synced < ticket:
                 written = self.written
@@ -116,36 +116,36 @@ class _Segment:
 
 
 def lines_in(folder: str) -> Iterator[bytes]:
-    """Every whole line of every journal in a folder, one writer after the other."""
+    """Every complete line of every journal in a folder, writer by writer."""
     for path in journals_in(folder):
         yield from _lines_of(path)
 
 
 def left_in(folder: str) -> list[str]:
-    """The journals that nobody writes to any more."""
+    """The journals whose writers have ended."""
     return [path for path in journals_in(folder) if _is_left(path)]
 
 
 def _is_left(path: str) -> bool:
     parts = os.path.basename(path).split("-")
-    # One that was packed is not written to at all.
+    # A packed journal has no writer.
     return len(parts) != _PARTS or is_abandoned("-".join(parts[:3]), time.time() - os.stat(path).st_mtime)
 
 
 def packed(folder: str, texts: Iterable[bytes], replaced: Sequence[str]) -> None:
-    """Write texts as one journal in the place of several whose writers are gone."""
+    """Write texts as one journal, and remove the journals it replaces."""
     with (
         atomic_file(os.path.join(folder, f"packed{os.urandom(4).hex()}{ENDING}")) as temporary,
         open(temporary, "wb") as file,
     ):
         file.writelines(map(framed, texts))
     for path in replaced:
-        with suppress(FileNotFoundError):  # another one was at it too
+        with suppress(FileNotFoundError):  # another process does the same
             os.unlink(path)
 
 
 def journals_in(folder: str) -> list[str]:
-    """The journals of a folder, the oldest first."""
+    """The journals of a folder, oldest first."""
     found = [entry for entry in os.scandir(folder) if entry.name.endswith(ENDING)]
     return [entry.path for entry in sorted(found, key=lambda entry: (entry.stat().st_ctime_ns, entry.name))]
 
@@ -159,6 +159,6 @@ def _lines_of(path: str) -> Iterator[bytes]:
                 broken += 1
             else:
                 yield text
-    # Half a line at the end is what a writer leaves that was killed, before it acknowledged anything.
+    # A killed writer leaves an incomplete last line, which was never acknowledged.
     if broken > (text is None):
-        _logger.warning("%s: %d lines are not whole and were passed over.", path, broken)
+        _logger.warning("%s: %d incomplete lines were skipped.", path, broken)

@@ -1,4 +1,4 @@
-"""Runs of a store by name and by what they are like."""
+"""Saving, finding and deleting the runs of a store."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from crucible_datasets.evaluation.results.places import Places, new_run_id, now
 from crucible_datasets.evaluation.results.runfile import StoredRun, write_run
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleResult
 from crucible_datasets.exceptions import FileFormatError, RunExistsError, RunNotFoundError
+from crucible_datasets.exceptions.evaluation import is_part_of_name
 from crucible_datasets.logging import get_logger
 from crucible_datasets.progress import bar
 
@@ -27,7 +28,7 @@ _logger = get_logger(__name__)
 
 
 def described(info: RunInfo | None, facts: dict[str, Any]) -> RunInfo:
-    """Facts about a run, completed by what can be made up: a name, the time, the version of the library."""
+    """The info of a run, completed by a run id, the time and the version of the library."""
     if info is not None:
         return msgspec.structs.replace(info, **facts)
     from crucible_datasets import __version__
@@ -39,7 +40,7 @@ def described(info: RunInfo | None, facts: dict[str, Any]) -> RunInfo:
 
 
 def save(places: Places, result: EvaluationResult) -> str:
-    """Keep a whole run: it is there at the end or not at all."""
+    """Save a complete run atomically."""
     path = places.run(result.info.run_id)
     if os.path.exists(path) or os.path.isdir(places.journals(result.info.run_id)):
         raise RunExistsError(result.info.run_id, places.root, "Runs are never changed: give this one another run_id.")
@@ -51,14 +52,14 @@ def save(places: Places, result: EvaluationResult) -> str:
 
 
 def counted(samples: Iterable[SampleResult], update: Callable[[int], None]) -> Iterator[SampleResult]:
-    """Samples as they are, told one by one to a progress bar."""
+    """The same samples, reported to a progress bar."""
     for sample in samples:
         yield sample
         update(1)
 
 
 def chosen(places: Places, asked: Condition, limit: int | None) -> list[StoredRun]:
-    """The finished runs that fit, the newest first."""
+    """The finished runs that match, newest first."""
     complete_left(places)
     runs = list(runs_in(places).values())
     asked.refuse_unknown_metrics({key for run in runs for key in run.summary})
@@ -66,12 +67,12 @@ def chosen(places: Places, asked: Condition, limit: int | None) -> list[StoredRu
 
 
 def newest(runs: list[StoredRun], limit: int | None) -> list[StoredRun]:
-    """Runs in the order in which stores and databases give them."""
+    """Runs, newest first, as stores and databases return them."""
     return sorted(runs, key=lambda run: (run.info.created_at, run.info.run_id), reverse=True)[:limit]
 
 
 def unfinished(places: Places) -> list[StoredRun]:
-    """The runs that were begun and not finished, with how many samples each has so far."""
+    """The unfinished runs, with the number of samples of each so far."""
     complete_left(places)
     infos = [_info_of(places.journals(run_id)) for run_id in under_way(places)]
     found = [StoredRun(info, finished=False).kept_in(places.root) for info in infos if info is not None]
@@ -82,7 +83,7 @@ def _info_of(folder: str) -> RunInfo | None:
     try:
         info = stored_info(folder)
         return info and msgspec.structs.replace(info, num_samples=count_in(folder))
-    except FileNotFoundError:  # it was finished or removed meanwhile
+    except FileNotFoundError:  # finished or removed meanwhile
         return None
     except FileFormatError as error:
         _logger.warning("%s is left out.", error)
@@ -90,20 +91,20 @@ def _info_of(folder: str) -> RunInfo | None:
 
 
 def named(places: Places, asked: str) -> str:
-    """The one run of that name, or the one whose name begins or ends so."""
+    """The run with this id, or with a unique beginning or end of its id."""
     if isinstance(asked, str) and asked and (os.sep not in asked and not asked.startswith(".")):
         with suppress(ValueError):
             if os.path.exists(places.run(asked)) or os.path.isdir(places.journals(asked)):
                 return asked
     known = list(dict.fromkeys([*runs_in(places), *under_way(places)]))
-    fitting = [run_id for run_id in known if asked and (run_id.startswith(asked) or run_id.endswith(asked))]
+    fitting = [run_id for run_id in known if is_part_of_name(asked, run_id)]
     if len(fitting) != 1:
         raise RunNotFoundError(asked, places.root, fitting or known)
     return fitting[0]
 
 
 def delete(places: Places, run_id: str) -> bool:
-    """Remove a run; the journals first, since they could bring a removed file back."""
+    """Remove a run; the journals first, since the file could be written from them again."""
     folder, path = places.journals(run_id), places.run(run_id)
     there = os.path.isdir(folder) or os.path.exists(path)
     remove_folder(folder)

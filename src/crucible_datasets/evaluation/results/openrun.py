@@ -1,12 +1,12 @@
-"""A run under way: samples go to journals, and become the file of the run when it is finished.
+"""A run in progress: samples go to journals, which become the file of the run when it is finished.
 
-    mkdir open/<id>      claims the name: only one of many can make it
-    info.json            what is run
-    <writer>.jsonl       journals, each of one process
+    mkdir open/<id>      claims the id: only one process succeeds
+    info.json            the info of the run
+    <writer>.jsonl       journals, one per process
     sealed.json          finished: no sample is acknowledged from here on
-    runs/<id>.parquet    the run; the folder goes
+    runs/<id>.parquet    the run; the folder is removed
 
-A process may die between any two of these. Whoever looks next brings a sealed run to its end.
+A process may die between any two of these steps. The next process that opens the store completes sealed runs.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _OF_ONE_KIND = (
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """Which sample of a run a line is about."""
+    """The sample id and repetition of a line."""
 
     id: str
     epoch: int = 0
@@ -59,14 +59,14 @@ _sample, _place = msgspec.json.Decoder(SampleResult), msgspec.json.Decoder(_Plac
 
 
 class Seal(msgspec.Struct, frozen=True):
-    """The end of a run, and who is making its file."""
+    """The end of a run: its summary, and the process that writes its file."""
 
     run: StoredRun
     owner: str
 
 
 class OpenRun:
-    """Takes samples one by one or many at once, and keeps what it has taken, whatever happens."""
+    """A run to which samples are appended durably."""
 
     def __init__(self, places: Places, info: RunInfo) -> None:
         self.info, self._places = info, places
@@ -87,23 +87,23 @@ class OpenRun:
         return self.info.run_id
 
     def append(self, *samples: SampleResult) -> None:
-        """Keep samples: once this returns they outlive the process and the power supply."""
+        """Append samples; on return they are on disk."""
         self.extend(samples)
 
     def extend(self, samples: Iterable[SampleResult]) -> None:
-        """Keep many samples with one wait for the disk."""
+        """Append many samples with one fsync."""
         try:
             self._journal.append([encode(sample) for sample in samples])
         except FileNotFoundError:
             raise RunFinishedError(self.run_id) from None
-        # Whoever seals the run reads the journals afterwards: what was there before the seal is in the run.
+        # Journals are read after the run is sealed, so samples that were synced before the seal are in the run.
         if os.path.exists(os.path.join(self.folder, _SEALED)) or not os.path.isdir(self.folder):
             raise RunFinishedError(self.run_id)
 
     def done(self) -> dict[str, int]:
-        """How often each sample is kept already, by this writer and all others.
+        """How often each sample has been stored already, by all writers.
 
-        The last sample of a run whose samples have several answers may have lost some of them: it is not done.
+        If samples have several answers, those of the last one may be incomplete, so it does not count.
         """
         counts: dict[str, int] = {}
         several, last = False, None
@@ -117,7 +117,7 @@ class OpenRun:
     def finish(
         self, summary: Mapping[str, MetricSummary] | None = None, duration: float | None = None
     ) -> EvaluationResult:
-        """Make the run one immutable file; summaries are worked out unless they are given."""
+        """Write the run as one immutable file; summaries are computed unless given."""
         from crucible_datasets.evaluation.results.finishing import complete, load_run
 
         info = self.info if duration is None else msgspec.structs.replace(self.info, duration=duration)
@@ -128,12 +128,12 @@ class OpenRun:
         return load_run(self._places, self.run_id)
 
     def close(self) -> None:
-        """Stop here; the run stays open and can be continued."""
+        """Stop writing; the run stays open and can be resumed."""
         self._journal.close()
 
 
 def begin(places: Places, info: RunInfo, resume: bool = False) -> OpenRun:
-    """Claim the name of a run; with `resume`, join one that is under way."""
+    """Claim the id of a run; with `resume`, join a run in progress."""
     with storage_errors(places.journals(info.run_id)):
         return _begun(places, info, resume)
 
@@ -159,7 +159,7 @@ def _joined(folder: str, info: RunInfo) -> RunInfo:
     if seal_of(folder) is not None:
         raise RunFinishedError(info.run_id)
     kept = stored_info(folder)
-    if kept is None:  # who claimed the name died before saying what for
+    if kept is None:  # the process that claimed the id died before it wrote the info
         _write_whole(os.path.join(folder, _INFO), StoredRun(info, finished=False))
         return info
     refuse_other(kept, info)
@@ -167,7 +167,7 @@ def _joined(folder: str, info: RunInfo) -> RunInfo:
 
 
 def refuse_other(kept: RunInfo, info: RunInfo) -> None:
-    """An error unless a run is what it was begun as: else its samples would not be of one kind."""
+    """Raise if a resumed run differs from the one that was begun."""
     for field in _OF_ONE_KIND:
         before, now = (value(text(getattr(run, field))) for run in (kept, info))
         if before != now:
@@ -176,19 +176,19 @@ def refuse_other(kept: RunInfo, info: RunInfo) -> None:
 
 
 def samples_in(folder: str) -> Iterator[SampleResult]:
-    """Every sample that was kept in a run under way; what was appended twice comes twice."""
+    """Every stored sample of a run in progress, including those appended twice."""
     with storage_errors(folder):
         yield from map(_sample.decode, lines_in(folder))
 
 
 def count_in(folder: str) -> int:
-    """How many samples were kept in a run under way; what was appended twice counts once."""
+    """The number of distinct samples of a run in progress."""
     with storage_errors(folder):
         return len({(place.id, place.epoch) for place in map(_place.decode, lines_in(folder))})
 
 
 def stored_info(folder: str) -> RunInfo | None:
-    """The info of a run under way; None before it was written."""
+    """The info of a run in progress; None before it was written."""
     path = os.path.join(folder, _INFO)
     run = _read(path, StoredRun)
     if run is not None and run.info.run_id != os.path.basename(folder):
@@ -197,12 +197,12 @@ def stored_info(folder: str) -> RunInfo | None:
 
 
 def seal_of(folder: str) -> Seal | None:
-    """The seal of a run, when it was finished."""
+    """The seal of a run; None if it is not finished."""
     return _read(os.path.join(folder, _SEALED), Seal)
 
 
 def is_left(folder: str) -> bool:
-    """Whether a run was sealed by somebody who is gone."""
+    """Whether a run was sealed by a process that has ended."""
     seal = seal_of(folder)
     with suppress(FileNotFoundError):
         silent_for = time.time() - os.stat(os.path.join(folder, _SEALED)).st_mtime
@@ -211,14 +211,14 @@ def is_left(folder: str) -> bool:
 
 
 def drop_if_empty(run: OpenRun) -> None:
-    """Remove a run of which nobody has kept a sample: there is nothing to continue."""
+    """Remove a run without any samples."""
     run.close()
     if os.path.isdir(run.folder) and seal_of(run.folder) is None and not journals_in(run.folder):
         remove_folder(run.folder)
 
 
 def remove_folder(folder: str) -> None:
-    """Remove a run under way in one step."""
+    """Remove the folder of a run in progress atomically."""
     parent, name = os.path.split(folder)
     aside = os.path.join(parent, unfinished_name(f".{name}", ".old"))
     with suppress(FileNotFoundError):

@@ -1,8 +1,8 @@
-"""Where a store keeps what: finished runs, runs under way, the index; and what runs are called.
+"""The paths of a store, and run ids.
 
 runs/<run id>.parquet   a finished run, never changed
-open/<run id>/          a run under way: info.json, one journal per writer, sealed.json once it was finished
-index.jsonl             facts and summaries of the finished runs, made again from them whenever it lags
+open/<run id>/          a run in progress: info.json, one journal per writer, sealed.json when it is finished
+index.jsonl             infos and summaries of the finished runs, rebuilt from them when outdated
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ class Places:
         return os.path.join(self.runs, checked(run_id) + _ENDING)
 
     def journals(self, run_id: str) -> str:
-        """The folder of a run under way."""
+        """The folder of a run in progress."""
         return os.path.join(self.open, checked(run_id))
 
 
 def run_id_of(file: str) -> str | None:
-    """The run that a file of `runs` holds, or None when it is something else, as unfinished work is."""
+    """The run id of a file in `runs`; None for other files, such as temporary ones."""
     name = file.removesuffix(_ENDING)
     return name if file.endswith(_ENDING) and _RUN_ID.fullmatch(name) else None
 
 
 def checked(run_id: str) -> str:
-    """A run id, which becomes the name of a file and nothing else."""
+    """The run id, checked to be a safe file name."""
     if not isinstance(run_id, str) or not _RUN_ID.fullmatch(run_id) or run_id.endswith("."):
         raise ArgumentError("run_id", run_id, "must be 1 to 150 letters, digits or . _ + -, the first no sign.")
     return run_id
 
 
 def new_run_id(model: str, dataset: str) -> str:
-    """A name that no other run has, and that sorts by time."""
+    """A unique run id that sorts by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{_plain(model)}-{_plain(dataset)}-{os.urandom(4).hex()}"
 
 
@@ -60,5 +60,5 @@ def _plain(name: str) -> str:
 
 
 def now() -> str:
-    """This moment as runs record it: UTC, to the microsecond."""
+    """The current time in the format of runs: UTC, in microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

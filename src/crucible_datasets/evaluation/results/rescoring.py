@@ -1,4 +1,4 @@
-"""Stored predictions scored again: what another rule or metric makes of them, and which samples moved."""
+"""Scoring stored predictions again, with other rules or metrics, and which samples changed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 
 import msgspec
 
+from crucible_datasets.evaluation.metrics.awaited import one_loop
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.runfile import batches
 from crucible_datasets.evaluation.runs.counting import Counting
-from crucible_datasets.evaluation.runs.judging import AsMetrics, Judging, judging, without_leave
+from crucible_datasets.evaluation.runs.judging import AsMetrics, Judging, judging, without_permission
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
 from crucible_datasets.progress import bar
 
 
 @dataclass(frozen=True)
 class Move:
-    """A sample that is judged differently than before."""
+    """A sample whose value changed."""
 
     id: str
     epoch: int
@@ -30,7 +31,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Rescored:
-    """The run as it was, as it is now, and what moved under the metric they share."""
+    """The old run, the new run, and the samples that changed under their common metric."""
 
     before: EvaluationResult
     result: EvaluationResult
@@ -39,7 +40,7 @@ class Rescored:
     run_id: str | None = None
 
     def kept(self, run_id: str) -> Rescored:
-        """The same after it was stored."""
+        """The same with the run id under which it was stored."""
         return replace(self, run_id=run_id)
 
     @property
@@ -68,7 +69,7 @@ def rescored(
     metric_options: Mapping[str, Mapping[str, Any]] | None = None,
     **shared: Any,
 ) -> Rescored:
-    """Judge the stored predictions of a run again; what is not said stays as it was. `extract=False` means no rule."""
+    """Score the predictions of a run again; arguments default to those of the run, `extract=False` means no rule."""
     how = judging(
         list(before.summary) if metrics is None else metrics,
         next(iter(before.info.rules), False) if extract is None else extract,
@@ -78,7 +79,7 @@ def rescored(
     )
     info = _info(before.info, how, run_id)
     samples, counting = SampleList(), Counting(info, how.metrics)
-    with bar(total=len(before), desc="Rescoring", unit=" samples") as progress:
+    with one_loop(), bar(total=len(before), desc="Rescoring", unit=" samples") as progress:
         for batch in batches(before.samples):
             judged = _judged(batch, how)
             samples += judged
@@ -90,7 +91,7 @@ def rescored(
 
 
 def _recorded(before: EvaluationResult) -> dict[str, dict[str, Any]]:
-    return without_leave(before.info.options.get("metric_options") or {})
+    return without_permission(before.info.options.get("metric_options") or {})
 
 
 def _info(old: RunInfo, how: Judging, run_id: str | None) -> RunInfo:
@@ -110,7 +111,7 @@ def _judged(batch: list[SampleResult], how: Judging) -> list[SampleResult]:
 
 
 def _shared_metric(before: EvaluationResult, how: Judging) -> tuple[str, str]:
-    """The first metric that is in both under whatever version, else the first of each."""
+    """The first metric that both have in any version, else the first of each."""
     for key, metric in how.metrics.items():
         for old in before.summary:
             if old.rpartition("@")[0] == metric.name:

@@ -1,4 +1,4 @@
-"""The file of a finished run: Parquet, with the facts and summaries of the run in its footer."""
+"""The file of a finished run: Parquet, with info and summaries in its footer."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.evaluation.runs.shown import data_name
-from crucible_datasets.exceptions import ArgumentError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileFormatError
 
 _KEY, _DIGEST = b"crucible_run", b"crucible_run_xxh3"
-ROWS, LETTERS = 5_000, 32_000_000  # of a row group: what one sample costs to read, what writing holds in memory
+ROWS, LETTERS = 5_000, 32_000_000  # per row group: limits the cost of reading one sample, and the memory of writing
 
 
 class StoredRun(msgspec.Struct, frozen=True, dict=True):
-    """A run as the index knows it; of one that a store lists, `load` gives the samples too."""
+    """Info and summaries of a run; `load` returns the samples too, if it was listed by a store."""
 
     info: RunInfo
     summary: dict[str, MetricSummary] = msgspec.field(default_factory=dict)
@@ -36,7 +36,7 @@ class StoredRun(msgspec.Struct, frozen=True, dict=True):
         return f"StoredRun({', '.join([facts, *scores])})"
 
     def kept_in(self, store: str) -> StoredRun:
-        """The same, which knows the folder of its store: no fact of the run, so neither written nor compared."""
+        """The same with the folder of its store, which is neither saved nor compared."""
         self.__dict__["_store"] = store
         return self
 
@@ -49,8 +49,22 @@ class StoredRun(msgspec.Struct, frozen=True, dict=True):
         return load_run(Places(self.__dict__["_store"]), self.info.run_id)
 
 
+def results_in(results: Any) -> list[EvaluationResult]:
+    """Results as a list, however they were given."""
+    if isinstance(results, EvaluationResult):
+        return [results]
+    several = [results] if isinstance(results, StoredRun) else results
+    given = list(several.values() if isinstance(several, Mapping) else several)
+    found = [one.load() if isinstance(one, StoredRun) else one for one in given]
+    for one in found:
+        if not isinstance(one, EvaluationResult):
+            expected = "expected results of `evaluate`, or runs that a store lists."
+            raise ArgumentTypeError("results", type(one).__name__, expected)
+    return found
+
+
 def batches(samples: Iterable[SampleResult]) -> Iterator[list[SampleResult]]:
-    """Samples in lists of a row group each; of long texts there are fewer in one."""
+    """Samples in one list per row group; fewer if texts are long."""
     batch, letters = [], 0
     for sample in samples:
         batch.append(sample)
@@ -63,18 +77,18 @@ def batches(samples: Iterable[SampleResult]) -> Iterator[list[SampleResult]]:
 
 
 def _length(value: Any) -> int:
-    """About how many letters a text, texts or messages have."""
+    """The approximate number of characters of a text, texts or messages."""
     if isinstance(value, list):
         return sum(map(_length, value))
     return len(value) if isinstance(value, str) else 200
 
 
 class RunFile:
-    """Writes a run: samples first, then what is known of it."""
+    """Writes a run: samples first, then info and summaries."""
 
     def __init__(self, path: str, info: RunInfo) -> None:
         self.info = info
-        # Arrow's own files tell of a full disk without its error number when they are closed.
+        # Arrow's own files lose the errno of a full disk when they are closed.
         self._file = open(path, "wb")  # noqa: SIM115
         schema = schema_of(info.metrics)
         self._writer = pq.ParquetWriter(self._file, schema, compression="zstd", write_page_checksum=True)
@@ -92,13 +106,13 @@ class RunFile:
         self._writer.write_table(table_of(samples, self.info.metrics), row_group_size=ROWS)
 
     def describe(self, run: StoredRun) -> None:
-        """Put facts and summaries into the footer."""
+        """Write info and summaries into the footer."""
         facts = encode(run)
         self._writer.add_key_value_metadata({_KEY: facts, _DIGEST: xxhash.xxh3_64_hexdigest(facts).encode()})
 
 
 def write_run(path: str, info: RunInfo, summary: Mapping[str, MetricSummary], samples: Iterable[SampleResult]) -> None:
-    """Write a run whose summary is known, whole or not at all."""
+    """Write a run with a known summary atomically."""
     with atomic_file(path) as temporary, RunFile(temporary, info) as file:
         for batch in batches(samples):
             file.add(batch)
@@ -106,8 +120,8 @@ def write_run(path: str, info: RunInfo, summary: Mapping[str, MetricSummary], sa
 
 
 def read_footer(path: str) -> StoredRun:
-    """The facts and summaries of a run, without its samples."""
-    with _damage_told(path), open(path, "rb") as file:
+    """The info and summaries of a run, without its samples."""
+    with _file_errors(path), open(path, "rb") as file:
         found: dict[bytes, Any] = pq.read_metadata(file).metadata or {}
         facts = found[_KEY]
         if xxhash.xxh3_64_hexdigest(facts).encode() != found.get(_DIGEST, b"") and _DIGEST in found:
@@ -117,16 +131,16 @@ def read_footer(path: str) -> StoredRun:
 
 @contextmanager
 def opened_run(path: str, metrics: Sequence[str]) -> Iterator[pq.ParquetFile]:
-    """The samples of a run; what has changed since it was written is an error."""
-    with _damage_told(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+    """The samples of a run; raises if the file is damaged."""
+    with _file_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         if file.schema_arrow != schema_of(metrics):
             raise FileFormatError(path, "it does not have the columns of a run.")
         yield file
 
 
 @contextmanager
-def _damage_told(path: str) -> Iterator[None]:
-    """Whatever a file that is no run, or was damaged, makes readers stumble over is an error that names it."""
+def _file_errors(path: str) -> Iterator[None]:
+    """Turn all errors of reading a damaged file, or one that is not a run, into an error that names it."""
     try:
         with storage_errors(path):
             yield

@@ -1,4 +1,4 @@
-"""`ResultStore`: runs that are kept, found again, scored again and compared."""
+"""`ResultStore`: the facade over stored runs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Runs = list[StoredRun]
 
 
 class ResultStore(Viewable):
-    """A folder of runs, on any file system, for as many processes and machines as write to it."""
+    """A folder of runs, to which any number of processes and machines can write."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Open a store; without a path, the one of `config.CRUCIBLE_RESULTS_DIR`."""
+        """Open a store; the default path is `config.CRUCIBLE_RESULTS_DIR`."""
         self._places = Places(path)
 
     @property
     def path(self) -> str:
-        """Where the store is."""
+        """The folder of the store."""
         return self._places.root
 
     def __repr__(self) -> str:
@@ -47,23 +47,23 @@ class ResultStore(Viewable):
         return run_id in set(self)
 
     def open_run(self, info: RunInfo | None = None, *, resume: bool = False, **facts: Any) -> OpenRun:
-        """Begin a run that is filled sample by sample; `facts` are fields of RunInfo, as `model` and `dataset`."""
+        """Begin a run to which samples are appended; `facts` are fields of RunInfo, such as `model` and `dataset`."""
         return begin(self._places, listing.described(info, facts), resume)
 
     def save(self, result: EvaluationResult) -> str:
-        """Keep a whole run, and give its name."""
+        """Save a complete run; its run id."""
         return listing.save(self._places, result)
 
     def load(self, run_id: str) -> EvaluationResult:
-        """A run by its name or by an unambiguous beginning or end of it; one under way as far as it is."""
+        """A run by its id, or a unique beginning or end of it; of a run in progress, the samples so far."""
         return load_run(self._places, listing.named(self._places, run_id))
 
     def list(self) -> Runs:
-        """Every finished run, the newest first."""
+        """Every finished run, newest first."""
         return self.query()
 
     def unfinished(self) -> Runs:
-        """The runs that were begun and not finished."""
+        """The unfinished runs."""
         return listing.unfinished(self._places)
 
     def query(
@@ -80,18 +80,18 @@ class ResultStore(Viewable):
         tags: str | Iterable[str] = (),
         limit: int | None = None,
     ) -> Runs:
-        """The finished runs that fit, the newest first. `scores={"exact_match": (0.5, None)}`; `until` is excluded."""
+        """The finished runs that match, newest first. `scores={"exact_match": (0.5, None)}`; `until` is exclusive."""
         names = {"model": model, "dataset": dataset, "split": split, "revision": revision, "dataset_hash": dataset_hash}
         asked = listing.condition(names=names, scores=scores, since=since, until=until, tags=tags)
         return listing.chosen(self._places, asked, limit)
 
     def delete(self, run_id: str) -> bool:
-        """Remove a run, finished or not; False when there was none."""
+        """Remove a run, finished or not; False if there is none."""
         return listing.delete(self._places, run_id)
 
     def rescore(
         self,
-        run_id: str,
+        run_id: str | EvaluationResult,
         metrics: Any = None,
         *,
         extract: Any = None,
@@ -99,8 +99,9 @@ class ResultStore(Viewable):
         new_run_id: str | None = None,
         **options: Any,
     ) -> Rescored:
-        """Score the stored predictions of a run again, under other metrics or another rule, as a run of its own."""
-        made = rescored(self.load(run_id), metrics, extract=extract, run_id=new_run_id, **options)
+        """Score the stored predictions of a run again, with other metrics or another rule, as a new run."""
+        before = run_id if isinstance(run_id, EvaluationResult) else self.load(run_id)
+        made = rescored(before, metrics, extract=extract, run_id=new_run_id, **options)
         return made if not save else made.kept(self.save(made.result))
 
     def diff(
@@ -110,12 +111,12 @@ class ResultStore(Viewable):
         metric: str | None = None,
         right_from: float | None = None,
     ) -> Differences:
-        """Two runs sample by sample: which were fixed, which broken, which are wrong in both."""
+        """Two runs sample by sample: which samples were fixed, which broken, which are wrong in both."""
         one, other = (run if isinstance(run, EvaluationResult) else self.load(run) for run in (first, second))
         return difference(one, other, metric, right_from)
 
     def mirror(self, url: str | None = None, samples: bool = False) -> SqlMirror:
-        """The runs as tables of a database: SQLite in the store, or PostgreSQL by its URL; brought up to date."""
+        """The runs as tables of a database, synchronized: SQLite in the store, or PostgreSQL by URL."""
         database = SqlMirror(url or self._places.mirror)
         database.sync(self, samples=samples)
         return database

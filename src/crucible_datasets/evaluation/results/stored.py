@@ -1,4 +1,4 @@
-"""The samples of a finished run, read from its file as far as they are asked for."""
+"""The samples of a finished run, read from its file on access."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StoredSamples:
             return self._column(field).to_pylist()
         if field == "prediction":
             return [inside(sample.prediction, rest) for sample in self]
-        # Metadata of many samples are few different texts.
+        # Metadata of many samples often have few distinct texts.
         texts = self._column(field).to_pylist()
         seen = {text: value(text) for text in set(texts)}
         if None in seen and field == "metadata":
@@ -101,7 +101,7 @@ class StoredSamples:
 
 
 def _numbers(column: pa.ChunkedArray, kind: str) -> np.ndarray:
-    """A column of eight-byte numbers, NaN for null; `to_numpy` would import pandas first."""
+    """A column of 64-bit numbers, NaN for null; `to_numpy` would import pandas."""
     import numpy as np
 
     found = np.empty(len(column), dtype=kind)

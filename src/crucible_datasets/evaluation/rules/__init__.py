@@ -1,4 +1,4 @@
-"""Extraction rules, one file per family; `RULES` has them all.
+"""Extraction rules, one module per family; `RULES` has them all.
 
 base · gsm8k boxed hendrycks minerva verify choice squad code final_answer whole thinking
 """

@@ -1,8 +1,7 @@
-"""What an extraction rule is: how an answer is read out of what a model wrote.
+"""`Rule`: how an answer is extracted from the output of a model.
 
-A rule has a name and a version, and both stand in every result. It is one function
-from text to answer, linear in the length of the text whatever the text is, since
-models write what they like. Steps join to a chain, and a step may have alternatives:
+A rule has a name and a version, which are recorded in every result. It is a function from text to answer that runs in
+linear time for any text, since model output is untrusted. Rules can be chained, and a step may have alternatives:
 "strip_thinking@1 | gsm8k/official@1 or gsm8k/lm-eval-flexible@3".
 """
 
@@ -19,7 +18,7 @@ from crucible_datasets.exceptions import ArgumentTypeError
 
 
 class Reading(Struct, frozen=True, gc=False):
-    """What a rule made of a text: the answer, whether there is one, and a remark where it is doubtful."""
+    """The result of a rule: the answer, the status, and a remark if it is doubtful."""
 
     text: str | None
     status: str = "ok"
@@ -35,10 +34,10 @@ TRUNCATED: Final = Reading(None, "truncated")
 
 @dataclass(frozen=True)
 class Rule:
-    """A named, versioned way from text to answer.
+    """A named, versioned function from text to answer.
 
-    `function` gives the answer, None where there is none, or a Reading that says more. `target`, where there is one,
-    brings the right answer into the same form, for rules that compare normalised texts.
+    `function` returns the answer, None if there is none, or a Reading with more detail. `target`, if given, brings
+    the correct answer into the same form, for rules that normalize texts.
     """
 
     name: str
@@ -46,16 +45,16 @@ class Rule:
     function: Extract
     target: Callable[[str], str] | None = None
     aliases: tuple[str, ...] = ()
-    may_be_blank: bool = False  # an answer of nothing is one: "the" is nothing to SQuAD, and so is "a"
+    may_be_blank: bool = False  # an empty answer is valid: SQuAD normalizes "the" and "a" to nothing
 
     @property
     def key(self) -> str:
-        """What results are recorded under: name@version."""
+        """The key in results: name@version."""
         return f"{self.name}@{self.version}"
 
     @property
     def summary(self) -> str:
-        """What it does, in one line."""
+        """The first line of its documentation."""
         return (self.function.__doc__ or "").strip().partition("\n")[0]
 
     def extract(self, text: str) -> str | None:
@@ -71,13 +70,13 @@ class Rule:
         return Reading(None, "empty", reading.note) if _is_blank(reading) and not self.may_be_blank else reading
 
     def read_target(self, target: str) -> str:
-        """The right answer in the form that the rule gives answers."""
+        """The correct answer in the form of extracted answers."""
         return target if self.target is None else self.target(target)
 
 
 @dataclass(frozen=True)
 class Chain(Rule):
-    """Rules one after the other; the first that finds nothing decides."""
+    """Rules applied in sequence, until one finds nothing."""
 
     steps: tuple[Rule, ...] = ()
 
@@ -87,7 +86,7 @@ class Chain(Rule):
         return " | ".join(step.key for step in self.steps)
 
     def read(self, text: str) -> Reading:
-        """The answer that the last step finds in what the others left."""
+        """The answer of the last step."""
         reading = Reading(text)
         for step in self.steps:
             found = step.read(reading.text or "")
@@ -97,7 +96,7 @@ class Chain(Rule):
         return reading
 
     def read_target(self, target: str) -> str:
-        """The right answer in the form of every step."""
+        """The correct answer in the form of extracted answers."""
         for step in self.steps:
             target = step.read_target(target)
         return target
@@ -105,7 +104,7 @@ class Chain(Rule):
 
 @dataclass(frozen=True)
 class Either(Rule):
-    """Rules of which the first that finds an answer decides."""
+    """Alternative rules: the first that finds an answer decides."""
 
     choices: tuple[Rule, ...] = ()
 
@@ -115,7 +114,7 @@ class Either(Rule):
         return " or ".join(choice.key for choice in self.choices)
 
     def read(self, text: str) -> Reading:
-        """The answer that the first of them finds; where none does, what the first says."""
+        """The answer of the first rule that finds one; if none does, the reading of the first."""
         readings = []
         for choice in self.choices:
             readings.append(choice.read(text))
@@ -124,7 +123,7 @@ class Either(Rule):
         return readings[0]
 
     def read_target(self, target: str) -> str:
-        """The right answer in the form of every alternative."""
+        """The correct answer in the form of every alternative."""
         for choice in self.choices:
             target = choice.read_target(target)
         return target
@@ -152,7 +151,7 @@ def rule(name: str, *, version: str | int = 1, **facts: Any) -> Callable[[F], F]
 
 
 def rule_of(asked: str | Rule | Extract) -> Rule:
-    """A rule by name, a chain by names between bars, alternatives by `or` between them, or any function of a text."""
+    """A rule by name; a chain of names joined by `|`; alternatives joined by `or`; or any function of a text."""
     if isinstance(asked, Rule):
         return asked
     if callable(asked):

@@ -1,4 +1,4 @@
-r"""The answer in the last `\boxed{…}` of a solution, its braces counted."""
+r"""The answer in the last `\boxed{…}` of a solution, with balanced braces."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Final
 
 from crucible_datasets.evaluation.rules.base import TRUNCATED, UNPARSED, Reading, rule
 
-LONGEST: Final = 10_000  # characters; what goes on for longer is no answer, and is not searched for its end
+LONGEST: Final = 10_000  # characters; a longer box is not an answer
 
 
 @rule("math/boxed", version=1, aliases=("boxed",))
 def last_boxed(text: str, escapes: bool = True) -> Reading:
-    r"""What the last `\boxed{…}` or `\fbox{…}` holds, or what follows `\boxed ` up to a dollar sign."""
+    r"""The content of the last `\boxed{…}` or `\fbox{…}`, or the text between `\boxed ` and a dollar sign."""
     at = max(text.rfind("\\boxed"), text.rfind("\\fbox"))
     if at < 0:
         return UNPARSED
@@ -26,7 +26,7 @@ def last_boxed(text: str, escapes: bool = True) -> Reading:
 
 
 def closing_brace(text: str, opened: int, escapes: bool = True) -> int:
-    r"""Where the brace at `opened` is closed, or -1. With `escapes`, `\{` and `\}` are not braces."""
+    r"""The position of the brace that closes `opened`, or -1. With `escapes`, `\{` and `\}` are not braces."""
     plain = text[opened : opened + LONGEST]
     if escapes and "\\" in plain:
         for escaped in ("\\\\", "\\{", "\\}"):

@@ -13,18 +13,18 @@ from crucible_datasets.evaluation.rules.base import Reading, rule
 from crucible_datasets.evaluation.rules.boxed import last_boxed
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation + " ")
-_TRIES = 10_000  # times that the word "answer" is looked at
-_LINE = 200  # characters, in which one letter and its punctuation have room
+_TRIES = 10_000  # occurrences of the word "answer" that are tried
+_LINE = 200  # characters of a line with one letter and punctuation
 _PRO = re.compile(r"answer is \(?([ABCDEFGHIJ])\)?")
 _INSPECT = re.compile(r"answer[ \t]{0,8}:[\s*_$(\[{]{0,16}([a-z0-9 ,]{1,64})", re.IGNORECASE)
-# Of several letters none is settled on: of "A or B" no, of "B, A is wrong" and "B, I think" yes.
+# "A or B" states no letter; "B, A is wrong" and "B, I think" state B.
 _ALONE_IN_ITS_PLACE = r"""(?! [)\]}.*"'$`]{0,4} \s{0,3} (?:[,/&]|or\b|and\b) \s{0,3} (?:or\s|and\s)? [(\[*"'`]{0,3}
         (?-i:[A-HJ-Z]) (?![\w'’]|\s{1,3}(?:is|was|would|does|has|can)\b) )"""
 _NAMED = rf"""[\s:*_=]{{0,12}} (?:option\s|choice\s)?
         [(\[{{*"'$`]{{0,3}} (?:\\\()? (?:\\(?:text|mathrm|textbf|boxed)\{{)?
         (?: (?P<upper>(?-i:[A-Z])) (?![\w'’]) {_ALONE_IN_ITS_PLACE}
           | (?P<lower>[a-z]) (?=[)\]}}.*"'$`\\]{{0,4}}[ \t]{{0,4}}(?:\n|\Z)) )"""
-# "Answer B" mentions B, which may be wrong; it states B when a mark or the end of the line follows.
+# "Answer B" may only mention B; it states B if punctuation or the end of the line follows.
 _STATED = re.compile(
     rf"""answer\b (?P<said> \s{{1,4}}is\b | [\s*_]{{0,8}}[:=] )? {_NAMED}
         (?(said) | (?= [)\]}}.:*"'$`] | [ \t]{{0,4}}(?:\n|\Z) ))""",
@@ -53,7 +53,7 @@ def mmlu_pro(text: str) -> str | None:
 
 @rule("choice/inspect", version=1)
 def inspect(text: str) -> str | None:
-    """The letter of the last 'ANSWER: X', lines that begin so first, when nothing else stands in its place."""
+    """The letter of the last 'ANSWER: X', preferably at the start of a line, if it is a single letter."""
     found = _last(_INSPECT, text, at_line_start=True) or _last(_INSPECT, text)
     answer = found[1].strip(" ,") if found else ""
     return answer.upper() if len(answer) == 1 and answer.isalpha() else None
@@ -61,7 +61,7 @@ def inspect(text: str) -> str | None:
 
 @rule("choice/letter", version=1)
 def letter(text: str) -> Reading | str | None:
-    """The letter that a text settles on: boxed, stated as the answer, alone, at its head, or alone in its last line."""
+    """The letter that a text states: boxed, as "the answer", alone, at its beginning, or alone in its last line."""
     boxed = last_boxed(text)
     if boxed.text is not None and (found := _ALONE.match(_unwrapped(boxed.text))):
         return found[1].upper()
@@ -77,7 +77,7 @@ def letter(text: str) -> Reading | str | None:
 
 
 def _repeats_the_options(text: str) -> bool:
-    """Whether a text begins with A and B on lines of their own: then A is not its answer."""
+    """Whether a text begins by repeating the options A and B on separate lines: then A is not its answer."""
     first, _, rest = text.partition("\n")
     letters = [found[1] for line in (first, rest.lstrip()[:_LINE]) if (found := _LEADING.match(line))]
     return letters == ["A", "B"]
@@ -93,8 +93,8 @@ def _unwrapped(boxed: str) -> str:
 def _last(
     pattern: re.Pattern[str], text: str, word: str = "answer", at_line_start: bool = False
 ) -> re.Match[str] | None:
-    """The match that begins at the last possible 'answer' or other word, or at the last line that begins with it."""
-    # Only letters whose lower case is as long: İ becomes two characters, and places would shift.
+    """The match at the last possible occurrence of `word`, or at the last line that begins with it."""
+    # `lower` would shift positions in non-ASCII text: the lower case of İ has two characters.
     lowered = text.lower() if text.isascii() else text.replace(word.upper(), word).replace(word.capitalize(), word)
     wanted, before = (f"\n{word}", 1) if at_line_start else (word, 0)
     at = len(lowered)

@@ -1,4 +1,4 @@
-"""Code in what a model wrote."""
+"""Code in the output of a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
 
 STOPS = ("\nclass", "\ndef", "\n#", "\nif", "\nprint")
 _FENCE = "```"
-_BLOCKS = 64  # that are looked at, from the last
+_BLOCKS = 64  # blocks that are searched, from the last
 _DEFINING = ("def ", "class ", "async def ")
 
 
@@ -26,7 +26,7 @@ def completion(text: str) -> Reading:
 
 
 def _is_program(text: str) -> bool:
-    """Whether a text defines something at its left edge, before anything that only a function's body can hold."""
+    """Whether a text has a top-level definition before any line that only fits into a function body."""
     before = text[: len(text) - len(text.lstrip())]
     is_indented = bool(before.rpartition("\n")[2])
     return not is_indented and _defines(text)
@@ -38,18 +38,18 @@ def _defines(text: str) -> bool:
 
 @rule("code/fenced", version=1)
 def fenced(text: str) -> Reading:
-    """What stands in the last fenced block that defines something, else in the last; without one, the whole text."""
+    """The last fenced block that defines something, else the last block; without blocks, the whole text."""
     parts = text.split(_FENCE)
     if len(parts) == 1:
         return Reading(text)
-    if len(parts) % 2 == 0:  # the last fence was opened and not closed
+    if len(parts) % 2 == 0:  # the last fence is not closed
         return TRUNCATED
     blocks = [_code(part) for part in parts[1::2][-_BLOCKS:]]
-    # Behind a function there often is one more block, with an example of its use or what it prints.
+    # After a function there is often another block with an example or its output.
     return Reading(next(filter(_defines, reversed(blocks)), blocks[-1]))
 
 
 def _code(block: str) -> str:
-    """A block without the line that names its language."""
+    """A block without the line with its language."""
     first_line, newline, code = block.partition("\n")
     return code if newline else first_line

@@ -1,4 +1,4 @@
-"""What a text says that the answer is."""
+"""The answer that a text states."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _MARKS = " \t:*_$\"'`"
 
 @rule("answer/stated", version=1)
 def stated(text: str) -> str | None:
-    """What stands behind the last `answer is`, up to the end of its line or a full stop there."""
-    # Only letters whose lower case is as long: İ becomes two characters, and places would shift.
+    """The text after the last `answer is`, up to the end of its line or a full stop."""
+    # `lower` would shift positions in non-ASCII text: the lower case of İ has two characters.
     lowered = text.lower() if text.isascii() else text.replace("Answer is", _WORDS).replace("ANSWER IS", _WORDS)
     at = lowered.rfind(_WORDS)
     if at < 0:

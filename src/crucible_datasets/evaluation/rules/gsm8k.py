@@ -1,8 +1,8 @@
-"""GSM8K: the number that a solution ends with.
+"""GSM8K: the final number of a solution.
 
-The official rule and the two of the lm-evaluation-harness, which read different numbers out of the same text;
-so a score without the name of its rule says little. A number that is only part of a fraction is noted:
-"#### 1/2" is 1 to one rule and 2 to the other.
+The official rule and two rules of the lm-evaluation-harness, which extract different numbers from the same text, so
+scores must name their rule. A number that is part of a fraction gets a remark: for "#### 1/2", one rule extracts 1,
+the other 2.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from crucible_datasets.evaluation.rules.base import Reading, rule
 
 _AFTER_HASHES = re.compile(r"#### (-?[0-9.,]+)")
-# `(-?[$0-9.,]{2,})|(-?[0-9]+)`, last match, read from the end: a text of a million numbers costs one of them.
+# The last match of `(-?[$0-9.,]{2,})|(-?[0-9]+)`, found from the end, in time independent of the text before it.
 _LAST_REVERSED = re.compile(r"[$0-9.,](?:[$0-9.,]+|(?<=[0-9]))-?")
 _UNDER = re.compile(r" ?/ ?[0-9]")
 _OVER = re.compile(r"[0-9] ?/ ?\Z")
@@ -53,6 +53,6 @@ def flexible(text: str) -> Reading | None:
 
 
 def _noted(number: str, text: str, start: int, end: int) -> Reading:
-    """The number, with a remark when it is the upper or the lower half of a fraction."""
+    """The number, with a remark if it is the numerator or the denominator of a fraction."""
     fraction = _UNDER.match(text, end) or _OVER.search(text[max(0, start - 4) : start])
     return Reading(number, note="part of a fraction" if fraction else None)

@@ -1,4 +1,4 @@
-r"""The MATH benchmark's own rule: the last box, in the form that its authors compare as text."""
+r"""The official rule of the MATH benchmark: the last box, normalized for comparison as text."""
 
 from __future__ import annotations
 

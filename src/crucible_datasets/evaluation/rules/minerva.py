@@ -1,4 +1,4 @@
-r"""The rule of Minerva (Lewkowycz et al. 2022, appendix D): a closing sentence, and its answer simplified."""
+r"""The rule of Minerva (Lewkowycz et al. 2022, appendix D): the answer in the closing sentence, normalized."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crucible_datasets.evaluation.rules.boxed import LONGEST
 _OPENING = "Final Answer: The final answer is"
 _CLOSING = " I hope it is correct."
 
-# What the paper replaces, in its order, before texts are compared.
+# The replacements of the paper, in its order.
 _SUBSTITUTIONS = (
     ("an ", ""),
     ("a ", ""),
@@ -73,7 +73,7 @@ def _without_box(answer: str) -> str:
 @rule("math/minerva", version=1, target=normalize_final_answer)
 def minerva(text: str) -> Reading | None:
     """The X of 'Final Answer: The final answer is X. I hope it is correct.', simplified as the paper says."""
-    # The closing sentence is a usual place to stop generating, so its rest may be missing.
+    # Generation often stops within the closing sentence, so its end may be missing.
     text, at = text + _CLOSING[1:], 0
     while (at := text.find(_OPENING, at)) >= 0:
         start = at + len(_OPENING)

@@ -1,4 +1,4 @@
-"""SQuAD 1.1: what its evaluation calls a normalised answer."""
+"""SQuAD 1.1: the normalized answer of its evaluation script."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import string
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
 
-# `\b(a|an|the)\b`, put so that the engine skips to the letters a and t.
+# `\b(a|an|the)\b`, written so that the engine skips to the letters a and t.
 _ARTICLES = re.compile(r"[at](?<!\w[at])(?:(?<=a)n?|(?<=t)he)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LINES = str.maketrans("\n\r\t", "   ")
@@ -22,21 +22,21 @@ def tokens(text: str) -> list[str]:
         if _ARTICLE_WORDS.isdisjoint(words):
             return words
         return [word for word in words if word not in _ARTICLE_WORDS]
-    # Beyond ASCII a word boundary may lie inside a word: “the” between curly quotes is an article too.
+    # In non-ASCII text, word boundaries are not only at spaces: “the” between curly quotes is an article too.
     return _ARTICLES.sub(" ", plain).split()
 
 
 def _without_punctuation(text: str) -> str:
     if text.isascii():
         return text.translate(_WITHOUT_PUNCTUATION)
-    # Beyond ASCII `translate` asks a dict for every character; a megabyte takes 70 ms, and so 2.
+    # For non-ASCII text `translate` looks up every character in a dict: 70 ms per megabyte instead of 2.
     for mark in string.punctuation:
         text = text.replace(mark, "")
     return text
 
 
 def unsplit_tokens(texts: list[str]) -> list[str]:
-    """What `tokens` splits of each text; texts of printable ASCII are worked on as one."""
+    """The text that `tokens` splits, for each text; printable ASCII texts are joined and processed at once."""
     joined = " \n ".join(texts)
     if joined.isascii() and joined.count("\n") == len(texts) - 1 and joined.replace("\n", "").isprintable():
         return _without_articles(joined).split("\n")
@@ -46,13 +46,13 @@ def unsplit_tokens(texts: list[str]) -> list[str]:
 def _without_articles(joined: str) -> str:
     text = f" {joined.lower().translate(_WITHOUT_PUNCTUATION)} "
     for article in (" a ", " an ", " the "):
-        while article in text:  # twice at most: the second time, for articles that follow one another
+        while article in text:  # at most twice: the second time for consecutive articles
             text = text.replace(article, "  ")
     return text
 
 
 def normalize_answer(text: str) -> str:
-    """Those words with one space between them."""
+    """The tokens joined by single spaces."""
     return " ".join(tokens(text))
 
 

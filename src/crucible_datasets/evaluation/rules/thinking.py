@@ -1,4 +1,4 @@
-"""Thinking is not the answer: a step of its own, so that a score says whether it was taken."""
+"""Removal of thinking: a separate step, so that results record whether it was applied."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def strip_thinking(text: str) -> Reading:
 
 
 def _without_blank_lines(text: str) -> str:
-    """The text without blank lines around it; the first line keeps its spaces, which mean something in code."""
+    """The text without leading and trailing blank lines; the first line keeps its indentation, for code."""
     stripped = text.lstrip()
     before = text[: len(text) - len(stripped)]
     return (before.rpartition("\n")[2] if "\n" in before else "") + stripped.rstrip()

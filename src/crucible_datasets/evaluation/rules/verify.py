@@ -1,4 +1,4 @@
-r"""What math-verify is given to compare: the box first, then the last formula, then the last number."""
+r"""The answer for math-verify: the box, else the last formula, else the last number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PERCENT = re.compile(r"\s?\\?%")
 
 @rule("math/verify", version="0.9.0")
 def verify(text: str) -> Reading | None:
-    r"""What stands in the last `\boxed{…}`, else in the last formula between dollars or brackets, else a number."""
+    r"""The content of the last `\boxed{…}`, else of the last formula between dollars or brackets, else a number."""
     boxed = last_boxed(text)
     if boxed.status != "unparsed":
         return boxed
@@ -29,7 +29,7 @@ def verify(text: str) -> Reading | None:
 
 
 def _last_between(text: str, opening: str, closing: str) -> tuple[int, str] | None:
-    """Where the last formula of one kind ends, and the formula."""
+    """The end position of the last formula with these delimiters, and the formula."""
     end = text.rfind(closing)
     start = text.rfind(opening, 0, end) if end > 0 else -1
     if start < 0:

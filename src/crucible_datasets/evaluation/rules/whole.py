@@ -1,4 +1,4 @@
-"""The whole text is the answer: for metrics that look for it themselves, and behind rules that may find nothing."""
+"""The whole text as the answer: for metrics that search it, and as a fallback of other rules."""
 
 from __future__ import annotations
 

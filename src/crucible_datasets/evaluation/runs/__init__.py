@@ -1,1 +1,1 @@
-"""A run from questions and answers to its record: what is judged, how, and what comes out."""
+"""A run: the data, how answers are scored, and the record of the result."""

@@ -1,4 +1,4 @@
-"""Samples and their answers, judged batch by batch."""
+"""Scoring of samples and their answers in batches."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, lacks_an_answer
+from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, has_missing
 from crucible_datasets.evaluation.predictions.generating import Failure, Generation
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.evaluation.runs.recorded_inputs import noted
 from crucible_datasets.exceptions import MissingPredictionsError
 
-_ROWS, _SECONDS = 4096, 2.0  # of a batch: rows of fast predictions, seconds of slow ones
+_ROWS, _SECONDS = 4096, 2.0  # per batch: at most so many rows, or the rows of so many seconds
+_FIRST_ROWS = 16  # of the first batch, which shows how long rows take
 
-Given = tuple[Any, list[Any] | None]  # a sample and its answers; None where these are to be asked for
+Given = tuple[Any, list[Any] | None]  # a sample and its answers; None if they must be generated
 
 
 class _Row(NamedTuple):
@@ -30,8 +31,8 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Left:
-    """The samples of a run that are not done yet, and their answers; None where these are to be asked for."""
+class Remaining:
+    """The samples of a run that are not done yet, and their answers; None if they must be generated."""
 
     samples: Samples
     answers: Answers | None
@@ -43,22 +44,22 @@ class Left:
         return zip(self.samples, repeat(None, len(self)) if self.answers is None else self.answers, strict=True)
 
 
-def left_of(samples: Samples, ids: list[str], predictions: Answers | Generation, done: dict[str, int]) -> Left:
-    """What is not done yet of samples with these ids."""
+def remaining(samples: Samples, ids: list[str], predictions: Answers | Generation, done: dict[str, int]) -> Remaining:
+    """The samples with these ids that are not done yet."""
     if isinstance(predictions, Generation):
         answers, wanted = None, [predictions.repeats] * len(ids)
     else:
         answers, wanted = predictions, [max(len(given), 1) for given in predictions]
     if not done:
-        return Left(samples, answers)
+        return Remaining(samples, answers)
     places = [place for place, (name, times) in enumerate(zip(ids, wanted, strict=True)) if done.get(name, 0) < times]
-    return Left(samples.select(places), answers and [answers[place] for place in places])
+    return Remaining(samples.select(places), answers and [answers[place] for place in places])
 
 
 def judged(
     how: Judging, given: Iterable[Given], generation: Generation | None, total: int
 ) -> Iterator[list[SampleResult]]:
-    """The results of samples, of which the run has so many, batch by batch."""
+    """The results of samples in batches; `total` is the number of samples of the run."""
     for rows in _batches(_rows(how, _answered(how, given, generation, total))):
         yield [
             result_of(row.sample, row.epoch, None if isinstance(row.prediction, Failure) else row.prediction, outcomes)
@@ -75,7 +76,7 @@ def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_
     for sample, answers in answered:
         failed = [one for one in answers if isinstance(one, Failure)]
         whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
-        # One of ten completions that failed is a wrong one; without it, nine would be judged.
+        # A failed completion counts as a wrong one; rest out, it would reduce the number of completions.
         absent = [None] * (len(answers) - len(whole)) if whole and how.missing == "wrong" else []
         yield _Row(sample, 0, whole + absent or (failed[0] if failed else None))
 
@@ -89,20 +90,23 @@ def _answered(
     with closing(generation.answers(sample for sample, _ in given)) as asked:
         for sample, answers in asked:
             found = [one for answer in answers for one in answers_in(answer, how.numbers_are_one)]
-            if how.missing == "error" and lacks_an_answer(found):
+            if how.missing == "error" and has_missing(found):
                 raise MissingPredictionsError([str(sample.id)], total, True)
             yield sample, found
 
 
 def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    """Rows in batches; those before an error or an interrupt are a batch too, so that they are judged and kept."""
+    """Rows in batches. Rows before an error or an interrupt form a last batch, so that they are scored and stored."""
     batch: list[_Row] = []
-    began = time.monotonic()
+    began, most = time.monotonic(), min(_FIRST_ROWS, _ROWS)
     try:
         for row in rows:
             batch.append(row)
-            if len(batch) >= _ROWS or time.monotonic() - began > _SECONDS:
+            if len(batch) >= most or time.monotonic() - began > _SECONDS:
+                judging = time.monotonic()
                 yield batch
+                # A judge may take seconds for each row: what it said is kept, and progress shown, in good time.
+                most = _next_most(most, time.monotonic() - judging)
                 batch, began = [], time.monotonic()
     except (Exception, KeyboardInterrupt):
         if batch:
@@ -110,6 +114,13 @@ def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
         raise
     if batch:
         yield batch
+
+
+def _next_most(rows: int, seconds: float) -> int:
+    """How many rows the next batch may have, after so many took so long to judge."""
+    if seconds < _SECONDS / 4:
+        return min(rows * 4, _ROWS)
+    return max(rows // 4, 1) if seconds > _SECONDS else rows
 
 
 def _outcomes(how: Judging, rows: list[_Row]) -> list[dict[str, Outcome]]:
@@ -122,12 +133,12 @@ def _outcomes(how: Judging, rows: list[_Row]) -> list[dict[str, Outcome]]:
 
 
 def _failed(outcome: Outcome, failure: Failure) -> Outcome:
-    """What counts as missing, with the status and the reason of the failure."""
+    """The outcome of a missing answer, with the status and the reason of the failure."""
     return Outcome(outcome.value, status=failure.status, detail={**(outcome.detail or {}), "error": failure.reason})
 
 
 def result_of(sample: Any, epoch: int, prediction: Any, outcomes: dict[str, Outcome]) -> SampleResult:
-    """What a run keeps of a sample."""
+    """The result of a sample that a run stores."""
     return SampleResult(
         id=str(sample.id),
         prediction=prediction,

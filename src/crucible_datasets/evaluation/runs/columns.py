@@ -1,4 +1,4 @@
-"""Rows of values that go to workers and come back: column by column, as Arrow, so that no row is pickled."""
+"""Rows sent between processes as Arrow columns, so that rows are not pickled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-Columns = list[Any]  # of each, an Arrow array, or a tuple of what is neither text nor number
+Columns = list[Any]  # each an Arrow array, or a tuple of values that are neither texts nor numbers
 
 _KINDS = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
 
@@ -18,7 +18,7 @@ def columns_of(rows: Iterable[tuple[Any, ...]]) -> Columns:
 
 
 def rows_of(columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """The same rows again."""
+    """The rows of the columns."""
     return zip(*(column if isinstance(column, tuple) else column.to_pylist() for column in columns), strict=True)
 
 
@@ -28,5 +28,5 @@ def _column(values: tuple[Any, ...]) -> Any:
         return values
     try:
         return pa.array(values, kind)
-    except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):  # numbers of more than 64 bits, lone surrogates
+    except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):  # integers beyond 64 bits, lone surrogates
         return values

@@ -1,4 +1,4 @@
-"""Summaries of samples that go by: nothing of them is held but a few bytes each."""
+"""Summaries of a stream of samples, with a few bytes of memory per sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crucible_datasets.evaluation.runs.summaries import Tally
 
 
 class Counting:
-    """Counts the samples of a run, metric by metric."""
+    """Accumulates the outcomes of a run, per metric."""
 
     def __init__(self, info: RunInfo, metrics: Mapping[str, Metric] | None = None) -> None:
         options, known = info.options.get("metric_options") or {}, metrics or {}
@@ -36,21 +36,21 @@ class Counting:
 
     @property
     def num_samples(self) -> int:
-        """How many there were; several answers to one are one."""
+        """The number of distinct samples."""
         return len(np.unique(np.frombuffer(self._samples, dtype=np.uint64)))
 
     def summary(self) -> dict[str, MetricSummary]:
-        """What is known of them."""
+        """The summary of each metric."""
         alike = together(self._samples) if self._cluster_by is None else together(self._clusters, always=True)
         return {key: tally.summary(alike) for key, tally in self._tallies.items()}
 
 
 def digest(value: Any) -> int:
-    """A value as eight bytes."""
+    """A digest of eight bytes."""
     return xxhash.xxh3_64_intdigest(encode(value))
 
 
 def together(digests: array[int], always: bool = False) -> np.ndarray | None:
-    """The cluster of every row; None when every row stands for itself, unless that is asked for."""
+    """The cluster of every row; None if every row is its own cluster, unless `always`."""
     found, codes = np.unique(np.frombuffer(digests, dtype=np.uint64), return_inverse=True)
     return codes if always or len(found) < len(codes) else None

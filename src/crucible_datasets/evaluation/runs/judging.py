@@ -1,4 +1,4 @@
-"""How answers are judged: which metrics, by which rule, with which options; the same for new and for stored answers."""
+"""How answers are scored: metrics, extraction rule and options, for new and for stored answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.evaluation.metrics.known import known_key
 from crucible_datasets.evaluation.metrics.passing import keeping_verdicts
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
 from crucible_datasets.evaluation.rules.base import Rule, rule_of
-from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError
+from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError, PredictionsError
 from crucible_datasets.registry import need
 
 POLICIES = ("error", "wrong", "ignore")
@@ -23,7 +23,7 @@ AsMetrics = AsMetric | Sequence[AsMetric] | Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Judging:
-    """Metrics with their options, the rule that reads answers, and what a missing answer counts."""
+    """Metrics with their options, the extraction rule, and the policy for missing answers."""
 
     metrics: dict[str, Metric]
     options: dict[str, dict[str, Any]]
@@ -32,40 +32,40 @@ class Judging:
 
     @property
     def rules(self) -> list[str]:
-        """The rule as runs record it."""
+        """The rule in the form that runs record."""
         return [] if self.rule is None else [self.rule.key]
 
     @property
     def together(self) -> bool:
-        """Whether all answers to a question are judged as one, as pass@k does."""
+        """Whether all answers to a question are scored together, as by pass@k."""
         return any(getattr(metric, "several", False) for metric in self.metrics.values())
 
     @property
     def numbers_are_one(self) -> bool:
-        """Whether a list of numbers is one answer, as two rewards are."""
+        """Whether a list of numbers is one answer, such as two rewards."""
         return any(metric.numbers_are_one for metric in self.metrics.values())
 
     def check_ready(self) -> None:
-        """Raise now what would be raised after a model was asked: a package or a leave that is missing."""
+        """Raise errors that would otherwise come after the model was called: a missing package or permission."""
         for key, metric in self.metrics.items():
             if metric.package is not None and metric.extra is not None:
                 need(metric.package, extra=metric.extra)
-            # What judges several answers together may be given verdicts, which need no leave.
+            # Metrics of several answers also accept verdicts, which need no permission to run code.
             if LEAVE in metric.options and not metric.several and not self.options.get(key, {}).get(LEAVE):
                 raise CodeExecutionRefusedError(metric.name)
 
     def outcomes(
         self, predictions: Sequence[Any], targets: Sequence[Any], samples: Sequence[Any]
     ) -> list[dict[str, Outcome]]:
-        """What every metric says of every prediction."""
+        """The outcome of every prediction under every metric."""
         with keeping_verdicts():
             columns = [self._column(key, predictions, targets, samples) for key in self.metrics]
         return [dict(zip(self.metrics, row, strict=True)) for row in zip(*columns, strict=True)]
 
     @property
     def recorded(self) -> dict[str, dict[str, Any]]:
-        """The options as runs record them."""
-        return without_leave(self.options)
+        """The options in the form that runs record."""
+        return without_permission(self.options)
 
     def _column(
         self, key: str, predictions: Sequence[Any], targets: Sequence[Any], samples: Sequence[Any]
@@ -77,7 +77,7 @@ class Judging:
         if self.missing == "wrong" and len(there) < len(predictions):
             absent = sorted(set(range(len(predictions))) - set(there))
             if metric.corpus or not metric.higher_is_better:
-                # What nothing counts there, the metric says of an empty answer.
+                # The value of a missing answer is that of an empty answer under the metric.
                 self._judge(metric, absent, dict.fromkeys(absent, ""), targets, samples, found)
             for place in absent:
                 found[place] = _wrong(metric, found[place])
@@ -88,14 +88,30 @@ class Judging:
     ) -> None:
         if places:
             columns = [[column[place] for place in places] for column in (predictions, targets, samples)]
-            options = self.options.get(metric.key, {})
-            outcomes = metric.score_many(*columns[:2], extract=self.rule, samples=columns[2], **options)
-            for place, outcome in zip(places, outcomes, strict=True):
+            for place, outcome in zip(places, self._scored(metric, *columns), strict=True):
                 found[place] = outcome
 
+    def _scored(self, metric: Metric, *columns: list[Any]) -> list[Outcome]:
+        """The outcomes of predictions, targets and samples; an error of one prediction says whose it is."""
 
-def without_leave(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Options of metrics without the leave to run code: nothing that is stored, or was, can give it."""
+        def scored(predictions: list[Any], targets: list[Any], samples: list[Any]) -> list[Outcome]:
+            options = self.options.get(metric.key, {})
+            return metric.score_many(predictions, targets, extract=self.rule, samples=samples, **options)
+
+        try:
+            return scored(*columns)
+        except PredictionsError:
+            for prediction, target, sample in zip(*columns, strict=True):
+                try:
+                    scored([prediction], [target], [sample])
+                except PredictionsError as error:
+                    error.add_note(f"This is about the prediction for sample {str(sample.id)!r}.")
+                    raise
+            raise
+
+
+def without_permission(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Options without the permission to run code, which is never stored or read from stored options."""
     kept = {key: {name: one for name, one in each.items() if name != LEAVE} for key, each in options.items()}
     return {key: each for key, each in kept.items() if each}
 
@@ -112,14 +128,14 @@ def judging(
     missing: str,
     shared: Mapping[str, Any] | None = None,
 ) -> Judging:
-    """What a call asks for; its metrics' rule if none is named. Options of `shared` go to metrics that have them."""
+    """A `Judging` from the arguments of a call. `shared` are options for all metrics that have them."""
     if missing not in POLICIES:
         raise ArgumentError("missing", missing, f"expected one of {', '.join(map(repr, POLICIES))}.")
     chosen, given = _listed(metrics), dict(options or {})
     if isinstance(metrics, Mapping):
         given = {**metrics, **given}
     found = {metric.key: metric for metric in map(metric_of, chosen)}
-    _refuse_strangers(found, given)
+    _require_known_options(found, given)
     by_key = {key: _options(metric, given, shared or {}) for key, metric in found.items()}
     kinds = {getattr(metric, "several", False) for metric in found.values()}
     if len(kinds) > 1:
@@ -145,7 +161,7 @@ def _listed(metrics: AsMetrics | None) -> list[AsMetric]:
     return list(metrics)
 
 
-def _refuse_strangers(metrics: Mapping[str, Metric], given: Mapping[str, Any]) -> None:
+def _require_known_options(metrics: Mapping[str, Metric], given: Mapping[str, Any]) -> None:
     for name in given:
         if not any(name in (key, metric.name) or known_key(name) == key for key, metric in metrics.items()):
             raise ArgumentError("metric_options", name, f"no such metric is evaluated: {', '.join(metrics)}.")

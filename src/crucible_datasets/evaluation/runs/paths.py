@@ -1,4 +1,4 @@
-"""Fields of samples by paths of dots: `target`, `metadata.subject`, or `subject` for short."""
+"""Fields of samples by dotted path: `target`, `metadata.subject`, or `subject` for short."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 
 def at_path(sample: SampleResult, path: str) -> Any:
-    """What a sample has at a path of dots: a field of its own, else one of its metadata; None where there is none."""
+    """The value of a sample at a dotted path: of a field, else of its metadata; None if there is none."""
     field, rest = place_of(path)
     return inside(getattr(sample, field), rest)
 
 
 def place_of(path: str) -> tuple[str, str]:
-    """The field that a path begins in, and the path within it; what is no field is in metadata."""
+    """The field that a path begins with and the rest of the path; other names are in `metadata`."""
     first, _, rest = path.partition(".")
     return (first, rest) if first in OWN_FIELDS else ("metadata", path)
 
 
 def inside(place: Any, path: str) -> Any:
-    """What is found by going from one mapping into the next; a name with dots in it comes first."""
+    """The value at a path of nested mappings; keys that contain dots come first."""
     for name in [path] if isinstance(place, Mapping) and path in place else path.split(".") if path else []:
         place = place.get(name) if isinstance(place, Mapping) else None
     return place
 
 
 def refuse_unknown(samples: SampleRows | Samples, path: str, found: Sequence[Any]) -> None:
-    """An error where no sample has a field: a name that is misspelt must not pass for a group of its own."""
+    """Raise if no sample has the field, since a misspelt name must not become a group."""
     field, rest = place_of(path)
     if not rest or not found or any(one is not None for one in found):
         return
@@ -44,16 +44,17 @@ def refuse_unknown(samples: SampleRows | Samples, path: str, found: Sequence[Any
         if near := closest(path.removeprefix("metadata."), named):
             error.add_note(near.strip())
         if not named:
-            error.add_note(f"A column of your data is kept if it is named: fields={{'metadata': '{path}'}}.")
+            column = path.removeprefix("metadata.")
+            error.add_note(f"A column of your data is kept if it is named: fields={{'metadata': '{column}'}}.")
         raise error
 
 
 def _is_there(place: Any, path: str) -> bool:
-    """Whether a mapping has something at a path, be it None."""
+    """Whether a mapping has a value, possibly None, at a path."""
     outer, _, last = path.rpartition(".")
     within = inside(place, outer)
     return any(isinstance(one, Mapping) and name in one for one, name in ((place, path), (within, last)))
 
 
-_LOOKED_AT = 100  # samples whose metadata an error names
+_LOOKED_AT = 100  # samples from which the error lists fields
 OWN_FIELDS = frozenset({"id", "prediction", "target", "input", "choices", "metadata", "epoch"})

@@ -1,4 +1,4 @@
-"""What predictions are judged against: samples with ids, and what is known of where they come from."""
+"""The data of a run: samples with ids, and their provenance."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.format_choice import is_missing_file
 
-_OF_ANSWERS = ("prediction", "epoch")  # fields that samples have once they are answered
+_OF_ANSWERS = ("prediction", "epoch")  # fields of samples that have been answered
 _FIELDS = frozenset(FIELDS)
 _SHOWN = 10  # ids in a warning
 _logger = get_logger(__name__)
 
 
 class Questions:
-    """The samples of a run, and what a benchmark says of how they are judged."""
+    """The samples of a run, and the metrics and rule of their benchmark."""
 
     def __init__(self, samples: Samples, entry: Any = None, provenance: Any = None, drawn: Any = None) -> None:
         self.samples, self.entry = samples, entry
@@ -40,60 +40,60 @@ class Questions:
 
     @property
     def name(self) -> str:
-        """What the data is called."""
+        """The name of the data."""
         return self.samples.name
 
     @property
     def metrics(self) -> list[str] | None:
-        """The metrics that the benchmark names; of other data, what fits samples that all have choices."""
+        """The metrics of the benchmark; for other data, multiple choice if all samples have choices."""
         named = list(getattr(self.entry, "metrics", ()))
         return named or (["multiple_choice"] if self._all_have_choices else None)
 
     @property
     def extract(self) -> str | None:
-        """The rule that the benchmark names."""
+        """The extraction rule of the benchmark."""
         return getattr(self.entry, "extract", "") or None
 
     def checked_field(self, path: str | None) -> str | None:
-        """A field of the samples, as it was named; an error where there is none, before anything is asked or judged."""
+        """The path, checked to be a field of the samples before the run begins."""
         if path is not None and place_of(path)[0] not in _OF_ANSWERS:
             refuse_unknown(self.samples, path, field_values(self.samples.dataset, path))
         return path
 
     def refuse_without_targets(self, metrics: Iterable[Metric]) -> None:
-        """An error where metrics compare with targets and no sample has one: every answer would count as wrong."""
+        """Raise if metrics need targets and no sample has one: every answer would count as wrong."""
         comparing = [metric.key for metric in metrics if metric.needs_target]
         if comparing and self.ids and self._num_without_target == len(self.ids):
-            # The columns of a benchmark are known: it has none with targets.
+            # This benchmark is known to have no targets.
             named = "Name where targets are, as fields={'target': 'gold'}, or pass" if self.entry is None else "Pass"
             reason = f"no sample has a target, so {comparing[0]} has nothing to compare with. {named} metrics= with a"
             raise ArgumentError("data", self.name, f"{reason} function of (prediction, target, sample=).")
 
     @cached_property
     def _all_have_choices(self) -> bool:
-        """Whether every sample has choices; a warning, once, where only some have: no metric suits both."""
+        """Whether every sample has choices; warns once if only some have, since no metric fits both."""
         lists = self.samples.dataset["choices"].to_arrow()
         is_known = pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)
         having = (pc.sum(pc.greater(pc.list_value_length(lists), 0)).as_py() or 0) if is_known else 0
         if 0 < having < len(lists):
-            told = "%d of %d samples have choices, which exact_match does not know: name metrics, or judge them apart."
-            _logger.warning(told, having, len(lists))
+            text = "%d of %d samples have choices, which exact_match does not know: name metrics, or judge them apart."
+            _logger.warning(text, having, len(lists))
         return 0 < having == len(lists)
 
     @cached_property
     def _num_without_target(self) -> int:
-        """How many samples have no target; a warning, once, where others have one. [] says that nothing is right."""
+        """The number of samples without target; warns once if others have one. [] is a target: nothing is correct."""
         pairs = zip(self.ids, self.samples.dataset["target"][:], strict=True)
         absent = [one for one, target in pairs if target is None or target == ""]
         if 0 < len(absent) < len(self.ids):
             names = ", ".join(absent[:_SHOWN]) + (", …" if len(absent) > _SHOWN else "")
-            told = "%d of %d samples have no target, and any answer to them counts as wrong: %s."
-            _logger.warning(told, len(absent), len(self.ids), names)
+            text = "%d of %d samples have no target, and any answer to them counts as wrong: %s."
+            _logger.warning(text, len(absent), len(self.ids), names)
         return len(absent)
 
     @cached_property
     def ids(self) -> list[str]:
-        """The id of every sample, in their order; every one is there once."""
+        """The id of every sample, in order; ids are unique."""
         ids = [str(one) for one in self.samples.dataset["id"]]
         if twice := [one for one, times in Counter(ids).items() if times > 1]:
             raise ArgumentError("data", self.name, f"ids must differ, and these occur again: {', '.join(twice[:10])}.")
@@ -101,7 +101,7 @@ class Questions:
 
 
 def questions_of(data: Any, fields: Any = None, synthetic: bool = False) -> Questions:
-    """Samples of a benchmark or its name, of a dataset, a file or a list, or of what was drawn from samples."""
+    """Questions from a benchmark or its name, a dataset, a file, a list, or the result of a sampler."""
     if synthetic:
         return questions_of(_synthetic(data))
     if isinstance(data, Questions):
@@ -125,7 +125,7 @@ def questions_of(data: Any, fields: Any = None, synthetic: bool = False) -> Ques
 
 
 def _names_a_benchmark(name: str) -> bool:
-    """Whether a text is the name of a benchmark and not a file, a folder or an address; an error where it is none."""
+    """Whether a text is the name of a benchmark rather than a path or a URL; raises if it is none of these."""
     from crucible_datasets.benchmarks.catalog.registry import Catalog
 
     if os.path.isfile(name) or name.endswith(".toml"):
@@ -136,7 +136,7 @@ def _names_a_benchmark(name: str) -> bool:
         return False
     if is_missing_file(name) or "/" in name:
         raise FileNotFoundDatasetsError(name, "there is no such file, and no benchmark is called so.")
-    return True  # `load_benchmark` says which there are
+    return True  # `load_benchmark` raises an error that lists them
 
 
 def _synthetic(data: Any) -> Samples:
@@ -167,7 +167,7 @@ def _made(data: Any, fields: Any) -> Samples | StreamedSamples:
 
 
 def _is_like_sample(row: Mapping[str, Any]) -> bool:
-    """Whether a row has the fields of a sample as they are, so that nothing has to be found, nor made a text."""
+    """Whether a row has exactly the fields of a sample, so that no columns must be detected or converted."""
     targets = row.get("target", "")
     texts = targets if isinstance(targets, list) else [targets]
     return {"id", "input"} <= row.keys() <= _FIELDS and all(isinstance(one, str) for one in texts)

@@ -1,7 +1,7 @@
-"""What a run is: facts about it, one result per sample, one summary per metric.
+"""The record of a run: its info, one result per sample, one summary per metric.
 
-`evaluate` makes an EvaluationResult, `ResultStore` keeps it and gives it back, `compare` and the reports read it.
-The samples may lie in memory or in a file; whatever is asked of all of them is asked of columns.
+`evaluate` returns an EvaluationResult, `ResultStore` saves and loads it, `compare` and reports read it. The samples
+are in memory or in a file; properties of all of them are read as columns.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class SampleResult(Struct, frozen=True):
-    """One sample with what a model answered and what each metric says of it.
+    """One sample with the answer of a model and its outcomes.
 
-    `prediction` is a text, the list of texts that are judged together (pass@k), None when there is none, or whatever
-    else a metric takes. `outcomes` are by the full name of the metric, as `exact_match@1`.
+    `prediction` is a text, the list of texts that are scored together (pass@k), None if it is missing, or another
+    value that a metric accepts. `outcomes` are by the key of the metric, such as `exact_match@1`.
     """
 
     id: str
@@ -44,8 +44,8 @@ class SampleResult(Struct, frozen=True):
 class MetricSummary(Struct, frozen=True):
     """One metric over a whole run.
 
-    `value` is over the `n` samples that count, those without a readable answer among them; `unparsed_rate` is
-    their share, `value_parsed` the value without them, and `counts` says how many samples have which status.
+    `value` is over the `n` samples that count, including those without a readable answer; `unparsed_rate` is the
+    share of these, `value_parsed` the value without them, and `counts` the number of samples per status.
     """
 
     value: float | None
@@ -61,7 +61,7 @@ class MetricSummary(Struct, frozen=True):
 
 
 class RunInfo(Struct, frozen=True, kw_only=True):
-    """What was run on what, under which rules: all that a score needs to be compared with another."""
+    """The model, the data and the settings of a run: everything needed to compare its scores."""
 
     run_id: str
     model: str
@@ -110,7 +110,7 @@ class SampleRows(Protocol):
         ...
 
     def at(self, path: str) -> list[Any]:
-        """What every row has at a path, as `subject`, `metadata.subject` or `metadata.source.name`."""
+        """The value of every row at a path, such as `subject`, `metadata.subject` or `metadata.source.name`."""
         ...
 
 
@@ -149,7 +149,7 @@ def values_of(outcomes: Sequence[Outcome]) -> np.ndarray:
 
 
 def key_in(summary: Mapping[str, MetricSummary], metric: str | None) -> str:
-    """The full name of a metric among those of a run, under any of its names; of the first one without a name."""
+    """The key of a metric of a run, given by any of its names; without a name, that of the first metric."""
     found = [key for key in summary if metric in {None, key, key.rpartition("@")[0]}]
     if not found:
         from crucible_datasets.evaluation.metrics.known import known_key
@@ -161,7 +161,7 @@ def key_in(summary: Mapping[str, MetricSummary], metric: str | None) -> str:
 
 
 class Summaries(dict[str, MetricSummary]):
-    """The summary of each metric by its full name, `exact_match@1`; any other name of the metric finds it too."""
+    """The summary of each metric by its key, `exact_match@1`; lookup accepts any name of the metric."""
 
     def __missing__(self, metric: str) -> MetricSummary:
         return self[key_in(self, metric)]
@@ -198,55 +198,55 @@ class EvaluationResult(Viewable):
 
     @property
     def ids(self) -> list[str]:
-        """Every sample once, in their order; what `values` is aligned with."""
+        """The id of every sample once, in order; `values` are aligned with it."""
         return list(dict.fromkeys(self.samples.ids()))
 
     def key(self, metric: str | None = None) -> str:
-        """The full name of a metric of this run: `exact_match` is `exact_match@1`; of the first one without a name."""
+        """The key of a metric of this run: `exact_match` is `exact_match@1`; default: the first metric."""
         return key_in(self.summary, metric)
 
     def value(self, metric: str | None = None) -> float | None:
-        """The score under a metric, or under the first."""
+        """The score under a metric; default: the first."""
         return self.summary[self.key(metric)].value
 
     def values(self, metric: str | None = None) -> np.ndarray:
-        """The value of every sample, aligned with `ids`: the mean over repetitions, NaN where nothing counts."""
+        """The value of every sample, aligned with `ids`: the mean over repetitions, NaN if none counts."""
         from crucible_datasets.evaluation.runs.repetitions import means
 
         values = self.samples.values(self.key(metric))
         return means(self.samples.ids(), values) if self.samples.epochs().any() else values
 
     def repeats(self, metric: str | None = None) -> np.ndarray:
-        """The values as samples × repetitions, NaN where one is missing."""
+        """The values as a matrix of samples × repetitions, NaN where one is missing."""
         from crucible_datasets.evaluation.runs.repetitions import matrix
 
         return matrix(self.samples.ids(), self.samples.values(self.key(metric)))
 
     def column(self, path: str) -> list[Any]:
-        """What every sample has at a path, aligned with `ids`: `subject`, `metadata.subject`, `target` …"""
+        """The value of every sample at a path, aligned with `ids`: `subject`, `metadata.subject`, `target` …"""
         found = self.samples.at(path)
         refuse_unknown(self.samples, path, found)
         first = dict(zip(reversed(self.samples.ids()), reversed(found), strict=True))
         return [first[one] for one in self.ids]
 
     def by(self, path: str) -> dict[Any, dict[str, MetricSummary]]:
-        """The summaries of each group of samples that have the same at a path: group → metric → summary."""
+        """The summaries by groups of samples with the same value at a path: group → metric → summary."""
         from crucible_datasets.evaluation.runs.summaries import by_group
 
         return by_group(self, path)
 
     def to_dataset(self) -> Dataset:
-        """A row for each sample: what was asked and answered, and what each metric says of it."""
+        """A dataset with a row per sample: input, prediction, and the outcome under each metric."""
         from crucible_datasets.evaluation.exports.tables import as_dataset
 
         return as_dataset(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows of `to_dataset` as a frame of pandas."""
+        """The rows of `to_dataset` as a pandas data frame."""
         return self.to_dataset().to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
-        """Facts and summaries as plain values, without the samples."""
+        """Info and summaries as plain values, without the samples."""
         from msgspec import to_builtins
 
         return {"info": to_builtins(self.info), "summary": to_builtins(self.summary)}

@@ -1,4 +1,4 @@
-"""Inputs as runs record them: plain values, and of a picture only which one it was. A run is no copy of the data."""
+"""Inputs in the form that runs record: plain values, with images only by path or hash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.benchmarks.types.messages import Message, Part, Picture
 
 
 def noted(given: Any) -> Any:
-    """A text as it is; messages as dicts, with the path of a picture, or the SHA-256 of its bytes, in its place."""
+    """A text unchanged; messages as dicts, with images replaced by their path or the SHA-256 of their bytes."""
     if isinstance(given, str) or not isinstance(given, list):
         return given
     return msgspec.to_builtins([_without_bytes(one) for one in given])

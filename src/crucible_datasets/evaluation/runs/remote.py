@@ -1,4 +1,4 @@
-"""Samples that workers ask for and judge, part by part. Answers and results are kept here, as soon as they arrive."""
+"""Generating and scoring in worker processes. This process stores answers and results as soon as they arrive."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from itertools import chain
 from typing import Any
 
 from crucible_datasets.benchmarks.samples.table import Samples
+from crucible_datasets.evaluation.metrics.awaited import one_loop
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.forms import Answers
 from crucible_datasets.evaluation.predictions.generating import Answered, Generation
-from crucible_datasets.evaluation.runs.batches import Left, judged, result_of
+from crucible_datasets.evaluation.runs.batches import Remaining, judged, result_of
 from crucible_datasets.evaluation.runs.columns import Columns, columns_of, rows_of
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.record import SampleResult
@@ -20,16 +21,16 @@ from crucible_datasets.executors.failures import opened_error, packed_error
 from crucible_datasets.forking import cached_property
 from crucible_datasets.internal_api import portable
 
-# Parts for each worker: one that dies loses one of them. Of answers that are asked for, each may cost a lot.
+# Parts per worker: a worker that dies loses one part, and generated answers are expensive.
 _PARTS_EACH, _PARTS_OF_CALLS_EACH = 4, 16
 _MOST_JUDGED, _MOST_ASKED = 4096, 64
 
-Sent = tuple[Columns, Columns, bytes | None]  # results, answers that were asked for, and the error that ended the part
+Sent = tuple[Columns, Columns, bytes | None]  # results, generated answers, and the error that ended the part
 
 
 @dataclass(eq=False)
 class Known:
-    """What was answered before, and what is answered on the way, by the id of the sample and its repetition."""
+    """Answers from the cache and new ones, by sample id and repetition."""
 
     answers: Mapping[tuple[str, int], Any]
     new: list[tuple[str, int, Any]] = field(default_factory=list)
@@ -44,7 +45,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What is done with every sample."""
+    """How a worker generates and scores."""
 
     how: Judging
     generation: Generation | None
@@ -52,7 +53,7 @@ class Work:
 
     @cached_property
     def asking(self) -> Generation | None:
-        """The same for all parts that a worker does, so that what takes long to load is loaded once."""
+        """The generation, shared by all parts in a worker, so that a model is loaded once."""
         return self.generation and self.generation.ready()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -61,11 +62,11 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Samples that one worker asks for and judges. They are read when they are sent, or by the worker."""
+    """Samples for one worker. They are read when they are sent, or by the worker."""
 
     work: Once[Work]
     samples: Samples
-    answers: Columns | None  # the place of a sample, and one of its answers; None where they are to be asked for
+    answers: Columns | None  # the position of a sample, and one of its answers; None if they must be generated
     known: Columns
     sees_files: bool
 
@@ -76,36 +77,37 @@ class Part:
     def __call__(self, rank: int | None, advance: Advance) -> Sent:
         work, found = self.work.value, list[SampleResult]()
         known = Known({(name, epoch): answer for name, epoch, answer in rows_of(self.known)})
-        left = Left(self.samples, None if self.answers is None else _lists(self.answers, len(self.samples)))
+        rest = Remaining(self.samples, None if self.answers is None else _lists(self.answers, len(self.samples)))
         error = None
         try:
-            for batch in judged(work.how, left, work.asking and replace(work.asking, cache=known), work.total):
-                found += batch
-                advance(len({result.id for result in batch}))
+            with one_loop():
+                for batch in judged(work.how, rest, work.asking and replace(work.asking, cache=known), work.total):
+                    found += batch
+                    advance(len({result.id for result in batch}))
         except Exception as raised:  # noqa: BLE001  (it is raised in the program, once the answers are kept)
             error = packed_error(raised)
         return columns_of(map(_row, found)), columns_of(known.new), error
 
 
-def judged_away(
+def judged_by_workers(
     executor: Executor,
     how: Judging,
-    left: Left,
+    rest: Remaining,
     generation: Generation | None,
     total: int,
     advance: Advance,
 ) -> Iterator[list[SampleResult]]:
     """The results of samples, part by part, in their order."""
-    if not len(left):
+    if not len(rest):
         return
     work = Once(Work(how, generation and replace(generation, cache=None), total))
     workers, sees_files = executor.workers(), executor.sees_files()
-    size = _part_size(len(left), workers, generation)
+    size = _part_size(len(rest), workers, generation)
     cache = None if generation is None else generation.cache
     tasks = []
-    for rows in (range(at, min(at + size, len(left))) for at in range(0, len(left), size)):
-        samples = left.samples.select(rows)
-        answers = None if left.answers is None else _flat(left.answers[rows.start : rows.stop])
+    for rows in (range(at, min(at + size, len(rest))) for at in range(0, len(rest), size)):
+        samples = rest.samples.select(rows)
+        answers = None if rest.answers is None else _flat(rest.answers[rows.start : rows.stop])
         part = Part(work, samples, answers, columns_of(_known(samples, generation)), sees_files)
         tasks.append(Task(part, rows, "the evaluation", _Arrival(samples, list(how.metrics), cache)))
     yield from executor.run(tasks, workers, advance)
@@ -114,13 +116,13 @@ def judged_away(
 def _part_size(count: int, workers: int, generation: Generation | None) -> int:
     if generation is None:
         return min(-(-count // (workers * _PARTS_EACH)), _MOST_JUDGED)
-    # What runs at once should not wait for the last of a few.
+    # At least as many samples as run concurrently.
     least, most = generation.at_once, max(_MOST_ASKED, generation.at_once * 4)
     return max(min(-(-count // (workers * _PARTS_OF_CALLS_EACH)), most), least)
 
 
 def _known(samples: Samples, generation: Generation | None) -> Iterator[tuple[str, int, Any]]:
-    """What was answered before a part is sent."""
+    """The cached answers to the samples of a part."""
     if generation is not None and generation.cache is not None:
         for sample in samples:
             for epoch in range(generation.repeats):
@@ -141,14 +143,14 @@ def _lists(columns: Columns, count: int) -> Answers:
 
 
 def _row(result: SampleResult) -> tuple[Any, ...]:
-    """What the program does not know of a result."""
-    told = [(one.value, one.extracted, one.status, one.detail) for one in result.outcomes.values()]
-    return result.id, result.epoch, result.prediction, *chain.from_iterable(told)
+    """The fields of a result that are not known to the receiver."""
+    fields = [(one.value, one.extracted, one.status, one.detail) for one in result.outcomes.values()]
+    return result.id, result.epoch, result.prediction, *chain.from_iterable(fields)
 
 
 @dataclass(frozen=True, eq=False)
 class _Arrival:
-    """Takes in what a worker sends of its part."""
+    """Receives what a worker sends of its part."""
 
     samples: Samples
     metrics: list[str]
@@ -164,13 +166,13 @@ class _Arrival:
             raise opened_error(error)
         outcomes = _shared_outcomes(self.metrics)
         return [
-            result_of(samples[name], epoch, prediction, outcomes(told))
-            for name, epoch, prediction, *told in rows_of(results)
+            result_of(samples[name], epoch, prediction, outcomes(fields))
+            for name, epoch, prediction, *fields in rows_of(results)
         ]
 
 
 def _shared_outcomes(metrics: list[str]) -> Callable[[list[Any]], dict[str, Outcome]]:
-    """Makes outcomes of what was told of them; equal ones are one object, as they are where they were made."""
+    """A function that creates outcomes from their fields; equal outcomes are one object."""
     made: dict[Any, Outcome] = {}
 
     def outcome(value: Any, extracted: Any, status: str, detail: Any) -> Outcome:
@@ -179,6 +181,6 @@ def _shared_outcomes(metrics: list[str]) -> Callable[[list[Any]], dict[str, Outc
         key = type(value), value, extracted, status
         return made.get(key) or made.setdefault(key, Outcome(value, extracted, status))
 
-    return lambda told: {
-        key: outcome(*told[at : at + 4]) for at, key in zip(range(0, len(told), 4), metrics, strict=True)
+    return lambda fields: {
+        key: outcome(*fields[at : at + 4]) for at, key in zip(range(0, len(fields), 4), metrics, strict=True)
     }

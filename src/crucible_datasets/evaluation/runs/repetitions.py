@@ -1,4 +1,4 @@
-"""Values of rows brought together by sample, since a sample may have been answered several times."""
+"""Values of rows grouped by sample, since a sample may have several answers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 
 def codes(ids: list[str]) -> tuple[np.ndarray, int]:
-    """The place of every row's sample among the samples, in their order, and how many there are."""
+    """The index of the sample of every row, in order of first occurrence, and the number of samples."""
     place: dict[str, int] = {}
     found = np.fromiter((place.setdefault(one, len(place)) for one in ids), dtype=np.int64, count=len(ids))
     return found, len(place)
 
 
 def means(ids: list[str], values: np.ndarray) -> np.ndarray:
-    """The mean of every sample over its repetitions that count; NaN where none does."""
+    """The mean of every sample over its repetitions that count; NaN if none does."""
     sample, size = codes(ids)
     if size == len(values):
         return values
@@ -24,7 +24,7 @@ def means(ids: list[str], values: np.ndarray) -> np.ndarray:
 
 
 def matrix(ids: list[str], values: np.ndarray) -> np.ndarray:
-    """One line per sample, one column per repetition, NaN where there are fewer."""
+    """A matrix with one row per sample and one column per repetition, padded with NaN."""
     sample, size = codes(ids)
     order = np.argsort(sample, kind="stable")
     number = np.bincount(sample, minlength=size)

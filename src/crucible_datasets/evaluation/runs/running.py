@@ -1,4 +1,4 @@
-"""A run from answers to result: batches of rows are judged, kept, counted."""
+"""Execution of a run: batches of answers are scored, stored and counted."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.predictions.forms import Answers, check_missing, known_answers, tell_uneven
+from crucible_datasets.evaluation.metrics.awaited import one_loop
+from crucible_datasets.evaluation.predictions.forms import Answers, check_missing, known_answers, warn_uneven
 from crucible_datasets.evaluation.predictions.generating import Generation
 from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty, refuse_other
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
-from crucible_datasets.evaluation.runs.batches import judged, left_of
+from crucible_datasets.evaluation.runs.batches import judged, remaining
 from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.questions import Questions
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
-from crucible_datasets.evaluation.runs.remote import judged_away
+from crucible_datasets.evaluation.runs.remote import judged_by_workers
 from crucible_datasets.evaluation.runs.shown import reason_of
 from crucible_datasets.exceptions import RunExistsError, RunFinishedError
 from crucible_datasets.executors.base import Executor
@@ -31,8 +32,8 @@ _logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a call of `evaluate` asks for."""
+class EvaluationCall:
+    """The arguments of `evaluate`, checked and resolved."""
 
     questions: Questions
     how: Judging
@@ -44,36 +45,40 @@ class Asked:
     store: ResultStore | None
     run_id: str | None
     resume: bool
-    executor: Executor | None = None  # who asks and judges; None is this thread
+    executor: Executor | None = None  # where answers are generated and scored; None: in this thread
 
 
-def run(asked: Asked, predictions: Any) -> EvaluationResult:
-    """Judge all predictions; with a store, every batch is kept before the next."""
-    began = time.perf_counter()
-    info = _info(asked)
-    predictions = predictions if isinstance(predictions, Generation) else _checked(asked, predictions)
-    if asked.store is None:
-        result = _in_memory(asked, info, predictions)
-        return _told(EvaluationResult(_lasted(result.info, began), result.samples, result.summary))
+def run(call: EvaluationCall, predictions: Any) -> EvaluationResult:
+    """Score all predictions; with a store, every batch is stored before the next begins."""
+    with one_loop():
+        return _run(call, predictions, time.perf_counter())
+
+
+def _run(call: EvaluationCall, predictions: Any, began: float) -> EvaluationResult:
+    info = _info(call)
+    predictions = predictions if isinstance(predictions, Generation) else _checked(call, predictions)
+    if call.store is None:
+        result = _in_memory(call, info, predictions)
+        return _warned(EvaluationResult(_duration(result.info, began), result.samples, result.summary))
     try:
-        begun = asked.store.open_run(info, resume=asked.resume)
+        begun = call.store.open_run(info, resume=call.resume)
     except (RunExistsError, RunFinishedError):
-        if not asked.resume:
+        if not call.resume:
             raise
-        return _finished(asked.store, info)
+        return _finished(call.store, info)
     with begun as kept:
         try:
-            return _told(_into(kept, asked, predictions, began))
+            return _warned(_into_store(kept, call, predictions, began))
         except BaseException as error:
-            if not asked.resume:
+            if not call.resume:
                 drop_if_empty(kept)
             if os.path.isdir(kept.folder):
                 error.add_note(f"What was judged is stored. To continue, pass run_id={kept.run_id!r} and resume=True.")
             raise
 
 
-def _told(result: EvaluationResult) -> EvaluationResult:
-    """The result, with a warning where every sample failed: that is a mistake in a function, and no score."""
+def _warned(result: EvaluationResult) -> EvaluationResult:
+    """The result; warns if every sample failed, since that is probably an error in the function."""
     for key, one in result.summary.items():
         if one.counts.get("error") and set(one.counts) == {"error"}:
             _logger.warning("%s failed on every sample%s.", key, reason_of(result, key, "error"))
@@ -81,76 +86,76 @@ def _told(result: EvaluationResult) -> EvaluationResult:
 
 
 def _finished(store: ResultStore, info: RunInfo) -> EvaluationResult:
-    """A run that there is nothing left to do of: whoever calls again after a crash cannot know that."""
+    """The run if it has been finished already, for a call that is repeated after a crash."""
     found = store.load(info.run_id)
     refuse_other(found.info, info)
     return found
 
 
-def _checked(asked: Asked, predictions: Any) -> Answers:
-    """The answers to every sample: whatever is wrong with them is raised before a run is begun."""
-    ids = asked.questions.ids
-    answers = known_answers(predictions, ids, *asked.columns, asked.how.numbers_are_one)
-    check_missing(answers, ids, asked.how.missing)
-    if not asked.how.together:
-        tell_uneven(answers, ids)
+def _checked(call: EvaluationCall, predictions: Any) -> Answers:
+    """The answers to every sample, checked before the run begins."""
+    ids = call.questions.ids
+    answers = known_answers(predictions, ids, *call.columns, call.how.numbers_are_one)
+    check_missing(answers, ids, call.how.missing)
+    if not call.how.together:
+        warn_uneven(answers, ids)
     return answers
 
 
-def _in_memory(asked: Asked, info: RunInfo, predictions: Any) -> EvaluationResult:
-    samples, counting = SampleList(), Counting(info, asked.how.metrics)
-    for batch in _judged(asked, predictions, {}):
+def _in_memory(call: EvaluationCall, info: RunInfo, predictions: Any) -> EvaluationResult:
+    samples, counting = SampleList(), Counting(info, call.how.metrics)
+    for batch in _judged(call, predictions, {}):
         samples += batch
         counting.add(batch)
     info = msgspec.structs.replace(info, num_samples=counting.num_samples)
     return EvaluationResult(info, samples, counting.summary())
 
 
-def _into(kept: OpenRun, asked: Asked, predictions: Any, began: float) -> EvaluationResult:
-    done = kept.done() if asked.resume else {}
-    counting = Counting(kept.info, asked.how.metrics)
-    for batch in _judged(asked, predictions, done):
+def _into_store(kept: OpenRun, call: EvaluationCall, predictions: Any, began: float) -> EvaluationResult:
+    done = kept.done() if call.resume else {}
+    counting = Counting(kept.info, call.how.metrics)
+    for batch in _judged(call, predictions, done):
         kept.extend(batch)
         counting.add(batch)
-    # Of a run that was continued, the summary needs the samples of before too: it is made of the journals.
+    # The summary of a resumed run includes the earlier samples, so it is computed from the journals.
     return kept.finish(None if done else counting.summary(), time.perf_counter() - began)
 
 
-def _lasted(info: RunInfo, began: float) -> RunInfo:
+def _duration(info: RunInfo, began: float) -> RunInfo:
     return msgspec.structs.replace(info, duration=time.perf_counter() - began)
 
 
-def _info(asked: Asked) -> RunInfo:
+def _info(call: EvaluationCall) -> RunInfo:
     from crucible_datasets import __version__
 
-    questions, where = asked.questions, asked.questions.provenance
+    questions, where = call.questions, call.questions.provenance
     return RunInfo(
-        run_id=asked.run_id or new_run_id(asked.model, questions.name),
-        model=asked.model,
+        run_id=call.run_id or new_run_id(call.model, questions.name),
+        model=call.model,
         dataset=questions.name,
         split=where.split,
         config=where.config,
         dataset_hash=where.content_hash,
         revision=where.revision,
-        rules=asked.how.rules,
-        metrics=list(asked.how.metrics),
+        rules=call.how.rules,
+        metrics=list(call.how.metrics),
         created_at=now(),
-        tags=asked.tags,
-        options=asked.options,
+        tags=call.tags,
+        options=call.options,
         library_version=__version__,
-        missing=asked.how.missing,
-        cluster_by=asked.cluster_by,
+        missing=call.how.missing,
+        cluster_by=call.cluster_by,
     )
 
 
-def _judged(asked: Asked, predictions: Any, done: dict[str, int]) -> Iterator[list[SampleResult]]:
-    ids = asked.questions.ids
-    total, left = len(ids), left_of(asked.questions.samples, ids, predictions, done)
+def _judged(call: EvaluationCall, predictions: Any, done: dict[str, int]) -> Iterator[list[SampleResult]]:
+    ids = call.questions.ids
+    total, rest = len(ids), remaining(call.questions.samples, ids, predictions, done)
     asking = predictions if isinstance(predictions, Generation) else None
-    with bar(total=total, desc=f"Evaluating {asked.model}", unit=" samples") as progress:
-        if asked.executor is not None:
-            yield from judged_away(asked.executor, asked.how, left, asking, total, progress.update)
+    with bar(total=total, desc=f"Evaluating {call.model}", unit=" samples") as progress:
+        if call.executor is not None:
+            yield from judged_by_workers(call.executor, call.how, rest, asking, total, progress.update)
             return
-        for batch in judged(asked.how, left, asking and asking.ready(), total):
+        for batch in judged(call.how, rest, asking and asking.ready(), total):
             yield batch
             progress.update(len({result.id for result in batch}))

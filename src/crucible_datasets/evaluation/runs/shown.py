@@ -1,4 +1,4 @@
-"""Results as text and as a table of a notebook. What comes from data is escaped: it can be anything."""
+"""Results as text and as HTML for notebooks. Everything that comes from data is escaped."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from crucible_datasets.evaluation.runs.record import MetricSummary
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo
 
-_REASON = 200  # characters of it
-_MADE_UP = "miniature@"  # the revision of what is loaded with synthetic=True
+_REASON = 200  # characters
+_MADE_UP = "miniature@"  # the revision of data loaded with synthetic=True
 HEADS = ("metric", "value", "interval", "n", "unparsed", "among parsed")
 
 
@@ -36,7 +36,7 @@ def as_html(result: EvaluationResult) -> str:
 
 
 def headline(result: EvaluationResult) -> str:
-    """What was run on what."""
+    """Model and data of a run."""
     info = result.info
     rule = f", {', '.join(info.rules)}" if info.rules else ""
     split = f" ({info.split})" if info.split else ""
@@ -45,23 +45,23 @@ def headline(result: EvaluationResult) -> str:
 
 
 def data_name(info: RunInfo, name: str | None = None) -> str:
-    """What people call the data of a run: a miniature is not taken for the benchmark whose name it has."""
+    """The name of the data of a run, with a note if it is a miniature of the benchmark."""
     return name_at(info.dataset if name is None else name, info.revision)
 
 
 def name_at(name: str, revision: str | None) -> str:
-    """A name of data, and whether its revision says that it is a miniature."""
+    """The name of data, with a note if its revision is that of a miniature."""
     return f"{name} (miniature)" if (revision or "").startswith(_MADE_UP) else name
 
 
 def cells(key: str, one: MetricSummary) -> tuple[str, ...]:
-    """A metric as cells under HEADS."""
+    """The cells of a metric in the columns HEADS."""
     interval = f"[{_number(one.interval.low)}, {_number(one.interval.high)}]" if one.interval else "–"
     return key, _number(one.value), interval, f"{one.n:,}", f"{one.unparsed_rate:.1%}", _number(one.value_parsed)
 
 
 def remarks(result: EvaluationResult) -> list[str]:
-    """What must not be overlooked: samples that were missing or failed."""
+    """Remarks on samples that were missing or failed."""
     notes = []
     for key, one in result.summary.items():
         for status in ("missing", "error", "timeout"):
@@ -69,11 +69,13 @@ def remarks(result: EvaluationResult) -> list[str]:
                 counted = "left out" if one.n + one.counts[status] <= sum(one.counts.values()) else "counted as wrong"
                 why = reason_of(result, key, status)
                 notes.append(printable(f"{key}: {one.counts[status]:,} {status}, {counted}{why}"))
+        if one.n == 0 and set(one.counts) == {"ok"}:
+            notes.append(printable(f"{key}: no score, since the metric gave None for every sample"))
     return notes
 
 
 def reason_of(result: EvaluationResult, key: str, status: str) -> str:
-    """Why the first of them failed."""
+    """The reason of the first failed sample."""
     if status == "missing":
         return ""
     details = (one.detail for one in result.samples.outcomes(key) if one.status == status and one.detail)
@@ -82,7 +84,7 @@ def reason_of(result: EvaluationResult, key: str, status: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text without what could steer a terminal."""
+    """Text without characters that control terminals."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""Summaries of runs: each metric's value with its uncertainty, and what could not be read."""
+"""Summaries of runs: the value of each metric with its uncertainty, and counts per status."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _OK = STATUSES.index("ok")
 _UNREAD = tuple(STATUSES.index(name) for name in ("unparsed", "empty", "truncated"))
-# Of a metric that is no mean: a resample costs a pass over all outcomes, or, where it is quick, a sum of counts.
+# For corpus metrics: a resample takes a pass over all outcomes, or only a sum of counts.
 _RESAMPLES, _MOST_FOR_RESAMPLES = 200, 5_000
 _QUICK_RESAMPLES, _MOST_FOR_QUICK = 2_000, 100_000
 
 
 class Tally:
-    """The outcomes of one metric as they come: nine bytes for each, unless the metric needs them whole."""
+    """Accumulates the outcomes of one metric: nine bytes each, unless the metric needs complete outcomes."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Tally:
             self.__dict__.pop("_totals", None)
 
     def summary(self, together: np.ndarray | None = None) -> MetricSummary:
-        """What is known of all; `together` says which rows belong together, as answers to one question do."""
+        """The summary; `together` is the cluster of each row, such as the question of several answers."""
         values, statuses = np.array(self._values), np.frombuffer(self._statuses, dtype=np.uint8)
         counting, read = np.isfinite(values), statuses == _OK
         uncertainty = self._uncertainty(values, counting, None if together is None else together[counting])
@@ -77,14 +77,14 @@ class Tally:
 
     def _uncertainty(self, values: np.ndarray, counting: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
         if together is not None and len(np.unique(together)) < 2:
-            return {}  # nothing tells how far another cluster would lie from this one
+            return {}  # the variance between clusters cannot be estimated from one
         if self._whole is not None:
             return self._resampled(np.flatnonzero(counting), together)
         estimate = mean_interval(values[counting], together, self._level, seed=self._seed)
         return {"interval": estimate.interval, "stderr": estimate.stderr}
 
     def _resampled(self, rows: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
-        """The uncertainty of a metric that is no mean, from resamples of the samples."""
+        """The uncertainty of a corpus metric, by the bootstrap."""
         is_quick = self._totals is not None and self._totals.is_quick
         most, number = (_MOST_FOR_QUICK, _QUICK_RESAMPLES) if is_quick else (_MOST_FOR_RESAMPLES, _RESAMPLES)
         if not 2 <= len(rows) <= most:
@@ -100,7 +100,7 @@ class Tally:
         return Totals(self.metric, self.options, [[one] for one in self._whole])
 
     def _total(self, rows: np.ndarray) -> float:
-        """What the metric makes of some of the outcomes."""
+        """The total over some rows."""
         return math.nan if self._totals is None else self._totals(rows)
 
     def _value(self, chosen: np.ndarray) -> float | None:
@@ -116,7 +116,7 @@ _PLACE = {name: place for place, name in enumerate(STATUSES)}
 
 
 def by_group(result: EvaluationResult, path: str) -> dict[Any, dict[str, MetricSummary]]:
-    """The summaries of each group of samples that have the same at a path."""
+    """The summaries by groups of samples with the same value at a path."""
     found = result.samples.at(path)
     refuse_unknown(result.samples, path, found)
     groups: dict[Any, list[int]] = {}
@@ -131,7 +131,7 @@ def by_group(result: EvaluationResult, path: str) -> dict[Any, dict[str, MetricS
 
 
 def _clusters(result: EvaluationResult, path: str) -> list[str]:
-    """What belongs together in a group: answers to one question, or what the run says, unless that makes the groups."""
+    """The clusters within groups: those of the run, unless they define the groups, else answers to one question."""
     field = result.info.cluster_by
     if field is None or place_of(field) == place_of(path):
         return result.samples.ids()

@@ -1,1 +1,1 @@
-"""Parts of the data, drawn by a seed, with how they were drawn."""
+"""Seeded samples, folds and splits of the data, with a record of how they were drawn."""

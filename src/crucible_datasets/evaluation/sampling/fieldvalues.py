@@ -1,4 +1,4 @@
-"""The values of a field of a dataset: a column, or a place within one, as "metadata.level" or just "level"."""
+"""The values of a field of a dataset: a column, or a nested field, such as "metadata.level" or just "level"."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from crucible_datasets.exceptions import ColumnNotFoundError
 
 
 def field_values(dataset: Dataset, path: str) -> Any:
-    """One value per row: as Arrow where the field has a type of its own, else as a list."""
+    """One value per row: as Arrow if the field has an Arrow type, else as a list."""
     if path in dataset.column_names:
         return dataset[path].to_arrow()
-    if (named := path.removeprefix("metadata.")) in _metadata(dataset):  # a name may have dots in it
+    if (named := path.removeprefix("metadata.")) in _metadata(dataset):  # a name may contain dots
         return dataset["metadata"][named].to_arrow()
     first, *names = path.split(".")
     if first not in dataset.column_names and _is_in_metadata(dataset, first):
@@ -34,7 +34,7 @@ def _metadata(dataset: Dataset) -> dict[str, Any]:
 
 
 def _is_in_metadata(dataset: Dataset, name: str) -> bool:
-    """Whether metadata may have it: it does, or what it holds differs from row to row and has no type."""
+    """Whether metadata has the field, or may have it because its fields differ from row to row."""
     return name in _metadata(dataset) or ("metadata" in dataset.column_names and not _metadata(dataset))
 
 

@@ -1,7 +1,7 @@
-"""Parts of a dataset or of samples, drawn by a seed: each with the row numbers and with how it was drawn.
+"""Seeded samples, folds and splits of a dataset or of samples, with row numbers and a record of how they were drawn.
 
-Drawing itself is that of `Dataset`: `sample`, `shuffle` and `k_fold` on the row numbers, beside the values of
-the field that decides. So any field will do, also one within a struct, as "metadata.level".
+The drawing is done by `Dataset.sample`, `shuffle` and `k_fold`, on a dataset of row numbers and the values of the
+fields to stratify or group by. So any field can be used, also a nested one such as "metadata.level".
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 Data = TypeVar("Data", Dataset, Samples)
 Rows = npt.NDArray[np.int64]
 
-_ROW = "\0row"  # a name that no field has
+_ROW = "\0row"  # not the name of a field
 
 
 class DrawInfo(Struct, frozen=True, kw_only=True):
-    """How a part was drawn: all that is needed to draw it again, and what came out."""
+    """How a part was drawn: everything needed to draw it again, and its statistics."""
 
     method: str
     seed: int | None
@@ -45,7 +45,7 @@ class DrawInfo(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class Drawn(Generic[Data]):
-    """A part of the data, the numbers that its rows have in the whole, and how it was drawn."""
+    """A part of the data, its row numbers in the original, and how it was drawn."""
 
     data: Data
     rows: Rows
@@ -56,7 +56,7 @@ class Drawn(Generic[Data]):
 
 
 class Fold(NamedTuple):
-    """The two parts of one fold."""
+    """Training and test part of one fold."""
 
     train: Drawn[Any]
     test: Drawn[Any]
@@ -69,13 +69,13 @@ def random_sample(data: Data, n: float, seed: int = 0) -> Drawn[Data]:
 
 
 def stratified_sample(data: Data, n: float, by: str, seed: int = 0) -> Drawn[Data]:
-    """`n` rows drawn at random in which each value of a field has its exact share."""
+    """`n` rows drawn at random, in which each value of a field has its exact share."""
     source = _Source(data, stratify_by=by)
     return source.drawn(source.numbered().sample(n, seed=seed, stratify_by_column=by), "stratified", seed)
 
 
 def bootstrap_sample(data: Data, n: float | None = None, seed: int = 0) -> Drawn[Data]:
-    """As many rows as there are, or `n`, each drawn from all of them: rows may come several times."""
+    """`n` rows (default: as many as there are) drawn with replacement."""
     source = _Source(data)
     return source.drawn(source.numbered().sample(1.0 if n is None else n, seed=seed, replace=True), "bootstrap", seed)
 
@@ -113,9 +113,9 @@ def split(
 ) -> dict[str, Drawn[Data]]:
     """The data in two or three parts: "train", "validation" and "test".
 
-    A float is a fraction of the rows, an int a number of them; one part may be left out of the call and gets the
-    rest. Without any size, test gets a fifth. Stratified, each part has its exact share of every value. With
-    `group_by`, rows with the same value stay together and sizes are as near as groups allow.
+    A float is a fraction of the rows, an int their number; one part may be omitted and gets the rest. Without any
+    size, test gets a fifth. With `stratify_by`, each part has its exact share of every value. With `group_by`, rows
+    with the same value stay together, and sizes are as close as the groups allow.
     """
     source = _Source(data, stratify_by, group_by)
     sizes = _sizes({"train": train, "validation": validation, "test": test}, len(source.dataset))
@@ -133,7 +133,7 @@ def split(
 
 
 def _sizes(asked: Mapping[str, float | None], num_rows: int) -> dict[str, int]:
-    """How many rows each part gets; together all of them."""
+    """The number of rows of each part, which add up to all rows."""
     given = {part: size for part, size in asked.items() if size is not None} or {"test": 0.2}
     counts = {part: _count(part, size, num_rows) for part, size in given.items()}
     rest = "train" if "train" not in given else "test" if len(given) == 1 else None
@@ -141,7 +141,7 @@ def _sizes(asked: Mapping[str, float | None], num_rows: int) -> dict[str, int]:
     if rest is not None:
         counts[rest] = num_rows - sum(counts.values())
     elif fractions and abs(sum(given.values()) - 1) < 1e-9:
-        counts["train"] += num_rows - sum(counts.values())  # what rounding left over or took too much
+        counts["train"] += num_rows - sum(counts.values())  # the rounding difference
     if min(counts.values()) < 0 or sum(counts.values()) != num_rows:
         advice = "leave out train, and it gets the rest"
         raise ArgumentError("sizes", given, f"together they are not the {num_rows} rows there are; {advice}.")
@@ -156,7 +156,7 @@ def _count(part: str, size: float, num_rows: int) -> int:
 
 
 def _shared_out(numbered: Dataset, sizes: dict[str, int], seed: int, stratify_by: str | None) -> dict[str, Dataset]:
-    """Draw part after part from what the parts before left; train comes last and takes what is left."""
+    """Draw the parts one after the other, each from the remaining rows; train comes last and gets the rest."""
     parts: dict[str, Dataset] = {}
     for part in reversed(sizes):
         if part == "train" or len(numbered) == sizes[part]:
@@ -169,7 +169,7 @@ def _shared_out(numbered: Dataset, sizes: dict[str, int], seed: int, stratify_by
 
 
 def _grouped(source: _Source, sizes: dict[str, int], seed: int) -> dict[str, Dataset]:
-    """Give every group, the largest first, to the part that lacks most rows."""
+    """Assign every group, largest first, to the part that lacks most rows."""
     numbered = source.numbered().shuffle(seed=seed)
     codes, names = codes_of(numbered[str(source.group_by)][:])
     lacking = np.array(list(sizes.values()))
@@ -187,7 +187,7 @@ def _rows(numbered: Dataset) -> Rows:
 
 @dataclass(frozen=True)
 class _Source:
-    """The data to draw from: the row numbers beside the values that decide."""
+    """The data to draw from."""
 
     data: Any
     stratify_by: str | None = None
@@ -205,7 +205,7 @@ class _Source:
         return self.data.dataset if isinstance(self.data, Samples) else self.data
 
     def numbered(self) -> Dataset:
-        """The numbers of the rows, and a column for each field that decides, under its path."""
+        """A dataset of row numbers, with a column for each field to stratify or group by, named by its path."""
         columns: dict[str, Any] = {_ROW: np.arange(len(self.dataset), dtype=np.int64)}
         for path in (self.stratify_by, self.group_by):
             if path is not None:
@@ -221,7 +221,7 @@ class _Source:
         fold: int | None = None,
         num_folds: int | None = None,
     ) -> Drawn[Any]:
-        """The part of the data that has these numbers."""
+        """The part of the data with these row numbers."""
         rows = _rows(numbered)
         info = DrawInfo(
             method=method,
@@ -240,5 +240,5 @@ class _Source:
 
 
 def _counts(values: list[Any]) -> dict[str, int]:
-    """How often each value occurs, by its text, the most frequent first."""
+    """The number of occurrences of each value, by its text, most frequent first."""
     return dict(Counter(map(str, values)).most_common())

@@ -1,4 +1,4 @@
-"""Code of models, run where it can do no harm and cannot judge itself.
+"""A sandbox for generated code and its tests. The code cannot influence the verdict.
 
-tasks running outputs limits · box boxes (seen from outside) · inside/
+tasks running outputs limits · box boxes (outside) · inside/
 """

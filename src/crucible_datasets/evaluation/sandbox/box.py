@@ -1,7 +1,7 @@
-"""A box, seen from outside: one fork server process, and a socket to it.
+"""A box from outside: a fork server process and a socket to it.
 
-The fork server is a fresh `python -I -S` without an environment. The files of a check are anonymous memory, passed to
-it as descriptors, so nothing of a check is ever on disk.
+The fork server is a new `python -I -S` with an empty environment. The files of a check are anonymous memory, passed
+as file descriptors, so nothing of a check is ever on disk.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _START = (
     "del sys.path[0]; main(int(sys.argv[2]))"
 )
 _SECONDS_TO_START = 30.0
-_SECONDS_OF_GRACE = 5.0  # for a fork server that is late itself, on a busy machine
+_SECONDS_OF_GRACE = 5.0  # for a fork server that is delayed on a busy machine
 _LONGEST = 1 << 16
 
 
 class Box:
-    """One box: runs one check at a time, for whoever holds it."""
+    """A sandbox that runs one check at a time."""
 
     def __init__(self) -> None:
         if not sys.platform.startswith("linux"):
@@ -46,7 +46,7 @@ class Box:
             raise SandboxUnavailableError(str(hello.get("refused", "a box that starts, and it did not")))
 
     def check(self, roles: Mapping[str, Mapping[int, int]], decisive: str, limits: Limits) -> dict[str, Any]:
-        """How each role ended. A role names its files by the number that it finds them under."""
+        """How each role ended. A role refers to its files by descriptor number."""
         files = [file for places in roles.values() for file in places.values()]
         numbered = iter(range(len(files)))
         order = {
@@ -64,7 +64,7 @@ class Box:
         return answer
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        """The answer of the fork server; {} when it is silent for too long or gone, and then the box is broken."""
+        """The reply of the fork server; {} after a timeout or if it has ended, and then the box is marked as broken."""
         poll = select.poll()
         poll.register(self.control, select.POLLIN)
         message = self.control.recv(_LONGEST) if poll.poll(seconds * 1000) else b""
@@ -73,7 +73,7 @@ class Box:
         return answer
 
     def close(self) -> None:
-        """End the fork server and all that is in the box."""
+        """Stop the fork server and everything in the box."""
         self.control.close()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""Boxes that stand ready: as many as are in use at once, kept for the next check.
+"""The pool of boxes: as many as were in use at once, kept for the next checks.
 
-Threads take a box each. A copy of this process (a fork) starts with none, since the boxes are its parent's.
+Each thread takes its own box. A forked process starts with an empty pool, since the boxes belong to its parent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def borrowed() -> Iterator[Box]:
-    """A box for one check. One that did not answer, or was left in the midst of a check, is closed."""
+    """A box for one check. A box that did not reply, or whose check was interrupted, is closed."""
     with _lock:
         box = _idle.pop() if _idle else None
     box = box or Box()
@@ -36,7 +36,7 @@ def borrowed() -> Iterator[Box]:
 
 
 def close_all() -> None:
-    """End the boxes that nobody uses."""
+    """Close all idle boxes."""
     with _lock:
         boxes, _idle[:] = list(_idle), []
     for box in boxes:

@@ -1,4 +1,4 @@
-"""What a candidate may use up."""
+"""Resource limits of a check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of a whole check; bytes of memory, of output and of files; threads.
+    """Seconds of a check; bytes of memory, of output and of files; threads.
 
     >>> Limits(timeout=3.0).cpu
     4
@@ -24,11 +24,11 @@ class Limits:
 
     @property
     def cpu(self) -> int:
-        """Seconds on processors; the clock on the wall is faster unless there are threads."""
+        """CPU seconds: more than the wall-clock timeout, which is reached first unless there are threads."""
         return math.ceil(self.timeout) + 1
 
     def order(self) -> dict[str, int]:
-        """As the fork server wants them."""
+        """The limits in the message to the fork server."""
         return {
             "memory": self.memory,
             "output": self.output,

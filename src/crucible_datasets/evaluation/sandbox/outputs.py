@@ -1,4 +1,4 @@
-"""Whether a program printed what was expected."""
+"""Comparison of the output of a program with the expected output."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 
 
 def same_output(printed: str, expected: str) -> bool:
-    r"""Equal line by line; white space at ends does not count, and numbers are equal as numbers.
+    r"""Equal line by line, ignoring surrounding white space and blank lines at the end; numbers by value.
 
     >>> same_output("1.50 a \n\n", "1.5 a"), same_output("1 2", "1\n2")
     (True, False)

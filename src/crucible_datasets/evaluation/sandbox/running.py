@@ -1,7 +1,7 @@
-"""Code run in a box: as a script with input and output, or as definitions that tests ask.
+"""Running code in a box: as a script with input and output, or as definitions that tests call.
 
-Both judge from outside. What a script printed is compared here. Tests run in a process of their own, which holds
-the expected values and writes its verdict to a file that the candidate does not have.
+The verdict is always made outside the candidate. The output of a script is compared by the caller. Tests run in a
+separate process, which has the expected values and writes its verdict to a file that the candidate cannot access.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHOWN = 4000  # characters of output that a result keeps
 
 @dataclass(frozen=True)
 class Ran:
-    """What a script did: its output, its exit code (negative for a signal), whether its time was over."""
+    """The result of a script: its output, its exit code (negative for a signal), and whether it timed out."""
 
     output: str
     errors: str
@@ -32,13 +32,13 @@ class Ran:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of tests: how many passed before the first that did not, and why that one did not."""
+    """The result of tests: how many passed before the first failure, and its reason."""
 
     num_passed: int
     num_tests: int
     reason: str = ""
     timed_out: bool = False
-    broken: bool = False  # the tests are to blame: they do not parse, or import what is not there
+    broken: bool = False  # the tests are invalid, or import missing packages
     output: str = ""
 
     @property
@@ -60,7 +60,7 @@ def run_program(code: str, stdin: str = "", limits: Limits | None = None) -> Ran
 def run_tests(
     code: str, tests: Sequence[str], *, prelude: str = "", entry_point: str = "", limits: Limits | None = None
 ) -> Verdict:
-    """Run `tests` on what `code` defines. `prelude` is known to the tests, whatever the code does to its names."""
+    """Run `tests` on the definitions of `code`. The tests have their own copy of `prelude`."""
     chosen = limits or Limits()
     order = json.dumps({"tests": list(tests), "prelude": prelude, "entry_point": entry_point})
     with borrowed() as box, _files(code, "", order, "") as (text, output, questions, result):
@@ -81,7 +81,7 @@ def _verdict(written: str, num_tests: int, output: str) -> Verdict:
 
 @contextmanager
 def _files(*contents: str) -> Iterator[list[int]]:
-    """Files without names, in memory, one per text."""
+    """Anonymous files in memory, one per text."""
     files: list[int] = []
     try:
         for content in contents:

@@ -1,10 +1,10 @@
-"""What a sample asks of code, in the forms that benchmarks have, and the judgement of one completion.
+"""Coding tasks in the formats of benchmarks, and the verdict on one completion.
 
     HumanEval   tests = a function `check`, entry_point, prompt = the head of the function
     MBPP        tests = lines with assert, setup = what they need
     DeepCoder   tests = cases {"type": "stdin", "input", "output"} or {"type": "call", "function", "input", "output"}
 
-A completion is judged by all tests. They stop at the first that fails.
+A completion is run against all tests, up to the first that fails.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from crucible_datasets.evaluation.sandbox.outputs import same_output
 from crucible_datasets.evaluation.sandbox.running import Verdict, run_program, run_tests
 from crucible_datasets.exceptions import CodeTestsError
 
-_TESTS = ("tests", "test", "test_list")  # the last two are the names that HumanEval and MBPP have for it
+_TESTS = ("tests", "test", "test_list")  # the last two are the names of HumanEval and MBPP
 _SETUP = ("setup", "test_imports", "test_setup_code")
 _CHECK = re.compile(r"^def check\b", re.MULTILINE)
 _SHOWN = 200
 
-# Values of JSON have no tuples.
+# JSON has no tuples.
 _AS_JSON = """
 def _as_json(value):
     if isinstance(value, (list, tuple)):
@@ -38,7 +38,7 @@ def _as_json(value):
 
 @dataclass(frozen=True)
 class CodeTask:
-    """Tests, and what is known before them."""
+    """The tests of a task, and the code before them."""
 
     tests: Sequence[Any]
     prompt: str = ""
@@ -47,7 +47,7 @@ class CodeTask:
 
     def judge(self, completion: str, limits: Limits) -> Verdict:
         """Run a completion against all tests."""
-        # MBPP has lines that end as on Windows; a prompt and a completion must not mix the two.
+        # MBPP has Windows line ends, which must not be mixed with others in one program.
         program = (self.prompt + completion).replace("\r\n", "\n")
         if self.tests and isinstance(self.tests[0], str):
             return run_tests(program, self.tests, prelude=self._prelude(), entry_point=self.entry_point, limits=limits)
@@ -62,7 +62,7 @@ class CodeTask:
 
 
 def task_of(sample: Any, given: Mapping[str, Any]) -> CodeTask:
-    """The task in a sample's metadata; what is `given` by name goes before it."""
+    """The task in the metadata of a sample; values in `given` take precedence."""
     metadata = getattr(sample, "metadata", None) or {}
     known = {**metadata, **{name: value for name, value in given.items() if value is not None}}
     tests = next((known[name] for name in _TESTS if known.get(name)), None)
@@ -79,13 +79,13 @@ def task_of(sample: Any, given: Mapping[str, Any]) -> CodeTask:
 
 
 def _is_code(prompt: Any) -> bool:
-    """Whether a prompt is the head of a program: a task in plain words before the completion would break it."""
+    """Whether a prompt is the beginning of a program; a task in prose before the completion would be a syntax error."""
     return isinstance(prompt, str) and any(map(_parses, (prompt, f"{prompt.rstrip()}\n    pass\n")))
 
 
 def _parses(program: str) -> bool:
     try:
-        with warnings.catch_warnings(action="ignore"):  # of escapes that are none, which are old but run
+        with warnings.catch_warnings(action="ignore"):  # invalid escapes are deprecated, but valid
             ast.parse(program.replace("\r\n", "\n"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
@@ -97,7 +97,7 @@ def _text(value: Any) -> str:
 
 
 def _problem_with(program: str, case: Any, limits: Limits) -> tuple[str, bool]:
-    """Why a case is not passed, if so, and whether its time was over."""
+    """Why a case failed, or an empty text, and whether it timed out."""
     if not isinstance(case, Mapping) or not {"input", "output"} <= case.keys():
         raise CodeTestsError(f"A case has `input` and `output`, and this is {case!r:.100}.")
     if case.get("type", "stdin") == "call":
@@ -113,7 +113,7 @@ def _problem_with(program: str, case: Any, limits: Limits) -> tuple[str, bool]:
 
 
 def _call(program: str, case: Mapping[str, Any]) -> str:
-    """A test of one call; LeetCode's functions are methods of a class."""
+    """The test of one call; functions of LeetCode are methods of a class."""
     name = case["function"]
     if not str(name).isidentifier():
         raise CodeTestsError(f"{name!r} is not the name of a function.")

@@ -1,6 +1,6 @@
 """Uncertainty of scores, in numpy alone: intervals, bootstrap, clusters, paired tests, corrections, power.
 
-Everything here works on arrays. Names are loaded when they are first used; `__init__.pyi` tells them to type checkers.
+Everything here works on arrays. Names are imported on first use; `__init__.pyi` declares them for type checkers.
 
     interval arrays student · proportions means clusters groups repeats · bootstrapping resampling ·
     pairs discordance signflips independent (two models) · corrections power

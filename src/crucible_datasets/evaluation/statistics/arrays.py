@@ -1,4 +1,4 @@
-"""Arguments as arrays that can be relied on."""
+"""Validation of array arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def numbers(name: str, values: Any) -> Floats:
-    """One finite number per sample; a missing value is an error, since leaving it out silently moves the mean."""
+    """One finite number per sample; raises for missing values, since ignoring them would change the mean."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -32,24 +32,24 @@ def numbers(name: str, values: Any) -> Floats:
 
 
 def of_one_length(**arrays: Any) -> None:
-    """All have as many entries as the first, or an error says which has not."""
+    """Raise if the arguments differ in length."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
         raise ArgumentError("lengths", lengths, "one entry per sample is needed in each.")
 
 
 def is_binary(*arrays: Floats) -> bool:
-    """Whether nothing but 0 and 1 occurs."""
+    """Whether all values are 0 or 1."""
     return all(bool(((array == 0) | (array == 1)).all()) for array in arrays)
 
 
 def is_constant(values: Floats) -> bool:
-    """Whether all are the same number. Their deviation from the mean would be what rounding leaves, and not 0."""
+    """Whether all values are equal; their computed deviation could be a rounding error instead of 0."""
     return bool((values == values[0]).all())
 
 
 def codes_of(labels: Any) -> tuple[Codes, list[Any]]:
-    """The group of each sample as a number, and the label of each group; labels may be of any kind."""
+    """The group of each sample as a number, and the label of each group; labels may be of any type."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "biuU":
         names, codes = np.unique(labels, return_inverse=True)
         return codes.astype(np.int64), names.tolist()
@@ -66,13 +66,13 @@ def codes_of(labels: Any) -> tuple[Codes, list[Any]]:
 
 
 def members_of(codes: Codes, num_groups: int) -> list[Codes]:
-    """The rows of each group, in order; every code is the number of a group."""
+    """The row numbers of each group, in order."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.cumsum(np.bincount(codes, minlength=num_groups))[:-1])
 
 
 def _key(label: Any) -> Any:
-    """Something that tells True from 1, finds NaN equal to NaN, and can be hashed also where the label cannot."""
+    """A hashable key for any label: True differs from 1, and NaN equals NaN."""
     if label != label:
         return float, "nan"
     return type(label), label if label.__hash__ is not None and not isinstance(label, tuple) else repr(label)

@@ -1,6 +1,6 @@
-"""The bootstrap: how a statistic would vary over other samples of the same kind.
+"""The bootstrap: the sampling distribution of a statistic, estimated by resampling.
 
-Seeded: the same call gives the same numbers on every machine with the same numpy.
+It is seeded: the same call gives the same numbers on every machine with the same numpy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Statistic = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A statistic of the data, and of the resamples of it."""
+    """A statistic of the data and of its resamples."""
 
     value: float
     stderr: float
@@ -45,12 +45,12 @@ def bootstrap(
     widened: bool = True,
     vectorized: bool = False,
 ) -> Bootstrap:
-    """A statistic with the spread and the interval that `n` resamples give it.
+    """A statistic with standard error and interval from `n` resamples.
 
     `statistic` is "mean", "median" or a function of an array; with `vectorized=True` it is called with many
-    resamples at once, one per line, and `axis=1`. With `clusters`, whole clusters are drawn. `method` is
-    "percentile" or "bca". Of few samples the bootstrap tells too narrow an interval, as the normal distribution
-    does; `widened` corrects that as Student's t does.
+    resamples at once, one per row, and `axis=1`. With `clusters`, whole clusters are drawn. `method` is "percentile"
+    or "bca". With few samples, bootstrap intervals are too narrow, like those of the normal distribution; `widened`
+    corrects that as Student's t does.
     """
     _check(n, method)
     data = numbers("values", values) if np.ndim(values) < 2 else np.asarray(values)
@@ -94,10 +94,10 @@ def _function(statistic: str | Statistic, vectorized: bool) -> tuple[Statistic, 
 
 
 def _bounds(replicates: Floats, level: float, bias: float, skew: float, units: int | None) -> tuple[float, float]:
-    """The quantiles that bound the interval, moved by what BCa knows of bias and skew (Efron 1987)."""
+    """The quantiles that bound the interval, adjusted for bias and skew by BCa (Efron 1987)."""
     z = critical(level)
     if units is not None:
-        # Hesterberg (2015): what makes a percentile interval as wide as one by Student's t.
+        # Hesterberg (2015): makes a percentile interval as wide as one by Student's t.
         z = math.sqrt(units / (units - 1)) * critical(level, units - 1)
     if math.isinf(bias):
         return float(replicates.min()), float(replicates.max())
@@ -107,7 +107,7 @@ def _bounds(replicates: Floats, level: float, bias: float, skew: float, units: i
 
 
 def _bias(replicates: Floats, value: float) -> float:
-    """How far the middle of the resamples lies from the value, in standard deviations."""
+    """The bias correction of BCa: the distance of the median of the resamples from the value, as a normal quantile."""
     below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / 2 / len(replicates)
     return normal_quantile(below) if 0 < below < 1 else math.inf
 

@@ -1,4 +1,4 @@
-"""Samples that belong together, as questions on one text do: they tell less than as many samples on their own.
+"""Clustered samples, such as questions on one text, which are less informative than independent ones.
 
 The standard error is Miller's (2024, appendix A) with the factor for a finite number of clusters:
 √(Σ_c (Σ_i d_ci)² · C / (C − 1)) / n, where d_ci is the distance from the mean.
@@ -16,7 +16,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 def clustered_stderr(values: Any, clusters: Any) -> float:
-    """The standard error of the mean when samples of one cluster are alike."""
+    """The standard error of the mean with correlated samples within clusters."""
     data = numbers("values", values)
     of_one_length(values=data, clusters=clusters)
     codes, names = codes_of(clusters)
@@ -24,14 +24,14 @@ def clustered_stderr(values: Any, clusters: Any) -> float:
 
 
 def design_effect(values: Any, clusters: Any) -> float:
-    """How many times larger the variance of the mean is than if every sample stood for itself."""
+    """The ratio of the variance of the mean to that of independent samples."""
     data = numbers("values", values)
     together, alone = clustered_stderr(data, clusters), plain_stderr(data)
     return (together / alone) ** 2 if alone else math.nan
 
 
 def plain_stderr(values: Floats) -> float:
-    """The standard error of the mean when every sample stands for itself."""
+    """The standard error of the mean of independent samples."""
     return 0.0 if is_constant(values) else float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
@@ -45,14 +45,14 @@ def stderr_of(values: Floats, codes: Codes, num_clusters: int) -> float:
 
 
 def stderr_of_mean(values: Floats, codes: Codes | None, num_clusters: int | None) -> float | None:
-    """The standard error, clustered if there are clusters; None of a single value."""
+    """The standard error, clustered if there are clusters; None for a single value."""
     if codes is not None and num_clusters is not None:
         return stderr_of(values, codes, num_clusters)
     return plain_stderr(values) if len(values) > 1 else None
 
 
 def coded(clusters: Any) -> tuple[Codes | None, int | None]:
-    """Clusters as codes and their number, which must be 2 at least; None and None without any."""
+    """Clusters as codes, and their number, which must be at least 2; None and None without clusters."""
     if clusters is None:
         return None, None
     codes, names = codes_of(clusters)
@@ -62,15 +62,15 @@ def coded(clusters: Any) -> tuple[Codes | None, int | None]:
 
 
 def enough(num_clusters: int) -> None:
-    """Refuse a single cluster: nothing tells how far another one would lie from it."""
+    """Raise for a single cluster: the variance between clusters cannot be estimated."""
     if num_clusters < 2:
         raise ArgumentError("clusters", num_clusters, "at least 2 clusters are needed to see how much they differ.")
 
 
 def effective_size(values: Floats, codes: Codes, num_clusters: int) -> float:
-    """How many samples on their own would tell as much; never more than there are.
+    """The number of independent samples with the same information; at most the actual number.
 
-    Where all values are equal nothing shows how much clusters differ. Then each counts as one sample.
+    If all values are equal, the variance between clusters is unknown, and each cluster counts as one sample.
     """
     alone, together = plain_stderr(values), stderr_of(values, codes, num_clusters)
     if not alone:
@@ -79,7 +79,7 @@ def effective_size(values: Floats, codes: Codes, num_clusters: int) -> float:
 
 
 def totals(values: Floats, codes: Codes | None, num_clusters: int) -> tuple[Floats, Floats]:
-    """The sum and the size of each cluster; without clusters each sample is one of its own."""
+    """The sum and the size of each cluster; without clusters, each sample is its own cluster."""
     if codes is None:
         return values, np.ones(len(values))
     sums: Floats = np.bincount(codes, weights=values, minlength=num_clusters).astype(np.float64)

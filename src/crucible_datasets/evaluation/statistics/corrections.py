@@ -1,7 +1,7 @@
-"""Several tests at once: p-values raised so that chance findings among all of them stay rare.
+"""Corrections of p-values for multiple testing.
 
-Each function gives adjusted p-values, to be compared with the same threshold as one p-value. NaN stands
-for a test that was not made, and does not count.
+Each function returns adjusted p-values, to be compared with the same threshold as a single p-value. NaN stands for a
+test that was not made, and does not count.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from crucible_datasets.exceptions import ArgumentError, UnknownEntryError
 
 
 def holm(p_values: Any) -> Floats:
-    """Bounds the probability of even one chance finding (Holm 1979); never weaker than Bonferroni's."""
+    """Controls the family-wise error rate (Holm 1979); uniformly more powerful than Bonferroni."""
     return _stepwise(p_values, lambda ordered, size: np.maximum.accumulate(ordered * np.arange(size, 0, -1)))
 
 
 def benjamini_hochberg(p_values: Any) -> Floats:
-    """Bounds the share of chance findings among all findings (Benjamini and Hochberg 1995)."""
+    """Controls the false discovery rate (Benjamini and Hochberg 1995)."""
     return _stepwise(
         p_values, lambda ordered, size: np.minimum.accumulate((ordered * size / np.arange(1, size + 1))[::-1])[::-1]
     )
@@ -33,7 +33,7 @@ def bonferroni(p_values: Any) -> Floats:
 
 
 def uncorrected(p_values: Any) -> Floats:
-    """The p-values as they are."""
+    """The p-values unchanged."""
     return _stepwise(p_values, lambda ordered, size: ordered)
 
 
@@ -49,7 +49,7 @@ _OTHER_NAMES = {"fdr_bh": "bh", "fdr": "bh", "benjamini_hochberg": "bh"}
 
 
 def correction_named(correction: str | None) -> str:
-    """The correction that is meant: "holm", "bh", "bonferroni" or "none"."""
+    """The function of a correction: "holm", "bh", "bonferroni" or "none"."""
     name = "none" if correction is None else str(correction).lower().replace("-", "_")
     name = _OTHER_NAMES.get(name, name)
     if name not in CORRECTIONS:

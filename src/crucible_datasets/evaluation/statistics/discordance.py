@@ -1,4 +1,4 @@
-"""Two models on the same samples, right or wrong: only samples where they differ tell which is better."""
+"""Two models on the same samples with binary scores: only discordant samples are informative."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 class McNemar(NamedTuple):
-    """McNemar's statistic and the probability of one as large when both models are equally good."""
+    """McNemar's statistic and its p-value."""
 
     statistic: float
     p_value: float
 
 
 def mcnemar(only_first: int, only_second: int, exact: bool = True, corrected: bool = True) -> McNemar:
-    """McNemar's test of the number of samples that only one of two models gets right.
+    """McNemar's test of the numbers of samples that only one of two models gets right.
 
     Exact, its statistic is the smaller number; else χ² with one degree of freedom, `corrected` for continuity.
 
@@ -39,19 +39,19 @@ def mcnemar(only_first: int, only_second: int, exact: bool = True, corrected: bo
 
 
 def fair_coin_tail(heads: int, tosses: int) -> float:
-    """The probability of at most so many heads."""
+    """The probability of at most `heads` heads in `tosses` fair tosses."""
     if heads >= tosses:
         return 1.0
     # Each term of the sum is a fraction of the one before.
     falling = np.arange(heads, 0, -1, dtype=np.float64)
     ratios = falling / (tosses - falling + 1)
-    # The terms fall below 1e-18 of the first within some hundred square roots of their number.
+    # Terms beyond a few hundred square roots of their number are below 1e-18 of the first.
     reach = 60 * math.isqrt(tosses) + 100
     return _fair_coin(heads, tosses) * (1 + float(np.cumprod(ratios[:reach]).sum()))
 
 
 def _fair_coin(heads: int, tosses: int) -> float:
-    """The probability of exactly so many heads."""
+    """The probability of exactly `heads` heads."""
     if tosses <= 1000:
         return math.comb(tosses, heads) / 2**tosses
     logs = math.lgamma(tosses + 1) - math.lgamma(heads + 1) - math.lgamma(tosses - heads + 1)
@@ -61,7 +61,7 @@ def _fair_coin(heads: int, tosses: int) -> float:
 def tango(only_first: float, only_second: float, n: float, level: float = 0.95) -> Interval:
     """Tango's (1998) score interval of the difference of two proportions on the same `n` samples, second minus first.
 
-    It holds also where the models never differ.
+    It is also valid if the models never differ.
 
     >>> tango(0, 0, 100)
     Interval(low=-0.0369..., high=0.0369..., level=0.95, method='tango')
@@ -74,12 +74,12 @@ def tango(only_first: float, only_second: float, n: float, level: float = 0.95) 
 
 def tango_bounds(only_first: float, only_second: float, n: float, z: float) -> tuple[float, float]:
     """The bounds of `tango` for a critical value; numbers need not be whole."""
-    # Turning the models around turns the interval around, so one end is enough.
+    # Exchanging the models mirrors the interval, so one end is enough.
     return _lowest(only_second, only_first, n, z), -_lowest(only_first, only_second, n, z)
 
 
 def _lowest(gained: float, lost: float, n: float, z: float) -> float:
-    """The smallest difference that the data do not speak against: where the score falls to `z`."""
+    """The lower bound: the difference at which the score falls to `z`."""
     low, high = -1.0, (gained - lost) / n
     for _ in range(80):
         middle = (low + high) / 2
@@ -90,10 +90,10 @@ def _lowest(gained: float, lost: float, n: float, z: float) -> float:
 
 
 def _score(gained: float, lost: float, n: float, difference: float) -> float:
-    """How many standard errors the data lie above a difference, at the likeliest proportions that have it."""
+    """The score statistic of a difference, at the maximum likelihood estimate under it."""
     linear = (2 * n - gained + lost) * difference - gained - lost
     constant = -lost * difference * (1 - difference)
-    # The probability of losing a sample, if the difference were true.
+    # The probability of losing a sample under this difference.
     losing = (math.sqrt(max(linear * linear - 8 * n * constant, 0.0)) - linear) / (4 * n)
     variance = n * (2 * losing + difference * (1 - difference))
     return (gained - lost - n * difference) / math.sqrt(variance) if variance > 0 else math.inf

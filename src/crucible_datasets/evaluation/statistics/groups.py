@@ -17,8 +17,8 @@ def subgroups(
 ) -> dict[Any, Estimate]:
     """The mean of the samples with each label, in the order of the labels.
 
-    Each interval stands for itself: among 20 groups, one 95 % interval is expected to miss.
-    A group that lies in a single cluster has a mean and no interval.
+    Intervals are not corrected for multiple groups: of 20 intervals at 95 %, one is expected to miss. A group within
+    a single cluster has a mean and no interval.
     """
     data = numbers("values", values)
     of_one_length(values=data, labels=labels, clusters=clusters)
@@ -34,7 +34,7 @@ def subgroups(
 
 
 def rows_by_label(labels: Any) -> Iterator[tuple[Any, Codes]]:
-    """Each label with its rows: labels that are numbers come first, then texts, then the rest, and None or NaN last."""
+    """Each label with its rows, in order: numbers, texts, other labels, None and NaN."""
     codes, names = codes_of(labels)
     members = members_of(codes, len(names))
     for code in sorted(range(len(names)), key=lambda code: _rank(names[code])):

@@ -1,4 +1,4 @@
-"""Two models on different samples: Welch's test, which does not suppose that they vary alike."""
+"""Two models on different samples: Welch's test, which does not assume equal variances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 class UnpairedDifference(Struct, frozen=True):
-    """What differs between two models that saw different samples."""
+    """The difference of two models on different samples."""
 
     n: tuple[int, int]
     first: float
@@ -27,9 +27,9 @@ class UnpairedDifference(Struct, frozen=True):
 
 
 def unpaired(first: Any, second: Any, level: float = 0.95) -> UnpairedDifference:
-    """The difference of two models, second minus first, on samples of their own.
+    """The difference of two models, second minus first, on independent samples.
 
-    On the same samples use `paired`: what is hard for both models then drops out, and smaller differences show.
+    On the same samples use `paired`, which is more powerful, since the difficulty of samples cancels out.
     """
     one, other = numbers("first", first), numbers("second", second)
     if min(len(one), len(other)) < 2:

@@ -1,4 +1,4 @@
-"""What the statistics give: an interval, and an estimate with one. Both can be stored as JSON."""
+"""`Interval` and `Estimate`, the results of statistics, which can be stored as JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Interval(Struct, frozen=True):
-    """Where a value lies with probability `level`, and how that was worked out."""
+    """A confidence interval, with its level and method."""
 
     low: float
     high: float
@@ -21,12 +21,12 @@ class Interval(Struct, frozen=True):
 
     @property
     def width(self) -> float:
-        """From end to end."""
+        """The width of the interval."""
         return self.high - self.low
 
 
 class Estimate(Struct, frozen=True):
-    """A mean with its uncertainty. What cannot be known of so few values is None."""
+    """A mean with its uncertainty; None for what cannot be estimated from so few values."""
 
     value: float | None
     n: int

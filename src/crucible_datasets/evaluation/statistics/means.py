@@ -23,10 +23,9 @@ def mean_interval(
 ) -> Estimate:
     """The mean with its standard error and its interval.
 
-    Values that are all 0 or 1 get Wilson's interval, others Student's t. With `clusters`, one label per
-    sample, samples with the same label count as alike: the standard error is the clustered one, t has one
-    degree of freedom less than there are clusters, and Wilson's interval is that of as many samples as
-    would tell as much on their own.
+    Values that are all 0 or 1 get Wilson's interval, others Student's t. With `clusters`, one label per sample, the
+    standard error is the clustered one, t has one degree of freedom less than there are clusters, and Wilson's
+    interval uses the effective sample size.
     """
     data = numbers("values", values)
     if method not in (None, *METHODS):
@@ -69,6 +68,6 @@ def _wilson(values: Floats, codes: Codes | None, units: int, level: float) -> In
     if codes is None:
         return Interval(*wilson_bounds(float(values.sum()), len(values), critical(level)), level, "wilson")
     size = effective_size(values, codes, units)
-    # The product with a mean of exactly 1 must not fall short of the size.
+    # For a mean of exactly 1, rounding must not make the product smaller than the size.
     low, high = wilson_bounds(float(values.mean()) * size, size, critical(level, units - 1))
     return Interval(low, high, level, "wilson, clustered")

@@ -16,12 +16,12 @@ from crucible_datasets.evaluation.statistics.signflips import sign_flip_test
 from crucible_datasets.evaluation.statistics.student import critical, student_tail
 from crucible_datasets.exceptions import ArgumentError
 
-# Beyond, resampling takes many seconds and gives what Student's t gives, to three digits.
+# For more, resampling takes many seconds and agrees with Student's t to three digits.
 _MOST_TO_RESAMPLE = 20_000
 
 
 class PairedDifference(Struct, frozen=True):
-    """What changes from a first model to a second on the same samples."""
+    """The difference of two models on the same samples."""
 
     n: int
     first: float
@@ -48,10 +48,10 @@ def paired(
 ) -> PairedDifference:
     """The difference of two models, second minus first, with its interval and its p-value.
 
-    The values belong to the same samples in the same order. If all are 0 or 1 (`binary`): McNemar's exact
-    test and Tango's score interval. Otherwise a permutation test, and an interval by `n` bootstrap resamples;
-    of more than 20,000 samples or clusters Student's t, which then gives the same. With `clusters`, one label
-    per sample, whole clusters are permuted and resampled.
+    The values belong to the same samples in the same order. If all are 0 or 1 (`binary`): McNemar's exact test and
+    Tango's score interval. Otherwise a permutation test, and an interval by `n` bootstrap resamples; for more than
+    20,000 samples or clusters Student's t, which then gives the same. With `clusters`, one label per sample, whole
+    clusters are permuted and resampled.
     """
     before, after = numbers("first", first), numbers("second", second)
     of_one_length(first=before, second=after, clusters=clusters)
@@ -90,7 +90,7 @@ def paired(
 def _tested(
     change: Floats, codes: Codes | None, units: int, stderr: float | None, n: int, seed: int
 ) -> tuple[str, float]:
-    """The test of differences that may have any size, and the p-value by it."""
+    """The name of the test for differences of any size, and its p-value."""
     clustered = "" if codes is None else ", clustered"
     if stderr is not None and units > _MOST_TO_RESAMPLE:
         return f"t{clustered}", _chance(float(change.mean()), stderr, units)

@@ -1,8 +1,8 @@
-"""Before a run: how small a difference can be seen, and how many samples it takes.
+"""Power analysis: detectable differences and required sample sizes.
 
-The spread of a difference on one sample comes from what is known beforehand: an expected `accuracy` or the
-`sd` of scores, and, if both models answer the same samples, the `correlation` of their scores; or, from an
-earlier run, `sd_difference`, the standard deviation of the differences themselves.
+The standard deviation of the difference on one sample comes from an expected `accuracy` or the `sd` of scores, and,
+if both models answer the same samples, the `correlation` of their scores; or, from an earlier run, `sd_difference`,
+the standard deviation of the differences themselves.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def minimum_detectable_effect(
     level: float = 0.95,
     design_effect: float = 1.0,
 ) -> float:
-    """The smallest true difference that `n` samples show with probability `power`.
+    """The smallest true difference that is detected with `n` samples with probability `power`.
 
     With `correlation` or `sd_difference` both models answer the same samples; without, `n` samples each.
-    `design_effect` says how many times larger clusters make the variance.
+    `design_effect` is the factor by which clusters increase the variance.
 
     >>> round(minimum_detectable_effect(1319, accuracy=0.8), 4)
     0.0436
@@ -51,7 +51,7 @@ def required_sample_size(
     level: float = 0.95,
     design_effect: float = 1.0,
 ) -> int:
-    """How many samples (of each model, if not paired) show a true difference of `effect` with probability `power`.
+    """The number of samples (per model, if not paired) that detect a true difference `effect` with probability `power`.
 
     >>> required_sample_size(0.02, accuracy=0.8, correlation=0.5)
     3140
@@ -73,7 +73,7 @@ def power_of(
     level: float = 0.95,
     design_effect: float = 1.0,
 ) -> float:
-    """The probability that `n` samples show a true difference of `effect`."""
+    """The probability that `n` samples detect a true difference of `effect`."""
     if not n >= 1:
         raise ArgumentError("n", n, "at least one sample is needed.")
     stderr = _spread(accuracy, sd, correlation, sd_difference) * math.sqrt(_effect(design_effect) / n)
@@ -84,7 +84,7 @@ def power_of(
 
 
 def _distance(power: float, level: float) -> float:
-    """How many standard errors away a difference must be, to be found so often."""
+    """The number of standard errors that a difference must have to be detected with this power."""
     if not 0.5 <= power < 1:
         raise ArgumentError("power", power, "expected a probability from 0.5 up, such as 0.8.")
     return critical(level) + normal_quantile(power)

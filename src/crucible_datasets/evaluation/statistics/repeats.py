@@ -1,6 +1,6 @@
-"""Several answers to each question: how much questions differ, and how much answers to one question do.
+"""Several answers to each question: variance between questions, and between answers to one question.
 
-More answers per question shrink only the second part; more questions shrink both.
+More answers per question reduce only the second part; more questions reduce both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 
 class RepeatedVariance(Struct, frozen=True):
-    """The variance of scores in its two parts; `within` is None if no question was answered twice."""
+    """The two components of the variance of scores; `within` is None if no question has several answers."""
 
     mean: float
     stderr: float | None
@@ -27,13 +27,13 @@ class RepeatedVariance(Struct, frozen=True):
 
     @property
     def reliability(self) -> float | None:
-        """The share of the variance of single answers that lies between questions."""
+        """The intraclass correlation: the share of the variance of single answers that is between questions."""
         if self.between is None or self.within is None or not self.between + self.within:
             return None
         return self.between / (self.between + self.within)
 
     def expected_stderr(self, questions: int | None = None, answers: float | None = None) -> float | None:
-        """The standard error of the mean with so many questions and so many answers to each."""
+        """The standard error of the mean with this number of questions, and of answers to each."""
         if self.between is None or self.within is None:
             return None
         per_question = answers or self.num_values / self.num_questions
@@ -41,10 +41,10 @@ class RepeatedVariance(Struct, frozen=True):
 
 
 def repeated_variance(values: Any, questions: Any = None) -> RepeatedVariance:
-    """The parts of the variance, by a one-way analysis of variance; questions may differ in number of answers.
+    """The components of the variance, by one-way ANOVA; questions may differ in their number of answers.
 
-    `values` has one line per question and one column per answer, NaN where there are fewer; or one value per
-    answer, with `questions` telling to which question it belongs. Every question counts the same in the mean.
+    `values` has one row per question and one column per answer, padded with NaN; or one value per answer, with the
+    question of each in `questions`. Every question has the same weight in the mean.
     """
     scores, codes, size = _long(values, questions)
     if not size:

@@ -1,4 +1,4 @@
-"""The paired permutation test: if two models were alike, every difference could as well have the other sign."""
+"""The paired permutation test: under the null hypothesis, every difference has either sign with equal probability."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from crucible_datasets.exceptions import ArgumentError
 
 # All 65,536 ways to sign 16 differences take a millisecond.
 _MOST_TO_ENUMERATE = 16
-# Sums of the same numbers in another order differ by rounding.
+# Tolerance for sums of the same numbers in another order.
 _ROUNDING = 1e-9
 
 
 def sign_flip_test(differences: Any, n: int = 20_000, seed: int = 0, clusters: Any = None) -> float:
-    """The probability of a mean as far from 0 when every difference may have either sign.
+    """The p-value of the mean difference, over assignments of random signs.
 
-    With `clusters`, the differences of a cluster change their signs together. It is exact for differences of one
-    size (then it is McNemar's test) and for up to 16 of them; else `n` random choices of signs estimate it.
+    With `clusters`, the differences of a cluster change their signs together. It is exact for differences of equal
+    size (then it is McNemar's test) and for up to 16 differences; otherwise it is estimated from `n` random
+    assignments.
     """
     data = numbers("differences", differences)
     of_one_length(differences=data, clusters=clusters)
@@ -41,7 +42,7 @@ def sign_flip_test(differences: Any, n: int = 20_000, seed: int = 0, clusters: A
     if len(sizes) <= _MOST_TO_ENUMERATE:
         return float(np.mean(np.abs(_every_total(sizes)) >= observed))
     beyond = int(np.count_nonzero(np.abs(_random_totals(sizes, n, seed)) >= observed))
-    # The signs that were observed are one of the choices.
+    # The observed signs are one of the assignments.
     return (beyond + 1) / (n + 1)
 
 

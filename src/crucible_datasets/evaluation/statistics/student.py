@@ -1,7 +1,7 @@
 """Tails and quantiles of Student's t and of the normal distribution, to about 12 digits.
 
-Student's tail is an incomplete beta function, which a continued fraction gives; its quantile is found
-by Newton's method within a bracket.
+Student's tail is an incomplete beta function, computed by a continued fraction; the quantile is found by Newton's
+method within a bracket.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 _NORMAL = NormalDist()
 _TINY = 1e-300
-# From here on three terms of the expansion around the normal distribution are exact to 11 digits.
+# From here on, three terms of the expansion around the normal distribution give 11 digits.
 _NEARLY_NORMAL = 2e5
 
 
@@ -37,7 +37,7 @@ def student_tail(t: float, df: float) -> float:
     if t < 0:
         return 1 - student_tail(-t, df)
     square = t * t
-    # x and 1 - x both come from `square`, so neither loses digits.
+    # x and 1 - x are both computed from `square`, so that neither loses digits.
     return 0.5 * _incomplete_beta(df / (df + square), square / (df + square), df / 2, 0.5)
 
 
@@ -57,14 +57,14 @@ def student_quantile(share: float, df: float) -> float:
 
 
 def critical(level: float, df: float = math.inf) -> float:
-    """How many standard errors an interval of this level reaches to each side."""
+    """The two-sided critical value of a confidence level."""
     if not 0 < level < 1:
         raise ArgumentError("level", level, "expected a number between 0 and 1, such as 0.95.")
     return student_quantile((1 + level) / 2, df)
 
 
 def _value_with_tail(tail: float, df: float) -> float:
-    """The positive `t` above which the share `tail` lies, for shares below one half."""
+    """The positive `t` with upper tail probability `tail`, which is below one half."""
     low, high = 0.0, 1.0
     while student_tail(high, df) > tail:
         low, high = high, high * 2
@@ -72,7 +72,7 @@ def _value_with_tail(tail: float, df: float) -> float:
     for _ in range(200):
         excess = student_tail(t, df) - tail
         low, high = (t, high) if excess > 0 else (low, t)
-        # Newton on the logarithm of the tail, which is nearly straight where the tail is thin.
+        # Newton's method on the logarithm of the tail, which is nearly linear for small tails.
         above = excess + tail
         step = above * math.log(above / tail) / _density(t, df) if above > 0 else math.inf
         moved = t + step
@@ -89,7 +89,7 @@ def _density(t: float, df: float) -> float:
 
 
 def _log_gamma_step(x: float) -> float:
-    """What ln Γ gains from x to x + ½; as a difference of two large logarithms it would lose digits."""
+    """Ln Γ(x + ½) - ln Γ(x), without the cancellation of two large logarithms."""
     if x < 30:
         return math.lgamma(x + 0.5) - math.lgamma(x)
     return 0.5 * math.log(x) - 1 / (8 * x) + 1 / (192 * x**3) - 1 / (640 * x**5)

@@ -1,6 +1,5 @@
 """Pages of runs.
 
-routes              what each address tells
-runs comparing      every run and one of them; several side by side
-judging samples     what became of each sample; lists of them, and one
+routes the pages runs comparing all runs, one run, several runs compared judging samples the outcome of each sample;
+lists of samples, one sample
 """

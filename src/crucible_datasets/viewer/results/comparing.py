@@ -1,4 +1,4 @@
-"""Two or more runs side by side: differences with their uncertainty, parts of the samples, samples that changed."""
+"""Comparison of runs: differences with uncertainty, groups of samples, samples that changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crucible_datasets.viewer.results.runs import line
 
 
 def compared(runs: Sequence[EvaluationResult], metric: str | None = None) -> dict[str, Any]:
-    """What a page of a comparison tells; the first run is what the others are compared with."""
+    """The data of the comparison page; the first run is the baseline."""
     if len(runs) < 2:
         raise ArgumentError("runs", [run.info.run_id for run in runs], "name two runs or more.")
     rows, note = comparison_rows(runs, [list(range(len(runs)))])

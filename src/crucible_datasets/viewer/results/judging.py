@@ -1,6 +1,6 @@
-"""What became of every sample: right or wrong in each run, and from the first run to the last.
+"""The outcome of every sample: correct or wrong in each run, and changes from the first run to the last.
 
-A sample without a value in the first run or the last is uncounted, as `ResultStore.diff` says it.
+A sample without a value in the first or the last run is uncounted, as in `ResultStore.diff`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _BECAME = {(False, True): "fixed", (True, False): "broken", (True, True): "both_
 
 
 def judged(runs: Sequence[EvaluationResult], metric: str | None = None) -> Iterator[tuple[str, set[str]]]:
-    """Every sample with the kinds it is of. A run alone is its own first and last."""
+    """Every sample with its kinds. A single run is both first and last."""
     rights = [_rights(run, metric) for run in runs]
     unread = set().union(*(_unparsed(run, metric) for run in runs))
     for one in dict.fromkeys(name for right in rights for name in right):
@@ -31,12 +31,12 @@ def judged(runs: Sequence[EvaluationResult], metric: str | None = None) -> Itera
 
 
 def counted(runs: Sequence[EvaluationResult], metric: str | None = None) -> dict[str, int]:
-    """How many samples are of which kind."""
+    """The number of samples of each kind."""
     return dict(Counter(kind for _, kinds in judged(runs, metric) for kind in kinds))
 
 
 def _rights(run: EvaluationResult, metric: str | None) -> dict[str, bool | None]:
-    """Whether samples are right; None where they have no value."""
+    """Whether samples are correct; None if they have no value."""
     key = run.key(metric)
     higher = run.summary[key].higher_is_better
     return {

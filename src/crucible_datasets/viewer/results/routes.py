@@ -1,4 +1,4 @@
-"""What each address of runs tells."""
+"""The pages of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crucible_datasets.viewer.answers import Facts
 from crucible_datasets.viewer.opening import Opened
 from crucible_datasets.viewer.query import stretch
 from crucible_datasets.viewer.results.comparing import compared
-from crucible_datasets.viewer.results.runs import Shelf
+from crucible_datasets.viewer.results.runs import StoredRuns
 from crucible_datasets.viewer.results.samples import listed, whole
 
 
@@ -20,33 +20,33 @@ class ResultPages:
 
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
-        self.shelves = {key: Shelf(store) for key, store in opened.stores.items()}
+        self.shelves = {key: StoredRuns(store) for key, store in opened.stores.items()}
 
     def runs(self, request: Request) -> Facts:
         """Every run of a store."""
-        return self._shelf(request).table()
+        return self._store_runs(request).table()
 
     def run(self, request: Request) -> Facts:
         """One run."""
-        return self._shelf(request).one(request.path_params["run"])
+        return self._store_runs(request).one(request.path_params["run"])
 
     def compare(self, request: Request) -> Facts:
-        """Runs side by side."""
+        """A comparison of runs."""
         return compared(self._chosen(request), request.query_params.get("metric") or None)
 
     def samples(self, request: Request) -> Facts:
         """Samples of one kind."""
-        asked = request.query_params
-        places = stretch(asked)
-        return listed(self._chosen(request), asked.get("kind") or "all", asked.get("metric") or None, places)
+        query = request.query_params
+        places = stretch(query)
+        return listed(self._chosen(request), query.get("kind") or "all", query.get("metric") or None, places)
 
     def sample(self, request: Request) -> Facts:
-        """One sample in the runs that are named."""
-        asked = request.query_params
-        kind, metric = asked.get("kind") or "all", asked.get("metric") or None
+        """One sample in the given runs."""
+        query = request.query_params
+        kind, metric = query.get("kind") or "all", query.get("metric") or None
         return whole(self._chosen(request), request.path_params["sample"], kind, metric)
 
-    def _shelf(self, request: Request) -> Shelf:
+    def _store_runs(self, request: Request) -> StoredRuns:
         key = request.path_params["id"]
         self.opened.store_of(key)
         return self.shelves[key]
@@ -55,4 +55,4 @@ class ResultPages:
         names = [name for name in request.query_params.get("runs", "").split(",") if name]
         if not names:
             raise ArgumentError("runs", None, "name the runs, with commas between them.")
-        return [self._shelf(request).run(name) for name in names]
+        return [self._store_runs(request).run(name) for name in names]

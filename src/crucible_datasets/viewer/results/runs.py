@@ -1,4 +1,4 @@
-"""Runs of a store: all of them in a table, and one with its provenance."""
+"""The runs of a store as a table, and one run with its provenance."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from crucible_datasets.viewer.results.judging import counted
 _RUNS_KEPT = 8
 
 
-class Shelf:
-    """The runs of one store; those last looked at stay open."""
+class StoredRuns:
+    """The runs of one store; the last used ones stay open."""
 
     def __init__(self, store: Any) -> None:
         self.store = store
@@ -26,7 +26,7 @@ class Shelf:
         self._lock = Lock()
 
     def run(self, name: str) -> EvaluationResult:
-        """One run, by its name or what the store takes for it. Its samples are read when they are asked for."""
+        """One run, by any id that the store accepts. Its samples are read on access."""
         with self._lock:
             if name not in self._open:
                 self._open[name] = self.store.load(name)
@@ -36,11 +36,11 @@ class Shelf:
             return self._open[name]
 
     def table(self) -> dict[str, Any]:
-        """Every run in a line: what was run on what, and the scores with their intervals."""
+        """A row per run: model, data, and scores with intervals."""
         return {"path": self.store.path, "runs": [line(run) for run in self.store.list()]}
 
     def one(self, name: str) -> dict[str, Any]:
-        """One run: all that is known of how its scores came about, and scores of parts of its samples."""
+        """One run: its info, its scores, and scores of groups of samples."""
         run = self.run(name)
         return {
             **line(run),
@@ -53,7 +53,7 @@ class Shelf:
 
 
 def line(run: Any) -> dict[str, Any]:
-    """One run as a line of the table."""
+    """One run as a row of the table."""
     info = run.info
     return {
         "run": info.run_id,

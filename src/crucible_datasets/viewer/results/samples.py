@@ -1,4 +1,4 @@
-"""Samples of runs: lists of those of one kind, and one with every answer to it."""
+"""Samples of runs: lists by kind, and one sample with all its answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GLANCE = 240
 
 
 def refuse_unknown(kind: str) -> None:
-    """Only kinds that there are can be asked for."""
+    """Raise for an unknown kind."""
     if kind not in KINDS:
         raise ArgumentError("kind", kind, f"expected one of {', '.join(KINDS)}.")
 
@@ -47,7 +47,7 @@ def _glance(run: EvaluationResult, place: int, metric: str | None) -> dict[str, 
 
 
 def whole(runs: Sequence[EvaluationResult], one: str, kind: str, metric: str | None) -> dict[str, Any]:
-    """One sample: the question, the target, and of each run every answer with what the metrics say of it."""
+    """One sample: input, target, and the answers of each run with their outcomes."""
     refuse_unknown(kind)
     answers, first = [], None
     for run in runs:
@@ -70,7 +70,7 @@ def whole(runs: Sequence[EvaluationResult], one: str, kind: str, metric: str | N
 
 
 def _neighbours(one: str, found: Sequence[str]) -> dict[str, Any]:
-    """The samples of the same kind before and after this one."""
+    """The previous and the next sample of the same kind."""
     place = found.index(one) if one in found else None
     return {
         "place": place,
@@ -95,7 +95,7 @@ def _answer(sample: Any) -> dict[str, Any]:
 
 
 def _marks(prediction: Any, extracts: Sequence[str]) -> list[list[int]]:
-    """Where in the answer lies what was read out of it: the last place, as rules read from the end."""
+    """The positions of the extracted answers in the prediction: the last occurrence of each."""
     if not isinstance(prediction, str):
         return []
     found = {(at, at + len(each)) for each in extracts if each and (at := prediction.rfind(each)) >= 0}

@@ -1,4 +1,4 @@
-"""Runs as tables of a database, for teams: SQLite, or PostgreSQL by its URL. The files stay the truth.
+"""Runs as tables of a database: SQLite, or PostgreSQL by URL. The files of the store remain authoritative.
 
 mirror statements databases
 """

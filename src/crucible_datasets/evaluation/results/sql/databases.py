@@ -1,4 +1,4 @@
-"""SQLite and PostgreSQL behind one small set of calls. Statements are written with `?` for values."""
+"""SQLite and PostgreSQL behind one interface. Statements use `?` for values."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any, Protocol
 from crucible_datasets.exceptions import ArgumentError, DatabaseError, FileFormatError, StorageError, without_secrets
 from crucible_datasets.registry import need
 
-# What the codes of SQLite mean whose causes have errors of their own.
+# The errno for error codes of SQLite that have one.
 _STORAGE = {sqlite3.SQLITE_FULL: errno.ENOSPC, sqlite3.SQLITE_IOERR: errno.EIO}
 _NO_DATABASE = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
 
 class Database(Protocol):
-    """A database that is written to in whole transactions."""
+    """The interface of a database."""
 
     place: str
-    text: str  # the type of texts that are compared by their characters' numbers, as Python does
+    text: str  # the type of texts that are compared by code points, as in Python
 
     def read(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -30,7 +30,7 @@ class Database(Protocol):
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
-        """One transaction: all of it is there in the end, or nothing."""
+        """A transaction, committed at the end, or rolled back after an error."""
         ...
 
     def pattern(self, column: str) -> str:
@@ -38,7 +38,7 @@ class Database(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         ...
 
 
@@ -72,7 +72,7 @@ class Sqlite:
     def __init__(self, path: str) -> None:
         self.place = path
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        # Every transaction begins as a writer, so two processes wait for each other instead of failing in between.
+        # Every transaction begins as a writer, so that two processes wait for each other instead of failing.
         with _sqlite_errors(path):
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         self._connection.create_function("fits", 2, _fits, deterministic=True)
@@ -91,7 +91,7 @@ class Sqlite:
                 yield _Statements(self._connection, lambda statement: statement)
                 self._connection.execute("COMMIT")
             except BaseException:
-                # Of a disk that is full SQLite itself has taken all back.
+                # If the disk is full, SQLite has rolled back already.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -101,7 +101,7 @@ class Sqlite:
         return f"fits({column}, ?)"
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
 
@@ -124,7 +124,7 @@ class Postgres:
 
     @contextmanager
     def writing(self) -> Iterator[Writer]:
-        """One transaction; only one is under way at a time, since two that make the same tables would fail."""
+        """One transaction at a time: two that create the same tables would fail."""
         with self._errors(), self._connection.transaction(), self._connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             yield _Statements(cursor, _numbered)
@@ -134,7 +134,7 @@ class Postgres:
         return f"{column} ~ ('^(' || ? || ')$')"
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
     @contextmanager
@@ -166,7 +166,7 @@ def _sqlite_errors(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what it says of details
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the extended part
         if code in _STORAGE:
             raise StorageError(path, _STORAGE[code]) from error
         if code in _NO_DATABASE:
@@ -175,7 +175,7 @@ def _sqlite_errors(path: str) -> Iterator[None]:
 
 
 def _numbered(statement: str) -> str:
-    """A statement with psycopg's sign for values; what stands between quotes stays."""
+    """A statement with psycopg's placeholders; quoted text is unchanged."""
     parts = re.split(r"('(?:[^']|'')*'|\"[^\"]*\")", statement.replace("%", "%%"))
     return "".join(part if place % 2 else part.replace("?", "%s") for place, part in enumerate(parts))
 

@@ -28,7 +28,7 @@ class SqlMirror:
     """Tables `crucible_runs`, `crucible_scores`, `crucible_tags` and `crucible_samples` in a database."""
 
     def __init__(self, url: str) -> None:
-        """Connect to `postgresql://…`, `sqlite:///file.db` or a file, and make the tables."""
+        """Connect to `postgresql://…`, `sqlite:///file.db` or a file, and create the tables."""
         self._database = database(url)
         with self._database.writing() as writer:
             for statement in tables(self._database.text):
@@ -45,22 +45,22 @@ class SqlMirror:
 
     @property
     def place(self) -> str:
-        """Where the database is: a file, or an address without its password."""
+        """The location of the database: a file, or a URL without password."""
         return self._database.place
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._database.close()
 
     def sync(self, store: ResultStore, samples: bool = False) -> tuple[int, int]:
-        """Add the runs that the store has and the database has not, remove the others; how many of each.
+        """Add runs that are only in the store, and remove those that are only in the database; the number of each.
 
-        With `samples`, every sample gets a row too.
+        With `samples`, every sample gets a row as well.
         """
         return synced(self._database, store, samples)
 
     def list(self) -> Runs:
-        """Every run, the newest first."""
+        """Every run, newest first."""
         return self.query()
 
     def query(
@@ -77,7 +77,7 @@ class SqlMirror:
         tags: str | Iterable[str] = (),
         limit: int | None = None,
     ) -> Runs:
-        """The runs that fit, the newest first: as `ResultStore.query`."""
+        """The runs that match, newest first, as `ResultStore.query`."""
         names = {"model": model, "dataset": dataset, "split": split, "revision": revision, "dataset_hash": dataset_hash}
         asked = condition(names=names, scores=scores, since=since, until=until, tags=tags)
         asked.refuse_unknown_metrics({key for (key,) in self.sql("SELECT DISTINCT metric FROM crucible_scores")})
@@ -90,7 +90,7 @@ class SqlMirror:
 
 
 def synced(mirror: Database, store: ResultStore, samples: bool) -> tuple[int, int]:
-    """Bring a database up to date with a store; every run is a transaction."""
+    """Synchronize a database with a store, in one transaction per run."""
     runs = {run.info.run_id: run for run in store.list()}
     known = {run_id: bool(whole) for run_id, whole in mirror.read("SELECT run_id, has_samples FROM crucible_runs")}
     gone = [run_id for run_id in known if run_id not in runs]
@@ -151,5 +151,5 @@ def _words(sample: SampleResult) -> str | None:
 
 
 def _without_zero(value: Any) -> Any:
-    """PostgreSQL has no text with the character 0 in it."""
+    """The value without NUL characters, which PostgreSQL does not support in texts."""
     return value.replace("\0", "�") if isinstance(value, str) else value

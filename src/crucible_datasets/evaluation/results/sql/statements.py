@@ -30,7 +30,7 @@ def _insert(name: str) -> str:
 
 
 def tables(text: str) -> list[str]:
-    """What makes the tables, given the type of texts."""
+    """The statements that create the tables, given the type of texts."""
     return [
         *(_table(name, text) for name in _COLUMNS),
         "CREATE INDEX IF NOT EXISTS crucible_runs_by_model ON crucible_runs (model, dataset)",
@@ -42,7 +42,7 @@ INSERTS = {name: _insert(name) for name in _COLUMNS}
 
 
 def where(asked: Condition, pattern: Callable[[str], str], limit: int | None) -> tuple[str, list[Any]]:
-    """The query for the runs that fit a condition, and its values."""
+    """The query for the runs that match a condition, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     for column, names in asked.names.items():

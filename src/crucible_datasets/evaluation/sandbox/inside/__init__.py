@@ -1,7 +1,7 @@
-"""What runs in the box: a bare interpreter, of which candidates and their examiners are copies.
+"""The code that runs inside a box: a bare interpreter, from which candidates and their examiners are forked.
 
-Nothing here imports more than the standard library, and no text of a test ever lies in the memory that a candidate is
-a copy of: the fork server hands over files unread.
+It imports only the standard library. The fork server passes files on without reading them, so no test is ever in the
+memory that a candidate inherits.
 
-    forkserver namespaces occupant · syscalls kernel descriptors · candidate examiner link values (who may say what)
+    forkserver namespaces occupant (process set-up) · syscalls kernel descriptors · candidate examiner link values
 """

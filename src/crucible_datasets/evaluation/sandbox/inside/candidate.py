@@ -1,6 +1,6 @@
-"""The side of the candidate: runs the code under test and answers for what it defines.
+"""The candidate: the process that runs the code under test, and serves calls of what it defines.
 
-Whatever a candidate does to this process, it can only change the values that it sends.
+Whatever the code does to this process, it can only change the values that it sends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MODULE = "solution"
 
 
 def run_program(text: int) -> None:
-    """Run the code as a script, from standard input to standard output."""
+    """Run the code as a script with standard input and output."""
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
     sys.argv = ["solution.py"]
@@ -33,14 +33,14 @@ def run_program(text: int) -> None:
 
 
 def _reopen_standard_streams() -> None:
-    """The copies that the fork server had belong to files that are closed."""
+    """Open standard streams again: those inherited from the fork server belong to closed files."""
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
 
 
 def serve(text: int, link: int) -> None:
-    """Define what the code defines, then answer for it."""
+    """Execute the definitions, then serve requests of the examiner."""
     _reopen_standard_streams()
     module = types.ModuleType(_MODULE)
     sys.modules[_MODULE] = module
@@ -52,7 +52,7 @@ def serve(text: int, link: int) -> None:
 
 
 def _defined(code: str, module: types.ModuleType) -> tuple[list[str], str]:
-    """Why the code could not be run, as the classes of the exception and its text."""
+    """Execute the code; if it fails, the classes of the exception and its text."""
     try:
         exec(compile(code, "solution.py", "exec"), module.__dict__)  # noqa: S102 – the purpose of the box
     except BaseException as error:  # noqa: BLE001 – SystemExit, too, is an end before any test
@@ -67,7 +67,7 @@ def _read(file: int) -> str:
 
 
 class StandIn:
-    """A function, or an object, of the examiner's."""
+    """A proxy for a function or an object of the examiner."""
 
     def __init__(self, link: Link, number: int) -> None:
         self.__dict__.update(_link=link, _number=number)
@@ -95,7 +95,7 @@ class StandIn:
 
 
 def _called(_: types.ModuleType, function: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
-    """What comes back, and the arguments as they are afterwards: functions may change lists that they are given."""
+    """The return value, and the arguments after the call, since functions may modify them."""
     result = function(*arguments, **named)
     return [result, arguments, named]
 
@@ -122,7 +122,7 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
 
 
 class _Iterator:
-    """An iterator that is a handle of its own, whatever it goes over."""
+    """An iterator that is exported by handle rather than by value."""
 
     def __init__(self, value: Any) -> None:
         self._each = iter(value)

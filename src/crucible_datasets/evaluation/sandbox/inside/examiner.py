@@ -1,7 +1,7 @@
-"""The side of the examiner: runs the tests, asks the candidate for values, and writes the verdict.
+"""The examiner: runs the tests, gets values from the candidate, and writes the verdict.
 
-The expected values, the comparison and the verdict are here, in a process that the candidate cannot reach. The
-names that a test takes from the candidate are stand-ins: calling one sends plain arguments and brings a plain value.
+Expected values, comparisons and the verdict are in this process, which the candidate cannot access. Names that a test
+uses from the candidate are proxies: calling one sends plain arguments and returns a plain value.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _MODULE = "tests"
 
 
 class NotLoadedError(Exception):
-    """The code of the candidate does not run."""
+    """The code of the candidate failed to execute."""
 
 
 class NotPlainError(Exception):
-    """A test compares an object that only the candidate could judge."""
+    """A test compares objects of the candidate, whose `__eq__` cannot be trusted."""
 
 
 def examine(text: int, link: int, result: int) -> None:
-    """Run all tests and write what came of it. No verdict means: not passed."""
+    """Run all tests and write the verdict. Without a verdict, the check has failed."""
     with open(text, encoding="utf-8", errors="surrogatepass", newline="") as file:
         file.seek(0)
         order = json.load(file)
@@ -40,7 +40,7 @@ def examine(text: int, link: int, result: int) -> None:
 
 
 def _verdict(order: dict[str, Any], link: Link) -> dict[str, Any]:
-    """How many tests passed before the first that did not, why that did not, and whether the tests are to blame."""
+    """The number of tests that passed before the first failure, its reason, and whether the tests are broken."""
     passed, compiled = 0, False
     try:
         tests = [compile(test, "test", "exec") for test in order["tests"]]
@@ -60,7 +60,7 @@ def _verdict(order: dict[str, Any], link: Link) -> dict[str, Any]:
 
 
 def _lacks_a_package(error: BaseException) -> bool:
-    """Whether the tests themselves import what the box does not have."""
+    """Whether the tests import a package that is missing in the box."""
     return isinstance(error, ImportError) and not getattr(error, "of_candidate", False)
 
 
@@ -76,7 +76,7 @@ def _known_to_the_tests(order: dict[str, Any], link: Link) -> Names:
 
 
 def _run_prelude(code: str, names: Names) -> None:
-    """What the task gives to candidate and tests alike; often a function that has no body yet."""
+    """Execute the code that candidate and tests share; a final function head without body is completed."""
     for ending in ("", "\n    pass\n"):
         try:
             compiled = compile(code + ending, "prelude", "exec")
@@ -87,7 +87,7 @@ def _run_prelude(code: str, names: Names) -> None:
 
 
 def _reason(error: BaseException, test: str) -> str:
-    """The exception, and the line of the test that it came from."""
+    """The exception, and the line of the test that raised it."""
     trace, number = error.__traceback__, 0
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "test":
@@ -99,7 +99,7 @@ def _reason(error: BaseException, test: str) -> str:
 
 
 class Names(dict[str, Any]):
-    """The names of the tests; a name that they do not define is the candidate's."""
+    """The globals of the tests; undefined names are looked up in the candidate."""
 
     def __init__(self, link: Link) -> None:
         super().__init__(__name__=_MODULE, __builtins__=builtins)
@@ -113,7 +113,7 @@ class Names(dict[str, Any]):
 
 
 class Candidate:
-    """A function, a class or an object of the candidate's."""
+    """A proxy for a function, a class or an object of the candidate."""
 
     def __init__(self, link: Link, number: int) -> None:
         self.__dict__.update(_link=link, _number=number)
@@ -129,7 +129,7 @@ class Candidate:
         try:
             result, after, named_after = self._ask("call", list(arguments), named)
         except StopIteration as error:
-            # It would end a loop of the test over calls, as if all of them had been made.
+            # StopIteration would silently end a loop of the test.
             raise RuntimeError("the candidate raised StopIteration") from error
         for before, now in zip([*arguments, *named.values()], [*after, *named_after.values()], strict=True):
             _take_over(before, now)
@@ -157,7 +157,7 @@ class Candidate:
         self._ask("set_item", key, value)
 
     def __contains__(self, item: Any) -> bool:
-        return any(part == item for part in self)  # not what the candidate says of it
+        return any(part == item for part in self)  # the candidate's `__contains__` cannot be trusted
 
     def __str__(self) -> str:
         text = self._ask("text")
@@ -179,7 +179,7 @@ class Candidate:
 
 
 def _take_over(before: Any, now: Any) -> None:
-    """Change what was given as the candidate has changed its copy."""
+    """Apply the changes that the candidate made to its copy of an argument."""
     if type(before) is not type(now) or before is now:
         return
     if isinstance(before, list | bytearray):
@@ -190,7 +190,7 @@ def _take_over(before: Any, now: Any) -> None:
 
 
 def _answer(operation: str, arguments: list[Any]) -> Any:
-    """What a candidate may ask: calls of functions that it was given, public fields of objects that it was given."""
+    """Serve a request of the candidate, which may only call functions and read public attributes of its arguments."""
     target, *given = arguments
     if operation == "call" and isinstance(target, _CALLABLE):
         return target(*given[0])

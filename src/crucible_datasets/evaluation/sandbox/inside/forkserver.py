@@ -1,8 +1,8 @@
-"""The fork server of a box: a bare interpreter that copies itself into occupants, one check at a time.
+"""The fork server of a box: a bare interpreter that forks occupants, one check at a time.
 
-`python -I -S` starts it with one socket. A message names the roles of a check and carries their files; the fork server
-copies itself once per role, waits until the check is decided or its time is over, ends what is left, and tells how
-each ended. It never reads the files. When the socket closes it ends, and with it everything in the box.
+It is started by `python -I -S` with one socket. A message has the roles of a check and their files. The fork server
+forks once per role, waits until the check is decided or times out, kills what is left, and replies how each ended. It
+never reads the files. When the socket is closed, it ends, and everything in the box with it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_FILES = 16
 
 
 def main(number: int) -> NoReturn:
-    """Build the room and keep it until the other end of the socket is closed."""
+    """Set up the namespaces, and serve until the socket is closed."""
     control = socket.socket(fileno=number)
     try:
         if not syscalls.supported(kernel.machine()):
@@ -39,7 +39,7 @@ def main(number: int) -> NoReturn:
 
 
 def _fork_and_wait(control: socket.socket) -> NoReturn:
-    """Only a child is inside the new process namespace: it is the fork server."""
+    """Fork the server: only a child is in the new PID namespace."""
     pid = os.fork()
     if pid:
         control.close()
@@ -51,7 +51,7 @@ def _fork_and_wait(control: socket.socket) -> NoReturn:
 
 
 def _load_common_modules() -> None:
-    """What solutions import most: a copy has them at once."""
+    """Import the modules that solutions use most, so that forks have them."""
     import bisect, cmath, collections, copy, datetime, decimal, fractions, functools, heapq, itertools, math  # noqa: E401, F401, I001
     import operator, random, re, statistics, string, typing, hashlib, traceback, io, types, dataclasses, enum  # noqa: E401, F401
 
@@ -68,7 +68,7 @@ class ForkServer:
         self.self_fd = os.pidfd_open(os.getpid())
 
     def run(self) -> None:
-        """Serve checks until nobody asks any more."""
+        """Serve checks until the socket is closed."""
         self.control.send(b'{"ready": true}')
         while True:
             message, files = _received(self.control)
@@ -78,7 +78,7 @@ class ForkServer:
             self.control.send(json.dumps(reply).encode())
 
     def check(self, order: Mapping[str, Any], files: list[int]) -> dict[str, Any]:
-        """Run one check to its end."""
+        """Run one check."""
         links = socket.socketpair() if len(order["roles"]) > 1 else ()
         reading, writing = os.pipe()
         pids: dict[str, int] = {}
@@ -93,14 +93,14 @@ class ForkServer:
             link.close()
         os.close(writing)
         ended = self._settled(pids, order["decisive"], order["seconds"])
-        # Occupants tell on it what kept them from shutting themselves in, and close it before they run foreign code.
+        # Occupants report errors of their set-up on it, and close it before they run untrusted code.
         ended["trouble"] = os.read(reading, 1000).decode("utf-8", "replace")
         os.close(reading)
         return ended
 
     def _occupied(self, role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> int:
-        # The first process of a namespace takes all others with it when it ends. After its end the namespace is
-        # closed, so every occupant gets a new one, made from the fork server's own.
+        # When the first process of a PID namespace ends, the kernel kills all others and closes the namespace, so
+        # every occupant gets a new one inside that of the fork server.
         kernel.setns(self.self_fd, kernel.NEWPID)
         kernel.unshare(kernel.NEWPID)
         pid = os.fork()
@@ -119,11 +119,11 @@ class ForkServer:
         return {"timed_out": not in_time, "ends": ends, "seconds": time.monotonic() - start}
 
     def _waited(self, pid: int, seconds: float) -> bool:
-        """Whether the process ended by itself in time. The caller's end ends the fork server."""
+        """Whether the process ended in time. If the caller ends, the fork server exits."""
         handle = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
-        poll.register(self.control, 0)  # only its closing
+        poll.register(self.control, 0)  # only hang-ups
         events = poll.poll(seconds * 1000)
         os.close(handle)
         if any(file == self.control.fileno() for file, _ in events):

@@ -1,4 +1,4 @@
-"""The calls of Linux that Python has no name for, made through the C library."""
+"""Linux system calls that Python does not have, made through the C library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOSUID, NODEV = 2, 4
 
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _CAPSET = {"x86_64": 126, "aarch64": 91}
-_MOUNT_SETATTR = 442  # the same on both
+_MOUNT_SETATTR = 442  # the same number on both architectures
 _AT_RECURSIVE = 0x8000
 _ATTR_READ_ONLY, _ATTR_NOSUID, _ATTR_NODEV = 1, 2, 4
 _PDEATHSIG, _NO_NEW_PRIVS, _CAPBSET_DROP, _SECCOMP = 1, 38, 24, 22
@@ -22,7 +22,7 @@ _c = ctypes.CDLL(None, use_errno=True)
 
 
 def machine() -> str:
-    """The processor, as the kernel names it."""
+    """The machine name of the kernel."""
     return platform.machine()
 
 
@@ -37,12 +37,12 @@ def _syscall(number: int, *arguments: object, call: str) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces of `flags` for new ones."""
+    """Move to new namespaces."""
     _checked(_c.unshare(flags), "unshare")
 
 
 def setns(fd: int, flags: int) -> None:
-    """Go into the namespaces of the process behind `fd`."""
+    """Enter the namespaces of the process of `fd`."""
     _checked(_c.setns(fd, flags), "setns")
 
 
@@ -53,12 +53,12 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
 
 
 def unmount(target: str) -> None:
-    """Take the tree at `target` out of sight."""
+    """Unmount `target` lazily."""
     _checked(_c.umount2(os.fsencode(target), DETACH), f"umount {target}")
 
 
 def pivot_root(new: str, old: str) -> None:
-    """Make `new` the root, and show the former one at `old`."""
+    """Make `new` the root, and mount the old root at `old`."""
     _syscall(_PIVOT_ROOT[machine()], os.fsencode(new), os.fsencode(old), call="pivot_root")
 
 
@@ -67,7 +67,7 @@ class _MountAttributes(ctypes.Structure):
 
 
 def make_read_only(path: str, *, devices: bool = False, recursive: bool = True) -> None:
-    """Nobody writes below `path` any more, and no program there has privileges."""
+    """Make the mount at `path` read-only, without set-user-id programs and, unless `devices`, without devices."""
     wanted = _ATTR_READ_ONLY | _ATTR_NOSUID | (0 if devices else _ATTR_NODEV)
     attributes = _MountAttributes(wanted, 0, 0, 0)
     _syscall(
@@ -82,12 +82,12 @@ def make_read_only(path: str, *, devices: bool = False, recursive: bool = True) 
 
 
 def die_with_parent() -> None:
-    """Be killed when the process that started this one ends."""
+    """Have the kernel kill this process when its parent ends."""
     _checked(_c.prctl(_PDEATHSIG, 9, 0, 0, 0), "prctl")
 
 
 def drop_capabilities() -> None:
-    """Give up every privilege, for good."""
+    """Drop all capabilities permanently."""
     for capability in range(64):
         if _c.prctl(_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break
@@ -101,7 +101,7 @@ class _Program(ctypes.Structure):
 
 
 def install_filter(instructions: bytes) -> None:
-    """Let the kernel judge every system call from now on by this BPF program."""
+    """Install a seccomp filter, a BPF program, for all later system calls."""
     buffer = ctypes.create_string_buffer(instructions, len(instructions))
     program = _Program(len(instructions) // 8, ctypes.addressof(buffer))
     _checked(_c.prctl(_SECCOMP, 2, ctypes.byref(program), 0, 0), "seccomp")

@@ -1,7 +1,7 @@
-"""Calls between a candidate and its examiner, over one socket, with plain values only.
+"""Remote calls between a candidate and its examiner, over one socket, with plain values only.
 
-Either side may ask while it waits for an answer, so that a function given as an argument can be called back. What a
-side answers to is up to it: the candidate answers everything about its own objects, the examiner next to nothing.
+Either side may send requests while it waits for a reply, so that a function passed as an argument can be called back.
+Each side decides what it serves: the candidate everything about its objects, the examiner almost nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LONGEST = 64 << 20
 
 
 class LinkLostError(BaseException):
-    """The other side has ended. No test may catch that as if it were an exception of the candidate's."""
+    """The other side has ended; a BaseException, so that tests do not catch it."""
 
 
 class Link:
-    """One end: sends requests, answers those of the other side."""
+    """One end of the connection: sends requests, and serves those of the other side."""
 
     def __init__(
         self, connection: socket.socket, answer: Callable[[str, list[Any]], Any], stand_in: Callable[[Link, int], Any]
@@ -36,7 +36,7 @@ class Link:
         self._reader = connection.makefile("rb")
 
     def ask(self, operation: str, *arguments: Any) -> Any:
-        """The answer of the other side; an exception there is raised here."""
+        """The reply to a request; an exception of the other side is raised here."""
         self.tell("ask", operation, self.encoded(list(arguments)))
         while True:
             kind, *content = self.received()
@@ -47,7 +47,7 @@ class Link:
             self._serve(*content)
 
     def serve(self) -> None:
-        """Answer until the other side ends."""
+        """Serve requests until the other side ends."""
         while True:
             try:
                 kind, *content = self.received()
@@ -57,11 +57,11 @@ class Link:
                 self._serve(*content)
 
     def encoded(self, value: Any) -> Any:
-        """`value` as it travels."""
+        """The value in the form that is sent."""
         return values.encode(value, self._export)
 
     def decoded(self, value: Any) -> Any:
-        """A value that has travelled, rebuilt here."""
+        """The value of a received message."""
         return values.decode(value, self._import)
 
     def _serve(self, operation: str, arguments: Any) -> None:
@@ -73,12 +73,12 @@ class Link:
             self.tell("answer", answer)
 
     def _export(self, value: object) -> Any:
-        """The sign of the number says on whose side the object is."""
+        """The handle of an object; its sign tells which side has the object."""
         number = getattr(type(value), "_number_of", lambda _: None)(value)
         if isinstance(number, int):
             return -number
         if id(value) not in self._numbers:
-            self.exported.append(value)  # kept, so that its id stays its own
+            self.exported.append(value)  # kept alive, so that its id is not reused
             self._numbers[id(value)] = len(self.exported)
         return self._numbers[id(value)]
 
@@ -90,7 +90,7 @@ class Link:
         return self._stand_ins[number]
 
     def tell(self, *message: Any) -> None:
-        """Send without waiting for an answer."""
+        """Send a message without waiting for a reply."""
         data = json.dumps(message).encode()
         try:
             self.connection.sendall(len(data).to_bytes(8, "big") + data)
@@ -98,7 +98,7 @@ class Link:
             raise self._lost() from error
 
     def received(self) -> list[Any]:
-        """The next message of the other side."""
+        """The next message."""
         size = int.from_bytes(self._exactly(8), "big")
         if size > _LONGEST:
             raise self._lost()
@@ -120,7 +120,7 @@ class Link:
 
 
 def description_of(error: BaseException) -> tuple[list[str], str]:
-    """The names of an exception's classes, nearest first, and its text."""
+    """The class names of an exception, most specific first, and its text."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 – a class of the candidate's
@@ -129,12 +129,12 @@ def description_of(error: BaseException) -> tuple[list[str], str]:
 
 
 def exception_of(names: list[str], text: str) -> BaseException:
-    """The nearest exception that Python itself has, marked as one of the other side."""
+    """The most specific built-in exception, marked as one of the other side."""
     error: BaseException = Exception(text)
     for name in names:
         kind = getattr(builtins, name, None)
         if isinstance(kind, type) and issubclass(kind, BaseException):
-            with contextlib.suppress(TypeError):  # those of Unicode want more than a text
+            with contextlib.suppress(TypeError):  # UnicodeError subclasses need more arguments
                 error = kind(text)
                 break
     error.of_candidate = True  # type: ignore[attr-defined]

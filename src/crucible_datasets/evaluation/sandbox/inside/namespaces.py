@@ -1,7 +1,7 @@
 """The namespaces of a box, with a root file system that contains the interpreter and nothing else.
 
-The process that calls `enter` has no network, sees no process but its own, and no file but the interpreter's,
-read-only. An ordinary user can do all of it; a superuser becomes an ordinary user inside, so that limits hold.
+After `enter`, a process has no network, and sees only its own processes and the files of the interpreter, read-only.
+This needs no privileges; root becomes an ordinary user inside, so that resource limits apply.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import sys
 from crucible_datasets.evaluation.sandbox.inside import kernel
 
 OCCUPANT = 1000  # the user inside
-_HOST_OF_SUPERUSER = 65534  # who the occupant is outside, when a superuser opens the box
+_HOST_OF_SUPERUSER = 65534  # the user id of the occupant outside, if root opens the box
 _DEVICES = ("null", "zero", "urandom", "random")
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/nix/store")
 _ALL = kernel.NEWUSER | kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS
 
 
 def enter() -> None:
-    """Leave everything; the next process that is forked is the first one of the room."""
+    """Enter new namespaces; the next forked process is the first of the PID namespace."""
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         os.setgroups([])
@@ -33,22 +33,22 @@ def enter() -> None:
 
 
 def _mapped_by_a_superuser() -> None:
-    """Only a process outside may map two users, so one stays outside for that moment."""
+    """Map two users, which only a process outside may do: a forked helper stays outside for that."""
     reading, writing = os.pipe()
     outer = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _map_when_told(reading, writing, outer)
+        _map_on_signal(reading, writing, outer)
     os.close(reading)
     try:
         kernel.unshare(_ALL)
     finally:
-        os.close(writing)  # which tells the other
+        os.close(writing)  # which signals the helper
     if os.waitpid(pid, 0)[1] != 0:
         raise PermissionError("the users of the box could not be mapped")
 
 
-def _map_when_told(reading: int, writing: int, outer: int) -> None:
+def _map_on_signal(reading: int, writing: int, outer: int) -> None:
     status = 1
     try:
         os.close(writing)
@@ -73,7 +73,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _build_root() -> None:
-    """A root in memory; the former one is shown at /old until the interpreter is bound, then it goes."""
+    """Build a root file system in memory. The old root is at /old until the interpreter is bind-mounted."""
     kernel.mount("none", "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
     kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NOSUID | kernel.NODEV, "size=1m,mode=755")  # noqa: S108 – a mount point
     os.mkdir("/tmp/old")  # noqa: S108
@@ -90,7 +90,7 @@ def _build_root() -> None:
 
 
 def _shown() -> list[str]:
-    """The folders that an interpreter needs, outer ones first, none inside another."""
+    """The folders that the interpreter needs, without those inside another."""
     own = {f"{prefix.rstrip('/')}/lib" for prefix in (sys.base_prefix, sys.base_exec_prefix)}
     own.add(os.path.dirname(os.__file__))
     shown: list[str] = []

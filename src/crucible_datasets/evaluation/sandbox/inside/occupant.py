@@ -1,4 +1,4 @@
-"""One process of the box before it runs foreign code: a folder of its own, limits, and no way back."""
+"""Set-up of a process in the box before it runs untrusted code: a private folder, limits, no privileges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIB = 1 << 20
 
 
 def occupy(role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> NoReturn:
-    """Shut oneself in, then do what the role is for."""
+    """Restrict this process, then run its role."""
     said_on = TROUBLE
     try:
         _keep_only(files)
@@ -44,8 +44,8 @@ def _say(error: BaseException, file: int) -> None:
 
 
 def _keep_only(files: Mapping[int, int]) -> None:
-    """Every other file is closed, those of the fork server first of all."""
-    # Copies far up, so that none is overwritten before it is in its place.
+    """Close all other file descriptors, above all those of the fork server."""
+    # Duplicated to high numbers first, so that none is overwritten.
     high = {place: os.dup2(file, 200 + place) for place, file in files.items()}
     os.closerange(0, 200)
     os.closerange(210, 1 << 16)

@@ -1,8 +1,8 @@
-"""Which system calls a boxed process may not make: a BPF program for the kernel.
+"""The seccomp filter of processes in the box, a BPF program.
 
-Namespaces and limits already hold a process. This closes what they leave open: no new process or program (so the
-limit of memory is one for all that a candidate does), no namespaces of its own, no look into other processes, no
-memory outside the limits, and none of the rare calls in which kernels had their faults.
+It adds to namespaces and resource limits: no new processes or programs (so that the memory limit covers everything a
+candidate does), no new namespaces, no access to other processes, no memory outside the limits, and none of the rarely
+used calls in which kernels had vulnerabilities.
 """
 
 from __future__ import annotations
@@ -60,34 +60,34 @@ _ONLY_X86 = (57, 58)  # fork, vfork
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE3 = 435
 _SOCKET = {"x86_64": 41, "aarch64": 198}
-_LOCAL = 1  # AF_UNIX; some of the others, as that to the host of a virtual machine, know no namespaces
+_LOCAL = 1  # AF_UNIX; some other families, such as vsock, are not limited by namespaces
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _THREAD = 0x10000
 
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _EQUALS, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16  # offsets in what the kernel shows
+_NUMBER, _ARCH, _FIRST_ARGUMENT = 0, 4, 16  # offsets in seccomp_data
 
 
 def supported(machine: str) -> bool:
-    """Whether the numbers of this processor's calls are known here."""
+    """Whether the system call numbers of this architecture are known."""
     return machine in _ARCHITECTURE
 
 
 def program(machine: str) -> bytes:
-    """The filter: refused calls fail, threads and local sockets pass, calls of another processor's kind kill."""
+    """The filter: refused calls fail, threads and local sockets are allowed, calls of another architecture kill."""
     steps = [
         _step(_LOAD, _ARCH),
         _step(_EQUALS, _ARCHITECTURE[machine], 1, 0),
         _step(_RETURN, _KILL),
         _step(_LOAD, _NUMBER),
-        # Numbers from 2**30 on are the x32 interface, a second name for every call.
+        # Numbers from 2**30 on are the x32 ABI, a second number for every call.
         _step(_AT_LEAST, 1 << 30, 0, 1),
         _step(_RETURN, _FAIL | errno.EPERM),
     ]
     for number in _refused(machine):
         steps += [_step(_EQUALS, number, 0, 1), _step(_RETURN, _FAIL | errno.EPERM)]
-    # clone3 hides its flags from filters. The C library takes clone when it is told that there is no clone3.
+    # Filters cannot see the flags of clone3. On ENOSYS, the C library falls back to clone.
     steps += [_step(_EQUALS, _CLONE3, 0, 1), _step(_RETURN, _FAIL | errno.ENOSYS)]
     steps += _only_if(_CLONE[machine], _step(_HAS_BITS, _THREAD, 1, 0))
     steps += _only_if(_SOCKET[machine], _step(_EQUALS, _LOCAL, 1, 0))
@@ -95,7 +95,7 @@ def program(machine: str) -> bytes:
 
 
 def _only_if(number: int, condition: bytes) -> list[bytes]:
-    """A call that passes when its first argument meets the condition, which then leaps over the refusal."""
+    """Instructions that allow a call if its first argument meets the condition, which then jumps over the refusal."""
     refusal = _step(_RETURN, _FAIL | errno.EPERM)
     return [_step(_EQUALS, number, 0, 4), _step(_LOAD, _FIRST_ARGUMENT), condition, refusal, _step(_RETURN, _ALLOW)]
 

@@ -1,6 +1,6 @@
-"""Plain values as JSON, and back: all that passes between a candidate and its examiner.
+"""Plain values as JSON, and back: everything that is sent between a candidate and its examiner.
 
-What is not plain stays where it is, and travels as the number of a handle.
+Other objects stay where they are, and are sent as handles.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 _SMALL = 1 << 62
 
-Export = Callable[[object], Any]  # an object that is not plain → its number
-Import = Callable[[Any], object]  # a number of the other side → what stands for it
+Export = Callable[[object], Any]  # an object → its handle
+Import = Callable[[Any], object]  # a handle of the other side → a proxy
 
 
 def encode(value: Any, export: Export) -> Any:
-    """`value` in terms of JSON. Values of derived classes become values of the plain class."""
+    """The value as JSON. Values of subclasses become values of the plain class."""
     kind = type(value)
     if value is None or kind is bool or kind is str or kind is float:
         return value
@@ -35,7 +35,7 @@ def encode(value: Any, export: Export) -> Any:
 
 
 def decode(value: Any, find: Import) -> Any:
-    """The value that `encode` was given."""
+    """The value that was encoded."""
     if not isinstance(value, list):
         return value
     name, content = value
@@ -80,7 +80,7 @@ _FROM_PARTS: dict[str, Callable[[list[Any]], Any]] = {
     "fraction": lambda parts: fractions.Fraction(*parts),
 }
 
-# bool, int, float and str stand here too, for the classes derived from them.
+# bool, int, float and str are listed for their subclasses.
 _TEXTS: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
     (int, "int", lambda value: hex(int(value))),
     (float, "float", lambda value: float.__repr__(value)),

@@ -1,4 +1,4 @@
-"""Results that are in no store, shown as if they were in one."""
+"""Results in memory, with the interface of a store."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crucible_datasets.viewer.errors import NotFoundHereError
 
 
 @dataclass(frozen=True)
-class Alone:
-    """What pages ask of a store, for results in memory."""
+class MemoryStore:
+    """The part of the interface of a store that pages use, for results in memory."""
 
     results: tuple[EvaluationResult, ...]
     path: str = "in memory"
 
     @classmethod
-    def of(cls, *results: EvaluationResult) -> Alone:
-        """Results under names that can stand in an address, as those of a store do."""
+    def of(cls, *results: EvaluationResult) -> MemoryStore:
+        """Results under run ids, as in a store."""
         return cls(tuple(_named(result) for result in results))
 
     def __len__(self) -> int:
