@@ -2,8 +2,8 @@
 
     python -m benchmarks --only iterate --rows 10000 --repeat 3 --json out.json
 
-Bars are stated for 100,000 rows on a quiet machine. Every measurement is a process of
-its own; the two libraries alternate, and the one that goes first changes every round.
+Required ratios are for 100,000 rows on an idle machine. Every measurement is a separate process; the two libraries
+alternate, and the one that goes first changes every round.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def chosen(only: Sequence[str]) -> list[Case]:
-    """The cases that were asked for and whose packages are installed."""
+    """The requested cases whose packages are installed."""
     asked = [case for case in CASES.values() if not only or any(text in case.key for text in only)]
     return [case for case in asked if all(find_spec(package) for package in case.needs)]
 
 
 def rounds(case: Case, sides: Sequence[str], options: argparse.Namespace) -> Result:
-    """Measure every side once per round; the order turns around each time."""
+    """Measure every side once per round; the order is reversed each time."""
     seen: dict[str, list[Measurement]] = {side: [] for side in MODULES}
     for number in range(options.repeat):
         able = [side for side in sides if side != "floor" or case.floor]
@@ -61,7 +61,7 @@ def rounds(case: Case, sides: Sequence[str], options: argparse.Namespace) -> Res
 
 
 def net_import(results: Sequence[Result]) -> str:
-    """What the import takes above the bare interpreter."""
+    """The import time without that of the bare interpreter."""
     found = {result.case.name: result for result in results}
     try:
         full, bare = found["import"], found["import of nothing"]
@@ -74,15 +74,15 @@ def net_import(results: Sequence[Result]) -> str:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Run, print, and say whether every bar holds."""
+    """Run all cases and print the table; whether every required ratio is reached."""
     options = arguments(given)
     cases = chosen(options.only)
     if options.list:
         print("\n".join(f"{case.key}  ≥ {case.bar:g}×" for case in cases))
         return 0
-    # As installed packages are: where PYTHONDONTWRITEBYTECODE is set, each child would compile what was edited last.
+    # As for installed packages: with PYTHONDONTWRITEBYTECODE, each child would compile edited files again.
     compileall.compile_dir(ROOT / "src", quiet=1)
-    # A child of its own writes the data: what the parent holds would count in its children's peak.
+    # A separate process writes the data, since memory of the parent would count in the peak of its children.
     write = [sys.executable, "-m", "benchmarks.data", str(WARM_UP_ROWS), str(options.rows)]
     subprocess.run(write, cwd=ROOT, check=True)
     subprocess.run(

@@ -1,9 +1,8 @@
-"""What is measured: one function per case, the same code for every library.
+"""The cases: one function each, the same code for every library.
 
-A case names the shapes it runs on with the bar for each: `@case(chat=5, flat=12)`
-asks for 5 times the speed of `datasets` on chat rows and 12 times on flat rows.
-Only the function is timed; `setup` comes before it. What it returns is compared
-between the libraries, so that none is fast by doing less.
+A case has the shapes of data it runs on, with the required ratio for each: `@case(chat=5, flat=12)` requires 5 times
+the speed of `datasets` on chat rows and 12 times on flat rows. Only the function is timed, after `setup`. Its results
+are compared between the libraries, so that neither is fast by doing less.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from benchmarks.data import read_table
 
 @dataclass(frozen=True)
 class State:
-    """What a case gets: the library, the open dataset, and what its setup prepared."""
+    """The argument of a case: the library, the open dataset, and the result of its setup."""
 
     module: Any
     dataset: Any
@@ -36,29 +35,29 @@ Run = Callable[[State], object]
 
 @dataclass(frozen=True)
 class Case:
-    """One line of the table."""
+    """One row of the table."""
 
     name: str
     shape: str
     bar: float
     run: Run
     setup: Setup
-    calls: int = 1  # how many calls one run makes; times are shown per call
-    repeat: int = 1  # runs in one process, of which the fastest counts
-    needs: tuple[str, ...] = ()  # packages without which the case is left out
+    calls: int = 1  # calls per run; times are shown per call
+    repeat: int = 1  # runs per process, of which the fastest counts
+    needs: tuple[str, ...] = ()  # packages that the case needs
     imports: bool = True  # whether the library is imported before the run
     floor: bool = False  # whether benchmarks.floor can run it
-    most_disk: float = inf  # bytes that this library may leave behind
-    most_peak: float = inf  # bytes of memory that it may take, on top of what any case may not: more than HF
+    most_disk: float = inf  # maximal bytes on disk of this library
+    most_peak: float = inf  # maximal peak memory in bytes; no case may need more than HF
 
     @property
     def key(self) -> str:
-        """How the command line names it."""
+        """Its name on the command line."""
         return f"{self.name}/{self.shape}"
 
 
 CASES: dict[str, Case] = {}
-ANY = "-"  # the shape of a case that reads no rows
+ANY = "-"  # the shape of a case without rows
 
 
 def opened(module: Any, path: Path) -> State:
@@ -78,12 +77,12 @@ def scattered(module: Any, path: Path) -> State:
 
 
 def python_rows(module: Any, path: Path) -> State:
-    """No dataset, only the rows as Python objects."""
+    """The rows as Python objects, without a dataset."""
     return State(module, None, read_table(path).to_pylist())
 
 
 def python_columns(module: Any, path: Path) -> State:
-    """No dataset, only the columns as Python lists."""
+    """The columns as Python lists, without a dataset."""
     return State(module, None, read_table(path).to_pydict())
 
 
@@ -106,7 +105,7 @@ def case(
     anyway: float | None = None,
     **bars: float,
 ) -> Callable[[Run], Run]:
-    """Register a function as one case per shape in `bars`; `anyway` is the bar without a shape."""
+    """Register a function as one case per shape in `bars`; `anyway` is the required ratio without a shape."""
 
     def register(run: Run) -> Run:
         label = name or run.__name__.replace("_", " ")
@@ -120,7 +119,7 @@ def case(
 
 
 def count(rows: Any) -> int:
-    """Walk through to the end."""
+    """Iterate to the end; the number of rows."""
     number = 0
     for _ in rows:
         number += 1
@@ -131,7 +130,7 @@ def count(rows: Any) -> int:
 
 
 def named(module: Any, path: Path) -> State:
-    """Only the name of the library: the run itself imports it."""
+    """The name of the library, which the run itself imports."""
     return State(module, None)
 
 
@@ -181,7 +180,7 @@ def random_row_after_shuffle(state: State) -> object:
 
 
 def starts(state: State) -> range:
-    """Where each whole thousand of rows begins."""
+    """The start of each thousand rows."""
     return range(0, len(state.dataset) - 999, 1_000)
 
 
@@ -304,19 +303,19 @@ def rows_in_memory(module: Any, path: Path) -> State:
     return State(module, None, generate)
 
 
-# As programs use it most: the function yields what the program holds. Both libraries hash those rows for their cache.
+# The common use: the function yields rows in memory, which both libraries hash for their cache.
 @case("from_generator", setup=rows_in_memory, chat=6, flat=6)
 def from_generator(state: State) -> int:
     return len(state.module.Dataset.from_generator(state.given))
 
 
 def read_rows(path: str) -> Iterator[dict[str, Any]]:
-    """Read a file and yield its rows, each made when it is asked for; the path differs in every run."""
+    """Read a file and yield its rows lazily; the path differs in every run."""
     for batch in read_table(Path(path)).to_batches():
         yield from batch.to_pylist()
 
 
-# Here the generator itself takes a third of the time of `datasets`, and making Arrow of its rows another.
+# The generator itself takes a third of the time of `datasets`, and the conversion to Arrow another.
 @case(
     "from_generator, reading a file",
     setup=lambda module, path: State(module, None, str(path)),

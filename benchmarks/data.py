@@ -1,4 +1,4 @@
-"""The rows that are measured: generated from a seed, written once as Arrow streams.
+"""The data of the cases: generated from a seed, written once as Arrow streams.
 
     chat   id, messages (2–8 of {role, content}), source, score    about 1.7 kB a row
     flat   problem, answer, level, subject, score                  about 0.3 kB a row
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 FOLDER = Path(__file__).parent / "data"
-VERSION = 1  # raise it when the generators below change: old files are then left unused
-ROWS_PER_BATCH = 1_000  # what `datasets` itself writes to its cache
+VERSION = 1  # increase it when the generators change, so that old files are not used
+ROWS_PER_BATCH = 1_000  # as in the cache of `datasets`
 
 SUBJECTS = (
     "algebra",
@@ -40,7 +40,7 @@ SOURCES = ("forum", "synthetic", "textbook", "support", "code_review")
 
 
 def text_pool(random: Random, size: int = 1 << 20) -> str:
-    """One long made-up text with a few frequent and many rare words, some not ASCII."""
+    """One long generated text with a few frequent and many rare words, some not ASCII."""
     letters = "etaoinshrdlucmfwypvbgk"
     words = ["".join(random.choices(letters, k=random.randint(2, 10))) for _ in range(4_000)]
     words[1_000:1_004] = ["naïve", "≤", "数学", "🙂"]
@@ -49,14 +49,14 @@ def text_pool(random: Random, size: int = 1 << 20) -> str:
 
 
 def passage(random: Random, pool: str, mean: int) -> str:
-    """A slice of the pool: lengths spread as in real conversations, most short and a few long."""
+    """A slice of the pool, with lengths as in real conversations: most short, a few long."""
     length = min(12 * mean, max(4, int(random.expovariate(1 / mean))))
     start = random.randrange(len(pool) - length)
     return pool[start : start + length]
 
 
 def chat_rows(random: Random) -> Iterator[Row]:
-    """Conversations whose user and assistant alternate."""
+    """Conversations of alternating user and assistant messages."""
     pool = text_pool(random)
     number = 0
     while True:
@@ -148,12 +148,12 @@ TYPED = {
 
 
 def path_of(shape: str, rows: int) -> Path:
-    """Where a shape of that many rows is kept."""
+    """The file of a shape with this number of rows."""
     return FOLDER / f"{shape}-{rows}-v{VERSION}.arrow"
 
 
 def write(shape: str, rows: int) -> None:
-    """Write one file beside its place, then move it there."""
+    """Write one file atomically."""
     import pyarrow as pa
 
     path, schema = path_of(shape, rows), schema_of(shape)

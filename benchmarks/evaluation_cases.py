@@ -1,8 +1,8 @@
-"""Scores of predictions. `datasets` has none, so its side does what is usual instead.
+"""Scores of predictions. `datasets` has none, so its side uses other libraries.
 
-For exact match and F1 that is inspect_ai, whose scorers are called once for each sample; for ROUGE it is rouge-score.
-There are as many pairs of short answers as the data has rows, and a hundredth as many summaries. Answers are of the
-kind on which both sides agree: inspect_ai splits words at hyphens, SQuAD joins them.
+For exact match and F1 that is inspect_ai, whose scorers are called once per sample; for ROUGE it is rouge-score.
+There are as many pairs of short answers as the data has rows, and a hundredth as many summaries. Answers have no
+hyphens, at which inspect_ai splits words and SQuAD does not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def text(draw: random.Random, fewest: int, most: int) -> str:
 
 
 def answers(rows: int) -> Texts:
-    """Predictions, of which some are right, some differ in case, and some are wrong; and what is right."""
+    """Predictions, of which some are correct, some differ in case, and some are wrong; and the targets."""
     draw = random.Random(0)
     right = [text(draw, 1, 4) for _ in range(rows)]
     ways: list[Callable[[str], str]] = [str, str.upper, lambda _: text(draw, 1, 4)]
@@ -43,7 +43,7 @@ def summaries(rows: int) -> Texts:
 
 
 def pairs(made: Callable[[int], Texts]) -> Setup:
-    """The texts, in the form in which each side wants them."""
+    """The texts, in the form that each side needs."""
 
     def setup(module: Any, path: Path) -> State:
         predictions, targets = made(len(read_table(path)))
@@ -73,7 +73,7 @@ async def one_by_one(scorer: Any, samples: list[tuple[Any, Any]]) -> list[float]
 
 
 def mean(state: State, metric: str, theirs: Callable[[], Any], digits: int) -> float:
-    """The mean over all pairs, to as many digits as both sides share."""
+    """The mean over all pairs, rounded to the precision of both sides."""
     if state.module.__name__ == "crucible_datasets":
         from crucible_datasets.evaluation import METRICS
 

@@ -1,4 +1,4 @@
-"""Expressions, which `datasets` does not have: the same rows, there by a function."""
+"""Expressions, which `datasets` does not have: its side uses functions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from benchmarks.cases import State, case, opened
 
 
 def with_pyarrow(module: Any, path: Path) -> State:
-    """The file, and a condition of pyarrow."""
+    """The file, and a pyarrow expression."""
     import pyarrow.compute as pc
 
     return _given(opened(module, path), (pc.field("level") > 3) & (pc.field("subject") == "algebra"))
 
 
 def with_polars(module: Any, path: Path) -> State:
-    """The file, and a condition of polars."""
+    """The file, and a polars expression."""
     import polars as pl
 
     return _given(opened(module, path), (pl.col("level") > 3) & (pl.col("subject") == "algebra"))
@@ -28,7 +28,7 @@ def with_sql(module: Any, path: Path) -> State:
 
 
 def shuffled_with_pyarrow(module: Any, path: Path) -> State:
-    """The file in random order, and a condition of pyarrow."""
+    """The file in random order, and a pyarrow expression."""
     state = with_pyarrow(module, path)
     return State(module, state.dataset.shuffle(seed=42), state.given)
 

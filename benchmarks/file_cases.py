@@ -1,7 +1,6 @@
 """Files: loading them in a new process, import included, and writing them.
 
-A load is what a user waits for: a short program is started in a fresh interpreter with an empty
-cache, and what it prints is compared between the libraries.
+A load is a short program in a new interpreter with an empty cache; its output is compared between the libraries.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ LOADED = "import {module} as d\nrows = d.load_dataset('{format}', data_files={fi
 
 
 def program(module: str, format: str, files: list[str], then: str, options: dict[str, Any] | None = None) -> str:
-    """Import the library, load the files, and do what comes `then`."""
+    """A program that imports the library, loads the files, and continues with `then`."""
     return LOADED.format(module=module, format=format, files=files, options=options or {}) + then
 
 
 def printed(source: str) -> str:
-    """What a program prints in a new interpreter."""
+    """The output of a program in a new interpreter."""
     done = subprocess.run([sys.executable, "-c", source], check=False, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr.strip() or f"exit code {done.returncode}")
@@ -40,12 +39,12 @@ def beside(path: Path, suffix: str) -> Path:
     link = path.with_name(f"data{suffix}")
     if not link.exists():
         link.symlink_to(path.resolve().with_suffix(suffix))
-        link.read_bytes()  # so that no side pays for the first read from disk
+        link.read_bytes()  # so that the file is in the page cache for both sides
     return link
 
 
 def loading(format: str, suffix: str, then: str, copies: int = 1, **options: Any) -> Setup:
-    """The program that is timed."""
+    """The setup of a timed program."""
 
     def setup(module: Any, path: Path) -> State:
         first = beside(path, suffix)
@@ -58,7 +57,7 @@ def loading(format: str, suffix: str, then: str, copies: int = 1, **options: Any
 
 
 def warm(setup: Setup) -> Setup:
-    """The same once the program has run before."""
+    """The same after the program has run once."""
 
     def again(module: Any, path: Path) -> State:
         state = setup(module, path)
@@ -118,7 +117,7 @@ load("iterate Parquet shuffled, 3 times the budget", MUCH, chat=1, most_peak=BUD
 
 
 def target(name: str) -> str:
-    """A path in the private home that nothing is at."""
+    """An unused path in the private home."""
     return str(Path(tempfile.mkdtemp()) / name)
 
 

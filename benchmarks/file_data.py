@@ -1,7 +1,7 @@
-"""The measured rows as files of other formats: written once, beside the Arrow streams.
+"""The data of the cases in other file formats: written once, next to the Arrow streams.
 
     chat, flat   .parquet, .jsonl and (flat only: CSV has no lists) .csv
-    wide         .parquet with 20 columns, whose `number` goes up with the rows
+    wide         .parquet with 20 columns, with an ascending column `number`
 
 `python -m benchmarks.file_data ROWS` writes what is missing.
 """
@@ -24,14 +24,14 @@ ROWS_PER_GROUP = 10_000
 
 
 def as_parquet(table: pa.Table, path: Path) -> None:
-    """Row groups of a usual size, with statistics."""
+    """Parquet with row groups of a typical size and statistics."""
     import pyarrow.parquet as pq
 
     pq.write_table(table, path, row_group_size=ROWS_PER_GROUP)
 
 
 def as_jsonl(table: pa.Table, path: Path) -> None:
-    """One object to a line."""
+    """JSON Lines."""
     import json
 
     with path.open("w", encoding="utf-8") as file:
@@ -40,14 +40,14 @@ def as_jsonl(table: pa.Table, path: Path) -> None:
 
 
 def as_csv(table: pa.Table, path: Path) -> None:
-    """With a header."""
+    """CSV with a header."""
     import pyarrow.csv
 
     pyarrow.csv.write_csv(table, path)
 
 
 def wide(table: pa.Table) -> pa.Table:
-    """The numbers of the rows and 19 columns of text."""
+    """A column of row numbers and 19 columns of text."""
     import pyarrow as pa
 
     text = table["problem"]
@@ -71,7 +71,7 @@ WRITERS: dict[tuple[str, str], Callable[[pa.Table, Path], None]] = {
 
 
 def write_missing(rows: int) -> None:
-    """Write each file beside its place, then move it there."""
+    """Write each missing file atomically."""
     for (shape, suffix), write in WRITERS.items():
         source = path_of(shape, rows)
         path = source.with_suffix(suffix)

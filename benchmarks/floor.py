@@ -1,9 +1,7 @@
-"""How fast it could be: the same calls in bare pyarrow and numpy.
+"""A lower bound of the time: the same calls in bare pyarrow and numpy.
 
-A stand-in for a library with just enough of `Dataset` for the cases that have a bar
-of their own. No features, no fingerprints, no formats: what a real library takes above
-this is the price of being one. It is an estimate, made by hand: the report says so when a
-library beats it.
+A replacement for a library with the part of `Dataset` that some cases need, without features, fingerprints and
+formats. It is a hand-written estimate: the report notes if a library is faster.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ import pyarrow.compute as pc
 
 from benchmarks.data import read_table
 
-BLOCK = 1_000  # rows gathered or decoded at once
-PART = 4_000  # rows encoded at once
+BLOCK = 1_000  # rows gathered or decoded at a time
+PART = 4_000  # rows encoded at a time
 
 
 def as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
@@ -29,7 +27,7 @@ def as_batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
 
 
 def as_numpy(column: pa.Array) -> np.ndarray:
-    """Texts as arrays of one width, as both libraries give them; most of the time goes into their blanks."""
+    """Texts as fixed-width arrays, as both libraries return them; padding takes most of the time."""
     return np.array(column.to_pylist()) if pa.types.is_string(column.type) else column.to_numpy(zero_copy_only=False)
 
 
@@ -44,14 +42,14 @@ class Dataset:
 
     @classmethod
     def from_file(cls, path: str) -> Dataset:
-        """Map the file."""
+        """Memory-map the file."""
         return cls(read_table(Path(path)))
 
     @classmethod
     def from_list(cls, rows: list[dict[str, Any]]) -> Dataset:
-        """Column by column, a few thousand rows at a time.
+        """From columns, a few thousand rows at a time.
 
-        All 100,000 chat rows as one array take three times as long: the builders grow by copying.
+        One array of all 100,000 chat rows takes three times as long, since builders grow by copying.
         """
         parts = (rows[start : start + PART] for start in range(0, len(rows), PART))
         return cls(pa.Table.from_batches([as_batch(part) for part in parts]))
@@ -60,8 +58,8 @@ class Dataset:
     def from_generator(cls, function: Any, gen_kwargs: dict[str, Any]) -> Dataset:
         """The same, without keeping the rows.
 
-        Half of it may be first touches of fresh memory: with mimalloc, pyarrow's default, they
-        took 0.4–0.7 s of 0.8–1.1 s on chat rows; with jemalloc or the system's 0.1 s.
+        Half of the time may be page faults of new memory: with mimalloc, pyarrow's default, they took 0.4–0.7 s of
+        0.8–1.1 s on chat rows; with jemalloc or the system allocator 0.1 s.
         """
         rows, batches = function(**gen_kwargs), []
         while part := list(islice(rows, PART)):
@@ -72,7 +70,7 @@ class Dataset:
         return len(self.table)
 
     def shuffle(self, seed: int) -> Dataset:
-        """Decide on an order; the rows are made contiguous so that gathering is cheap."""
+        """A random order; the table is made contiguous so that gathering is cheap."""
         order = np.random.default_rng(seed).permutation(len(self))
         return Dataset(self.table.combine_chunks(), order)
 
@@ -82,7 +80,7 @@ class Dataset:
         return Dataset(self.table, order[rows.start : rows.stop])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Blocks of rows, gathered when there is an order."""
+        """Blocks of rows, gathered if there is an order."""
         if self.order is None:
             yield from self.table.to_batches(BLOCK)
             return
@@ -105,7 +103,7 @@ class Dataset:
         return list(self)
 
     def with_format(self, kind: str) -> Dataset:
-        """Remember it."""
+        """The same with another format."""
         return Dataset(self.table, self.order, kind)
 
     def iter(self, size: int) -> Iterator[dict[str, Any]]:
@@ -118,7 +116,7 @@ class Dataset:
                 yield batch.to_pydict()
 
     def train_test_split(self, test_size: float, seed: int, stratify_by_column: str) -> Any:
-        """Shuffle, order by class, and take the same share of each."""
+        """Shuffle, sort by class, and take the same share of each."""
         codes = self.table[stratify_by_column].to_numpy()
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(codes[order], kind="stable")]
@@ -129,13 +127,13 @@ class Dataset:
         return {"test": Dataset(self.table, np.concatenate(parts))}
 
     def sort(self, column: str) -> Dataset:
-        """The order only."""
+        """The sorted order."""
         return Dataset(self.table, pc.sort_indices(self.table[column]).to_numpy())
 
     def unique(self, column: str) -> Any:
-        """By hashing."""
+        """The distinct values."""
         return pc.unique(self.table[column]).to_pylist()
 
     def to_pandas(self) -> Any:
-        """As Arrow does it."""
+        """Arrow's own conversion."""
         return self.table.to_pandas()

@@ -1,4 +1,4 @@
-"""Functions over rows. Every run starts with an empty cache, so both libraries really call the function."""
+"""Functions over rows. Every run starts with an empty cache, so that both libraries call the function."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def is_high(row: dict[str, Any]) -> dict[str, bool]:
 
 
 def mapped_before(module: Any, path: Path) -> State:
-    """The file, and in the cache what a function made of it."""
+    """The file, with the result of a function in the cache."""
     state = opened(module, path)
     state.dataset.map(is_high)
     return state

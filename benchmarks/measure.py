@@ -1,8 +1,8 @@
-"""One case, one library, one fresh process.
+"""One measurement: one case of one library in a new process.
 
-`measure()` starts a child in a private, empty home and returns what it reports;
-`python -m benchmarks.measure CASE MODULE ROWS` is that child and prints JSON.
-It imports only the standard library, so the child weighs what its library weighs.
+`measure()` starts a child process in a private, empty home and returns its report; `python -m benchmarks.measure CASE
+MODULE ROWS` is that child and prints JSON. It imports only the standard library, so that its memory is that of the
+measured library.
 """
 
 from __future__ import annotations
@@ -40,22 +40,21 @@ from benchmarks import (
 from benchmarks.cases import ANY, CASES, Case
 
 ROOT = Path(__file__).parents[1]
-# Fewer than can be measured: with equal rows, `datasets` would find the warm-up's result by its
-# hash and do nothing in the timed run.
+# Fewer rows than in any measurement: with equal rows, `datasets` would find the result of the warm-up in its cache.
 WARM_UP_ROWS = 1_500
 FEWEST_ROWS = 2_000
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one child saw. Memory and disk in bytes; `error` is set when it failed."""
+    """The report of one child. Memory and disk in bytes; `error` is set if it failed."""
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak: int = 0
-    growth: int = 0  # peak during the run above what was resident before it
+    growth: int = 0  # peak memory during the run, minus resident memory before it
     disk: int = 0  # growth of the private home during the run
-    answer: str = ""  # digest of what the run returned
+    answer: str = ""  # digest of the result
     error: str = ""
 
 
@@ -82,7 +81,7 @@ def measure(case: Case, module: str, rows: int, timeout: float) -> Measurement:
 
 
 def environment(home: str) -> dict[str, str]:
-    """The child's variables: everything a library may write goes under `home`, nothing online."""
+    """The environment of the child: all files are written below `home`, and it is offline."""
     private = {
         "HOME": home,
         "TMPDIR": home,
@@ -93,7 +92,7 @@ def environment(home: str) -> dict[str, str]:
         "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
         "PYTHONHASHSEED": "0",
     }
-    # Users have bytecode from their second run on.
+    # Users have cached bytecode from their second run on.
     given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return given | private
 
@@ -104,35 +103,34 @@ def environment(home: str) -> dict[str, str]:
 def linked(shape: str, rows: int) -> Path:
     """The data file as seen from the private home.
 
-    `datasets` keeps the results of operations beside the file it opened, and finds them there
-    the next time. Behind a link of its own, each child starts without them.
+    `datasets` caches results next to the file it opened. With its own link, each child starts without them.
     """
     if shape == ANY:
         return Path()
     folder = Path(tempfile.mkdtemp())
     link = folder / "data.arrow"
     link.symlink_to(data.path_of(shape, rows))
-    with link.open("rb") as file:  # so that no side pays for the first read from disk
+    with link.open("rb") as file:  # so that the file is in the page cache for both sides
         while file.read(1 << 20):
             pass
     return link
 
 
 def peak_memory() -> int:
-    """The largest resident size of this process, or of one it started."""
+    """The peak resident memory of this process, or of a child."""
     unit = 1 if sys.platform == "darwin" else 1024
     who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return max(resource.getrusage(each).ru_maxrss for each in who) * unit
 
 
 def processor_time() -> float:
-    """Seconds of processor time of this process and those it waited for."""
+    """CPU seconds of this process and its finished children."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def resident() -> int:
-    """What is resident now; where the system does not say, the peak so far."""
+    """The current resident memory; if unknown, the peak so far."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:
@@ -141,7 +139,7 @@ def resident() -> int:
 
 
 def forget_peak() -> None:
-    """Let Linux start a new peak from here, so that a heavy setup does not hide the run's."""
+    """Reset the peak memory (Linux), so that it does not include the setup."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
@@ -153,7 +151,7 @@ def on_disk(folder: Path) -> int:
 
 
 def digest(answer: object) -> str:
-    """A short name for what a run returned, equal for equal answers."""
+    """A digest of the result of a run."""
     plain = json.dumps(answer, sort_keys=True, default=str)
     return f"{hashlib.sha256(plain.encode()).hexdigest()[:12]} {plain[:60]}"
 
@@ -164,7 +162,7 @@ def measure_here(case: Case, name: str, rows: int) -> Measurement:
     for package in case.needs:
         importlib.import_module(package)
     if case.imports:
-        # What a library imports or compiles on the first call is paid here, on both sides alike.
+        # Imports and compilation of the first call happen here, for both sides.
         case.run(case.setup(module, linked(case.shape, WARM_UP_ROWS)))
     state = case.setup(module, linked(case.shape, rows))
     gc.collect()

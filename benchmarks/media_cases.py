@@ -1,6 +1,6 @@
-"""Folders of media: listing and loading many files, and decoding pictures.
+"""Media folders: listing and loading many files, and decoding images.
 
-A load is a program in a fresh interpreter with an empty cache, import included. "2 threads against 1" compares this
+A load is a program in a new interpreter with an empty cache, import included. "2 threads against 1" compares this
 library with itself: its left side decodes with one thread.
 """
 
@@ -64,12 +64,12 @@ def folder_program(module: Any, path: Path) -> State:
 
 @case("load a folder of 20,000 files", setup=folder_program, imports=False, anyway=10)
 def load_folder(state: State) -> str:
-    """What the program prints."""
+    """The output of the program."""
     return printed(state.given)
 
 
 def pictures(threads: int | None = None) -> Setup:
-    """2,000 pictures, and the number of threads that this library decodes them with."""
+    """2,000 images, and the number of decoding threads of this library."""
 
     def setup(module: Any, path: Path) -> State:
         rows = module.load_dataset("imagefolder", data_dir=filled_once("pictures-v1", fill_pictures), split="train")
@@ -81,14 +81,14 @@ def pictures(threads: int | None = None) -> Setup:
 
 
 def against_itself(module: Any, path: Path) -> State:
-    """2,000 pictures of this library on either side."""
+    """2,000 images, opened by this library on both sides."""
     import crucible_datasets
 
     return pictures(2 if module is crucible_datasets else 1)(crucible_datasets, path)
 
 
 def decode_all(state: State) -> int:
-    """Decode all pictures in batches and look at one pixel of each."""
+    """Decode all images in batches and read one pixel of each."""
     batches = (batch["image"] for batch in state.dataset.iter(batch_size=BATCH))
     return sum(picture.getpixel((160, 120))[0] for batch in batches for picture in batch)
 

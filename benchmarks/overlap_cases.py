@@ -1,6 +1,7 @@
-"""Contamination. `datasets` cannot look for it, so its side does what scripts do: a set of runs of 13 words.
+"""Contamination checks, which `datasets` does not have: its side uses a Python set of 13-grams.
 
-Train rows are the problems of the data; test rows are a hundredth as many, half of them taken from the train rows.
+Training rows are the problems of the data; test rows are a hundredth as many, half of them taken from the training
+rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ WORD = re.compile(r"[一-鿿]|[^\W_一-鿿]+")
 
 
 def questions(module: Any, path: Path) -> State:
-    """The data as a dataset, and the texts to look for in it."""
+    """The data as a dataset, and the texts to search for."""
     problems = read_table(path).column("problem").to_pylist()[::100]
     tests = [text if place % 2 else f"{' '.join(text.split()[::-1])} end" for place, text in enumerate(problems)]
     return State(module, module.Dataset.from_file(str(path)), tests)
@@ -30,7 +31,7 @@ def runs(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def in_python(train: Any, tests: list[str]) -> list[int]:
-    """The numbers of the test rows of which a run of words is in the train rows."""
+    """The indices of the test rows with an n-gram of the training rows."""
     rows_of: dict[tuple[str, ...], list[int]] = {}
     for number, text in enumerate(tests):
         for run in runs(text):

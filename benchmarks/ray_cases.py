@@ -1,12 +1,12 @@
-"""A Ray cluster of this machine: what a second processor brings, what a shard costs, and Ray Data on the same work.
+"""A local Ray cluster: speedup by a second CPU, overhead per shard, and Ray Data on the same work.
 
-    python -m benchmarks.ray_cases --seconds 20 --repeat 3     # 3 minutes or so, on a quiet machine
-    python -m benchmarks.ray_cases --seconds 2 --repeat 1      # whether it runs
+    python -m benchmarks.ray_cases --seconds 20 --repeat 3     # about 3 minutes, on an idle machine
+    python -m benchmarks.ray_cases --seconds 2 --repeat 1      # a quick check
 
-Run it on a machine with two processors or more: all sides take turns, each on a cluster that is warm, and must give the
-same numbers. The bars: two processors do CPU-bound work 1.6 times as fast as one, and `ray.data.Dataset.map_batches`
-takes no less time than `Dataset.map`. A shard costs what a task costs of which nothing is asked. Work breaks even when
-it takes two workers of the cluster as long as this process, without the time in which the cluster starts.
+Run it on a machine with at least two CPUs: all sides alternate on a warm cluster, and must give the same numbers. The
+requirements: two CPUs are 1.6 times as fast as one on CPU-bound work, and `Dataset.map` is at least as fast as
+`ray.data.Dataset.map_batches`. The overhead per shard is the time of an empty task. The break-even point is the
+amount of work for which two workers take as long as this process, without the start of the cluster.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EMPTY_SHARDS = 200
 
 
 class Work:
-    """Makes numbers of numbers, for so many rounds per row."""
+    """CPU-bound work: `rounds` iterations per row."""
 
     def __init__(self, rounds: int) -> None:
         self.rounds = rounds
@@ -39,14 +39,14 @@ class Work:
 
 
 def rounds_for(seconds: float) -> int:
-    """How many rounds per row make the work of all rows last so long on one processor."""
+    """The number of rounds per row for which all rows take `seconds` on one CPU."""
     began = time.process_time()
     Work(100_000)({"n": [1] * 10})
     return int(100_000 * seconds / ROWS / ((time.process_time() - began) / 10))
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """How long it took, and what came of it."""
+    """The time and the result."""
     began = time.perf_counter()
     result = work()
     return time.perf_counter() - began, result
@@ -59,7 +59,7 @@ def here(work: Work) -> list[int]:
 def ours(work: Work, workers: int) -> list[int]:
     from crucible_datasets.executors.ray import RayExecutor
 
-    # A task that takes half of all processors leaves room for one other.
+    # A task that needs half of all CPUs leaves room for one other.
     return _mapped(work, RayExecutor(num_cpus=processors() / workers))
 
 
@@ -90,7 +90,7 @@ def processors() -> int:
 
 
 def overhead() -> float:
-    """Seconds that a shard takes of which nothing is asked."""
+    """The seconds of an empty shard."""
     from crucible_datasets.executors.base import Task
     from crucible_datasets.executors.ray import RayExecutor
 
@@ -107,7 +107,7 @@ def _untold(rows: int) -> None:
 
 
 def turns(work: Work, repeat: int) -> dict[str, list[float]]:
-    """How long each side took, every time; the order is turned round each time."""
+    """The times of each side; the order is reversed each round."""
     sides: dict[str, Callable[[], list[int]]] = {
         "this process": lambda: here(work),
         "Ray, one worker": lambda: ours(work, 1),
@@ -135,10 +135,10 @@ def table(rows: list[tuple[str, ...]]) -> str:
 
 
 def report(taken: dict[str, list[float]], idle: dict[str, list[float]], shards: list[float]) -> list[tuple[str, ...]]:
-    """What was measured, and whether it keeps to the bars."""
+    """The measurements, and whether they meet the requirements."""
     serial, one, two, other = (median(each) for each in taken.values())
     fixed = median(idle["Ray, two workers"]) - median(idle["this process"])
-    saved = 1 - two / serial  # of each second of work
+    saved = 1 - two / serial  # per second of work
     return [
         ("what", "median", "least to most", "bar", ""),
         *((name, *_spread(each, 1, "s"), "", "") for name, each in taken.items()),
@@ -169,7 +169,7 @@ def main() -> None:
 
     disable_progress_bars()
     connected("local")
-    turns(Work(0), 2)  # workers start, and import what they need
+    turns(Work(0), 2)  # warm-up: workers start and import
     overhead()
     shards, idle = [overhead() for _ in range(3)], turns(Work(0), 5)
     taken = turns(Work(rounds_for(options.seconds)), options.repeat)

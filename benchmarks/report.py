@@ -1,4 +1,4 @@
-"""Numbers to text: medians of a case's measurements, and its line in the table."""
+"""The table: medians of the measurements of each case."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Side:
 
     @property
     def measured(self) -> bool:
-        """Whether there is a number to show."""
+        """Whether there are measurements."""
         return bool(self.measurements) and not self.error
 
     @property
     def waited(self) -> bool:
-        """Whether a fifth of the time or more went by without the processor."""
+        """Whether at least a fifth of the time was not spent on the CPU."""
         return self.measured and self.middle("seconds") > 1.25 * self.middle("cpu_seconds")
 
     def show(self, field: str) -> str:
-        """One number for the table, a dash when there is none."""
+        """One number for the table, or a dash."""
         if not self.measured:
             return "failed" if self.error and field == "seconds" else "–"
         form = duration if field == "seconds" else size
@@ -62,14 +62,14 @@ class Result:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster than `datasets`."""
+        """The speed relative to `datasets`."""
         if not (self.hf.measured and self.ours.measured):
             return None
         return self.hf.middle("seconds") / self.ours.middle("seconds")
 
     @property
     def complaints(self) -> list[str]:
-        """Why the bar does not hold; empty when it does."""
+        """Why the requirement is not met; empty if it is."""
         found = [f"{name}: {side.error}" for name, side in self.sides.items() if side.error]
         if self.ratio is None:
             return found
@@ -88,12 +88,12 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What to know before trusting the numbers."""
+        """Caveats of the numbers."""
         return self.waiting_notes + self.floor_notes
 
     @property
     def waiting_notes(self) -> list[str]:
-        """Whether other work on the machine stretched the times."""
+        """A note if other load on the machine increased the times."""
         if self.ratio is None or not any(side.waited for side in self.sides.values()):
             return []
         processor = self.hf.middle("cpu_seconds") / self.ours.middle("cpu_seconds")
@@ -101,7 +101,7 @@ class Result:
 
     @property
     def floor_notes(self) -> list[str]:
-        """Whether the floor is one, and whether it leaves room for the bar."""
+        """A note if a library is faster than the floor, or the floor is too slow for the requirement."""
         if not self.floor.measured:
             return [f"floor: {self.floor.error}"] if self.floor.error else []
         floor = self.floor.middle("seconds")
@@ -114,7 +114,7 @@ class Result:
 
     @property
     def sides(self) -> dict[str, Side]:
-        """The two that are compared."""
+        """The two sides that are compared."""
         return {"HF": self.hf, "ours": self.ours}
 
     @property
@@ -136,7 +136,7 @@ class Result:
         return "\n".join([first, *(f"    {text}" for text in self.complaints + self.notes)])
 
     def as_json(self) -> dict[str, object]:
-        """Everything, raw numbers included."""
+        """All data, including raw numbers."""
         sides = {"hf": self.hf, "ours": self.ours, "floor": self.floor}
         return {
             "case": self.case.key,
@@ -149,7 +149,7 @@ class Result:
 
 
 def row(cells: Sequence[str]) -> str:
-    """Cells side by side: the first to the left, the others to the right."""
+    """A row of cells: the first left-aligned, the others right-aligned."""
     widths = [width for _, width in HEADINGS]
     first, *rest = zip(cells, widths, strict=True)
     return first[0].ljust(first[1]) + "".join(cell.rjust(width) for cell, width in rest)

@@ -1,8 +1,8 @@
-"""Results kept: ten samples for every row of the data, so a million by default, appended, finished, asked for.
+"""The result store: ten samples per row of the data, by default a million, appended, finished and queried.
 
-`datasets` keeps none, so its side does what is usual instead: every sample in a list, written as JSON lines at the end,
-and read back whole for any question. Ours are on the disk a thousand at a time before the next thousand is taken, and
-memory must not grow with them: `most_peak` is what a million may take.
+`datasets` has none, so its side collects all samples in a list, writes them as JSON Lines at the end, and reads them
+back for any query. Our side stores a thousand at a time on disk, and memory must not grow with them: `most_peak` is
+the limit for a million.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_PEAK = 400e6
 
 
 def sample(number: int) -> dict[str, Any]:
-    """What a run says of one sample, about half a kilobyte."""
+    """The result of one sample, about half a kilobyte."""
     return {
         "id": str(number),
         "prediction": "Let me think. " * 15 + str(number),
@@ -34,7 +34,7 @@ def sample(number: int) -> dict[str, Any]:
 
 
 def counted(module: Any, path: Path) -> State:
-    """How many samples there are, and an empty folder."""
+    """The number of samples, and an empty folder."""
     return State(module, None, (10 * len(read_table(path)), Path(tempfile.mkdtemp(prefix="results-"))))
 
 

@@ -1,7 +1,7 @@
-"""Uncertainty of scores. `datasets` has none of it, so its side does what evaluation harnesses do instead.
+"""Uncertainty of scores, which `datasets` does not have: its side is the bootstrap of lm-evaluation-harness.
 
-For the bootstrap that is the way of lm-evaluation-harness: for every replicate a resample by `random`, and its
-mean, in Python. There are as many replicates as the data has rows; 1,319 values are as many as GSM8K has.
+For every replicate that draws a resample by `random` and computes its mean in Python. There are as many replicates as
+the data has rows; 1,319 values are the size of GSM8K.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VALUES = 1_319
 
 
 def scores(kind: str) -> Setup:
-    """The scores of one run, and how many replicates are asked for."""
+    """The scores of one run, and the number of replicates."""
 
     def setup(module: Any, path: Path) -> State:
         draw = random.Random(0)
@@ -39,7 +39,7 @@ def in_python(values: list[float], replicates: int) -> float:
 
 
 def standard_error(state: State) -> float:
-    """To one digit, in which both sides agree."""
+    """The standard error, rounded to one digit, in which both sides agree."""
     if state.module.__name__ != "crucible_datasets":
         return round(in_python(state.dataset, state.given), 3)
     from crucible_datasets.evaluation.statistics import bootstrap

@@ -10,7 +10,7 @@ from benchmarks.data import read_table
 from benchmarks.file_cases import beside, load, loading
 
 FILES = 100
-# Hugging Face `datasets` 5.2.0 may wait for ever, at the end of a program, for threads that read ahead.
+# At the end of a program, Hugging Face `datasets` 5.2.0 may wait forever for threads that read ahead.
 FIRST_ROW = "import os\nprint(next(iter(rows)), flush=True)\nos._exit(0)"
 
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.viewer [--rows 1_000_000] [--runs 5]
 
-Each run starts `crucible view` as a process of its own. "rows drawn" is from the start of that process to the rows in
-the page, whose browser is open already; scrolling and questions are from the event in the page to the frame that shows
-their rows.
+Each run starts `crucible view` as a separate process. "rows drawn" is the time from the start of that process to the
+rows in the page, in a browser that is open already; scrolling and queries are timed from the event in the page to the
+frame that shows their rows.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def written(folder: str, rows: int) -> str:
 
 @contextmanager
 def viewer(path: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a viewer, and its process."""
+    """The URL of a viewer, and its process."""
     command = [str(Path(sys.executable).with_name("crucible")), "view", path, "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
@@ -93,7 +93,7 @@ def viewer(path: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 def used(process: int) -> dict[str, float]:
-    """The largest size of a process in megabytes, and its processor time in seconds."""
+    """The peak memory of a process in megabytes, and its CPU time in seconds."""
     status, stat = (Path(f"/proc/{process}/{name}").read_text() for name in ("status", "stat"))
     ticks = stat.rpartition(")")[2].split()[11:13]
     peak = re.search(r"VmHWM:\s+(\d+)", status)

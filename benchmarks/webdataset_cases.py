@@ -1,9 +1,9 @@
 """Tar shards of samples: streamed, read at random, written.
 
-Where a case says "vs webdataset", the left side is not `datasets` but the `webdataset` package, which `datasets` does
-not use; where it says "vs tarfile", it is Python's own reader with the members already listed. Neither `datasets` nor
-`webdataset` reads one sample of an archive without reading, or copying, all of it. That case has no ratio to reach: it
-fails when a sample takes a millisecond or more.
+In cases named "vs webdataset", the left side is the `webdataset` package instead of `datasets`; in those named "vs
+tarfile", it is Python's `tarfile` with the members already listed. Neither `datasets` nor `webdataset` can read one
+sample of an archive without reading all of it, so that case has no required ratio: it fails if a sample takes a
+millisecond or more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchmarks.data import FOLDER
 
 SAMPLES = 20_000
 LARGE_SAMPLES, LARGE_BYTES = 1_000, 10 << 20  # 10 GB, most of it holes
-LONGEST = 0.001  # seconds that one sample of the large archive may take
+LONGEST = 0.001  # maximal seconds for one sample of the large archive
 TEXT = "A caption of some words, as people write them. " * 4
 
 
@@ -41,7 +41,7 @@ def written_once(name: str, write: Callable[[Path], None]) -> str:
 
 
 def files_of(number: int) -> dict[str, bytes]:
-    """The three files of a sample: metadata, text, and a few bytes that nobody decodes."""
+    """The three files of a sample: metadata, text, and a few undecoded bytes."""
     about = {"id": number, "score": number / 7, "source": f"page {number % 97}", "tags": ["a", "b"]}
     return {
         "json": json.dumps(about).encode(),
@@ -61,7 +61,7 @@ def write_small(path: Path) -> None:
 
 
 def write_large(path: Path) -> None:
-    """1,000 samples with a file of 10 MB each, which takes no place on the disk."""
+    """1,000 samples with a sparse file of 10 MB each, which takes no disk space."""
     with path.open("wb") as file:
         for number in range(LARGE_SAMPLES):
             for extension, content in (*files_of(number).items(), ("raw", None)):
@@ -82,7 +82,7 @@ def is_ours(state: State) -> bool:
 
 
 def totals(samples: Iterator[dict[str, Any]]) -> list[int]:
-    """What only somebody knows who has decoded all: the sum of numbers in JSON, and the letters of all texts."""
+    """Totals that need everything decoded: the sum of numbers in JSON, and the number of characters of texts."""
     numbers = letters = 0
     for sample in samples:
         numbers += sample["json"]["id"]
@@ -108,13 +108,13 @@ def stream_samples(state: State) -> list[int]:
 
 @case("load WebDataset, iterate", setup=small, anyway=4, most_disk=4 << 20)
 def load_and_iterate(state: State) -> int:
-    """With an empty cache: `datasets` copies the archive, this library makes an index."""
+    """With an empty cache: `datasets` copies the archive, this library creates an index."""
     with tempfile.TemporaryDirectory() as cache:
         return count(state.module.load_dataset("webdataset", data_files=state.given, split="train", cache_dir=cache))
 
 
 def large(module: Any, path: Path) -> State:
-    """The large archive, its members known to either side, and random numbers of samples."""
+    """The large archive, with its members listed for both sides, and random sample numbers."""
     archive = written_once("samples-10gb-v1.tar", write_large)
     numbers = Random(0).choices(range(LARGE_SAMPLES), k=1_000)
     if module.__name__ == "crucible_datasets":
