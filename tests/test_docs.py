@@ -152,6 +152,13 @@ def test_every_link_leads_somewhere(name):
             assert not anchor or anchor in anchors_of(file.read_text()), f"{name} links to {link}"
 
 
+@pytest.mark.parametrize("name", [*PAGES, *OTHERS])
+def test_every_file_that_is_named_exists(name):
+    page = ROOT / ("docs" if name in DOCS else "") / name
+    for path in re.findall(r"`(\w[\w./]*/[\w./]*\.(?:py|md|toml))`", prose_of(page.read_text())):
+        assert any((place / path).exists() for place in (ROOT, PACKAGE, ROOT / "tests")), f"{name} names {path}"
+
+
 # Documented or fail
 
 
