@@ -325,6 +325,19 @@ def test_an_error_of_any_kind_leaves_no_one_waiting(tmp_path):
     assert all(os.path.exists(path) for path in paths)
 
 
+def test_where_no_thread_can_be_started_files_come_when_they_are_read(hub, monkeypatch):
+    start = threading.Thread.start
+
+    def refuse(thread):
+        if thread.name == "crucible-download":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    rows = cd.load_dataset("acme/large", split="train")
+    assert rows["n"][:] == list(range(FILES * ROWS))
+
+
 def test_when_a_footer_cannot_be_read_only_the_first_file_comes(hub, tmp_path):
     (tmp_path / "hub" / "acme" / "large" / "train-3.parquet").write_bytes(b"no Parquet" * 100)
     with pytest.raises(FileFormatError, match=r"train-3\.parquet"):

@@ -62,9 +62,9 @@ class BackgroundDownloads:
 
     def start_first(self) -> None:
         """Download the first file in a thread, before any other."""
-        if self._taken(self._first):
-            self._first_came.clear()
-            _start(self._download_first)
+        self._first_came.clear()
+        if not _start(self._download_first):
+            self._first_came.set()
 
     def start(self, paths: Iterable[str]) -> None:
         """Download these files in threads."""
@@ -118,7 +118,8 @@ class BackgroundDownloads:
 
     def _download_first(self) -> None:
         try:
-            self._try(self._first)
+            if self._taken(self._first):
+                self._try(self._first)
         finally:
             self._first_came.set()
 
@@ -199,8 +200,13 @@ class PendingFile:
         self.all.wait(self.path)
 
 
-def _start(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="crucible-download").start()
+def _start(work: Callable[[], None]) -> bool:
+    """Whether a thread could be started; where none can, files are downloaded by whoever reads them."""
+    try:
+        threading.Thread(target=work, name="crucible-download").start()
+    except RuntimeError:  # beyond a limit of the system, or at exit
+        return False
+    return True
 
 
 def _has_failed() -> bool:
