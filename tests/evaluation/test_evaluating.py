@@ -415,6 +415,33 @@ def test_async_functions_are_metrics_that_judge_several_answers_at_a_time():
         metric_of(judge).score("3", "3", sample=asked[3])
 
 
+def test_async_functions_that_take_long_still_judge_several_answers_at_a_time(monkeypatch):
+    monkeypatch.setattr("crucible_datasets.evaluation.runs.batches._SECONDS", 0.02)
+    running, most = 0, dict.fromkeys((0, 1), 0)
+
+    async def judge(prediction, target, *, sample):
+        nonlocal running
+        running += 1
+        half = sample.metadata["n"] // 40
+        most[half] = max(most[half], running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        return 1.0
+
+    evaluate(["x"] * 80, questions(80), judge)
+    assert min(most.values()) > 4
+
+
+def test_an_async_metric_that_is_cancelled_has_failed_for_one_answer_only():
+    async def judge(prediction, target):
+        if target == "3":
+            raise asyncio.CancelledError
+        return 1.0
+
+    result = evaluate(["x"] * 5, questions(5), judge)
+    assert result.value() == 1.0 and result.samples[3].outcomes[result.key()].status == "error"
+
+
 def test_a_metric_that_cannot_be_hashed_is_told_how_to_say_its_version(tmp_path):
     with open(tmp_path / "log", "w") as client:
 

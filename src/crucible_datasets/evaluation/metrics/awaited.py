@@ -38,7 +38,10 @@ def awaited(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) 
 
         async def one(*given: Any) -> Any:
             async with turns:
-                return await function(*given)
+                try:
+                    return await function(*given)
+                except asyncio.CancelledError as error:  # no Exception, so it would end the whole run
+                    raise RuntimeError("the call was cancelled") from error
 
         return await in_order(one, arguments, stop_at_errors=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -19,7 +20,8 @@ from crucible_datasets.evaluation.runs.recorded_inputs import noted
 from crucible_datasets.exceptions import MissingPredictionsError
 
 _ROWS, _SECONDS = 4096, 2.0  # per batch: at most so many rows, or the rows of so many seconds
-_FIRST_ROWS = 16  # of the first batch, which shows how long rows take
+# The first batch, which shows how long rows take, and the smallest: as many as metrics judge at the same time.
+_FEWEST_ROWS = max(16, os.cpu_count() or 1)
 
 Given = tuple[Any, list[Any] | None]  # a sample and its answers; None if they must be generated
 
@@ -76,7 +78,7 @@ def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_
     for sample, answers in answered:
         failed = [one for one in answers if isinstance(one, Failure)]
         whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
-        # A failed completion counts as a wrong one; rest out, it would reduce the number of completions.
+        # A failed completion counts as a wrong one; left out, it would reduce the number of completions.
         absent = [None] * (len(answers) - len(whole)) if whole and how.missing == "wrong" else []
         yield _Row(sample, 0, whole + absent or (failed[0] if failed else None))
 
@@ -98,7 +100,7 @@ def _answered(
 def _batches(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
     """Rows in batches. Rows before an error or an interrupt form a last batch, so that they are scored and stored."""
     batch: list[_Row] = []
-    began, most = time.monotonic(), min(_FIRST_ROWS, _ROWS)
+    began, most = time.monotonic(), min(_FEWEST_ROWS, _ROWS)
     try:
         for row in rows:
             batch.append(row)
@@ -120,7 +122,7 @@ def _next_most(rows: int, seconds: float) -> int:
     """How many rows the next batch may have, after so many took so long to judge."""
     if seconds < _SECONDS / 4:
         return min(rows * 4, _ROWS)
-    return max(rows // 4, 1) if seconds > _SECONDS else rows
+    return max(rows // 4, min(rows, _FEWEST_ROWS)) if seconds > _SECONDS else rows
 
 
 def _outcomes(how: Judging, rows: list[_Row]) -> list[dict[str, Outcome]]:
