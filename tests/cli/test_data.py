@@ -96,6 +96,27 @@ def test_files_are_read_with_the_options_of_their_format(tmp_path):
     assert done("head", "json", "--option", f"data_files={tmp_path / 'rows.log'}", "--json").json == [{"n": 1}]
 
 
+def test_what_selects_the_data_is_not_an_option_of_its_format(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4,5\n")
+    for name in ("split", "streaming", "name", "path", "revision", "limit"):
+        for command in (("head", tmp_path / "a.csv"), ("eval", tmp_path / "a.csv", tmp_path / "said.jsonl")):
+            refused = crucible(*command, "--option", f"{name}=train")
+            assert refused.code == exit_codes.USAGE and f"{name} is not an option of a format" in refused.err
+
+
+def test_of_an_option_that_is_repeated_the_last_counts(tmp_path):
+    (tmp_path / "a.csv").write_text("a;b\n1;2\n3;4;5\n")
+    separated = ("head", tmp_path / "a.csv", "--option", "sep=,", "--option", "sep=;")
+    assert done(*separated, "--on-bad-lines", "skip", "--json").json == [{"a": 1, "b": 2}]
+    assert crucible(*separated, "--on-bad-lines", "skip", "--on-bad-lines", "error").code == exit_codes.BAD_DATA
+
+
+def test_values_that_are_not_json_are_text(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\nNaN,1\nnull,2\n")
+    words = ("--option", "na_values=NaN", "--option", "keep_default_na=false")
+    assert done("head", tmp_path / "a.csv", *words, "--json").json == [{"a": None, "b": 1}, {"a": "null", "b": 2}]
+
+
 def test_where_there_are_no_rows_the_columns_are_told(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\n")
     (tmp_path / "b.jsonl").write_text("")

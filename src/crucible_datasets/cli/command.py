@@ -14,6 +14,9 @@ from crucible_datasets.cli.option_names import option_names
 from crucible_datasets.cli.output import Outputs
 from crucible_datasets.exceptions import ArgumentError
 
+# Arguments of the functions that load data which commands pass themselves.
+_NO_OPTIONS = frozenset({"path", "name", "config", "split", "revision", "streaming", "limit", "on_bad_rows"})
+
 
 class UsageError(ArgumentError):
     """An invalid command line."""
@@ -121,17 +124,24 @@ class _Reading(Action):
         name, equals, value = (self.dest, "=", values) if self.choices else values.partition("=")
         if not (name and equals):
             raise RefusedArgument(self, f"write NAME=VALUE, as in encoding=latin-1, not {values!r}")
+        if name in _NO_OPTIONS:
+            raise RefusedArgument(self, f"{name} is not an option of a format; see --help for what selects the data")
+        others = {known: given for known, given in namespace.options.items() if known != name}
         # Formats without lines do not have this option, and always raise.
-        if (name, value) != ("on_bad_lines", "error"):
-            namespace.options = {**namespace.options, name: value if self.choices else _value(value)}
+        added = {} if (name, value) == ("on_bad_lines", "error") else {name: value if self.choices else _value(value)}
+        namespace.options = {**others, **added}
 
 
 def _value(text: str) -> Any:
-    """The value of JSON text; other text unchanged: `header=0`, `names=["a", "b"]`, `sep=;`."""
+    """The value of JSON text; other text unchanged: `header=0`, `names=["a", "b"]`, `sep=;`, `na_values=NaN`."""
     try:
-        return loads(text)
+        return loads(text, parse_constant=_no_constant)
     except ValueError:
         return text
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(text)  # NaN and Infinity are not JSON
 
 
 def reading_arguments(parser: ArgumentParser) -> None:
