@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -209,6 +210,15 @@ def test_a_slice_whose_files_are_not_all_here_needs_the_network(hub, tmp_path, m
     for spec in ("train[-1:]", "train"):
         with pytest.raises(OfflineError, match=r"train-\d.parquet of acme/large"):
             cd.load_dataset("acme/large", split=spec)
+
+
+def test_only_footers_of_files_that_are_not_here_are_kept(hub, tmp_path):
+    cd.load_dataset("acme/large", split="train[:10]")
+    assert downloaded(tmp_path) == [0]
+    shutil.rmtree(tmp_path / "datasets" / "hub" / "footers")
+    assert cd.load_dataset("acme/large", split="train[-1:]")["n"][:] == [FILES * ROWS - 1]
+    kept = os.listdir(tmp_path / "datasets" / "hub" / "footers")
+    assert len(kept) == FILES - 1 and all(len(name) >= 40 for name in kept)  # hashes
 
 
 def test_a_damaged_footer_is_read_again(hub, tmp_path):

@@ -30,10 +30,12 @@ def has_footer(identity: Identity) -> bool:
 
 
 def keep_footers(parts: Iterable[ParquetPart]) -> None:
-    """Keep the footers of these files."""
+    """Keep the footers of those of these files that are not on this disk, whose identities are hashes."""
+    from crucible_datasets.tables.footers import LatePart
+
     for part in parts:
         path = footer_path(part.identity)
-        if os.path.exists(path):
+        if not isinstance(part, LatePart) or os.path.exists(path):
             continue
         with suppress(OSError):  # a read-only cache
             os.makedirs(os.path.dirname(path), exist_ok=True)
