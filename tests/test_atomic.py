@@ -105,6 +105,18 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
     assert path.read_text() == "new" and path.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_file_is_replaced_where_there_are_no_permissions(tmp_path, monkeypatch):
+    def refused(*given, **options):
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "shared"
+    path.write_text("old")
+    monkeypatch.setattr(os, "chmod", refused)
+    with atomic_file(path) as beside:
+        Path(beside).write_text("new")
+    assert path.read_text() == "new"
+
+
 def test_what_the_dead_left_goes_and_what_the_living_do_stays(tmp_path):
     dead, other, foreign = of_a_dead_process(".file"), of_a_dead_process(".else"), of_another_machine(".file")
     living = owners.unfinished_name(".file")

@@ -30,9 +30,9 @@ def _raise(error: OSError) -> None:
 def atomic_file(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterator[str]:
     """Yield a temporary path next to `path` to write to; on exit, the file there replaces `path`.
 
-    A file that is replaced keeps its permissions. If the block raises, the new file is removed and `path` is unchanged.
-    A pipe or a device is written to directly.
-    Unless `is_lasting`, the file is not synced, and may be missing or corrupt after a power failure.
+    A file that is replaced keeps its permissions, where there are any. If the block raises, the new file is removed
+    and `path` is unchanged. A pipe or a device is written to directly. Unless `is_lasting`, the file is not synced, and
+    may be missing or corrupt after a power failure.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -47,7 +47,7 @@ def atomic_file(path: str | os.PathLike[str], is_lasting: bool = True) -> Iterat
     try:
         with storage_errors(target):
             yield temporary
-            if os.path.exists(target):
+            with suppress(OSError):  # there is no old file, or the file system has no permissions
                 shutil.copymode(target, temporary)
             if not is_lasting:
                 os.replace(temporary, target)
