@@ -219,6 +219,15 @@ def test_a_bucket_is_a_folder(server, tmp_path):
     assert cd.load_dataset(f"memory://{root}", split="test")["x"][:] == [4]
 
 
+def test_a_folder_may_have_brackets_in_its_name(server):
+    import fsspec
+
+    root = f"memory://{uuid.uuid4().hex}/a[1]"
+    for name in ("1.csv", "in/2.csv"):
+        fsspec.filesystem("memory").pipe_file(f"{root}/{name}", f"x\n{name}\n".encode())
+    assert cd.load_dataset("csv", data_files=root, split="train")["x"][:] == ["1.csv", "in/2.csv"]
+
+
 def test_streams_come_by_name_too(server):
     assert list(cd.load_dataset("acme/numbers", split="train", streaming=True)) == [
         {"n": n, "text": f"row {n}"} for n in (1, 2, 3)

@@ -533,6 +533,14 @@ def test_files_may_be_named_in_every_way_that_cards_know(api, dataset, files):
     assert load_dataset("local/short", "a", split="train").to_list() == dataset.to_list()
 
 
+@pytest.mark.parametrize("files", ["  data_dir: a[1]\n", "  data_files: a[1]/x.csv\n"])
+def test_brackets_may_be_part_of_a_name_that_is_deleted(api, files):
+    described(api, "local/brackets", f"configs:\n- config_name: a\n{files}", "a[1]/x.csv", "a1.csv")
+    gone = delete_from_hub("local/brackets", "a")
+    left = api.list_repo_files("local/brackets", repo_type="dataset", revision=gone.pr_revision)
+    assert "a[1]/x.csv" not in left and "a1.csv" in left
+
+
 def test_rows_are_appended_behind_those_that_a_card_names_otherwise(api, dataset):
     dataset.push_to_hub("local/moved", data_dir="old/")
     dataset.push_to_hub("local/moved", data_dir="new", append=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crucible_datasets import config
@@ -26,8 +26,7 @@ def delete_from_hub(
     configs = card_of(repo.folder).configs
     if config_name not in configs:
         raise ConfigNotFoundError(repo_id, config_name, list(configs))
-    fits = [matching(pattern, is_pattern(pattern)).fullmatch for pattern in _patterns(configs[config_name])]
-    gone = [name for name in repo.files if any(fit(name) for fit in fits)]
+    gone = dict.fromkeys(name for pattern in _patterns(configs[config_name]) for name in _named(pattern, repo.files))
     with open(path, encoding="utf-8", newline="") as file:
         text = file.read()
     card = CommitOperationAdd(
@@ -39,6 +38,13 @@ def delete_from_hub(
     return writer.with_retries(
         lambda api: api.create_commit(repo_id, operations, create_pr=True, **facts), is_pull=True
     )
+
+
+def _named(pattern: str, names: Iterable[str]) -> list[str]:
+    """The files that match a pattern; a name may have a `[` in it, so one that matches none is taken literally."""
+    readings = (True, False) if is_pattern(pattern) else (False,)
+    found = ([name for name in names if matching(pattern, reading).fullmatch(name)] for reading in readings)
+    return next(filter(None, found), [])
 
 
 def _patterns(stated: CardConfig) -> Iterator[str]:

@@ -64,7 +64,8 @@ def _of_address(place: RemotePlace, address: str) -> list[str]:
     name = address.rpartition("/")[2]
     if scheme_of(address) in {"http", "https"} or ("*" not in address and place.has(name)):
         return [os.path.join(place.folder, one) for one in place.names]
-    return place.matched(address.removeprefix(f"{folder_of(address)}/") if is_pattern(address) else "**")
+    found = place.matched(address.removeprefix(f"{folder_of(address)}/")) if is_pattern(address) else []
+    return found if found or "*" in address else place.matched("**")  # a folder's name may have a `[` in it
 
 
 def exported(place: Place, name: str | None) -> Patterns:
