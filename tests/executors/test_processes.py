@@ -430,3 +430,8 @@ def test_the_number_of_workers_is_known_where_the_system_does_not_tell_the_proce
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)  # as on macOS
     monkeypatch.delattr(os, "process_cpu_count", raising=False)  # before Python 3.13
     assert EXECUTORS["processes"].workers() >= 1
+
+
+def test_users_may_say_how_many_processors_a_process_has(monkeypatch):
+    monkeypatch.setattr(os, "process_cpu_count", lambda: 3, raising=False)  # PYTHON_CPU_COUNT=3, since Python 3.13
+    assert EXECUTORS["processes"].workers() == 3

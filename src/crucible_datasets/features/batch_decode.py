@@ -99,6 +99,8 @@ def _is_child() -> bool:
 
 def processors() -> int:
     """How many processors this process may use, as far as the system says."""
+    if hasattr(os, "process_cpu_count"):  # since Python 3.13, where users may set it
+        return os.process_cpu_count() or 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
