@@ -168,6 +168,13 @@ def test_a_listing_has_every_file(place):
     assert [file.path for file in place.listed("data/")] == [path[5:] for path in sorted(FILES) if path[:5] == "data/"]
 
 
+def test_the_first_folder_may_be_a_pattern(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("")
+    monkeypatch.chdir(tmp_path)
+    (file,) = SOURCES["local"].listed(f"/?{str(tmp_path)[2:]}/*.txt", {})
+    assert f"/{file.path}" == file.url == str(tmp_path / "a.txt")
+
+
 WILDCARDS = {
     "data/n[12].txt": ["n1.txt", "n2.txt"],
     "data/n[!1].txt": ["n2.txt"],

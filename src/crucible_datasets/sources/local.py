@@ -18,7 +18,7 @@ def listed(url: str, options: Options) -> list[SourceFile]:
     if os.path.isfile(place):
         return [_file(place, os.path.basename(place))]
     if is_pattern(place):
-        base = folder_of(place)
+        base = folder_of(place) or os.sep
         found = sorted(path for path in glob.glob(place, recursive=True) if os.path.isfile(path))
     else:
         base, found = place, sorted(os.path.join(top, name) for top, _, names in os.walk(place) for name in names)
