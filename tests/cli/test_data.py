@@ -98,10 +98,18 @@ def test_files_are_read_with_the_options_of_their_format(tmp_path):
 
 def test_what_selects_the_data_is_not_an_option_of_its_format(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4,5\n")
-    for name in ("split", "streaming", "name", "path", "revision", "limit"):
+    for name in ("split", "streaming", "name", "path", "revision", "features", "limit"):
         for command in (("head", tmp_path / "a.csv"), ("eval", tmp_path / "a.csv", tmp_path / "said.jsonl")):
             refused = crucible(*command, "--option", f"{name}=train")
             assert refused.code == exit_codes.USAGE and f"{name} is not an option of a format" in refused.err
+
+
+@pytest.mark.parametrize("word", ["sep=1", "delimiter=1", "names=a,b", "column_names=a", "encoding=5", "header=a"])
+def test_a_value_of_another_type_is_an_error_of_the_user(tmp_path, word):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    for command in ("head", "load"):
+        refused = crucible(command, tmp_path / "a.csv", "--option", word)
+        assert refused.code == exit_codes.USAGE and refused.err.startswith(word.partition("=")[0])
 
 
 def test_of_an_option_that_is_repeated_the_last_counts(tmp_path):

@@ -14,8 +14,10 @@ from crucible_datasets.cli.option_names import option_names
 from crucible_datasets.cli.output import Outputs
 from crucible_datasets.exceptions import ArgumentError
 
-# Arguments of the functions that load data which commands pass themselves.
-_NO_OPTIONS = frozenset({"path", "name", "config", "split", "revision", "streaming", "limit", "on_bad_rows"})
+# Arguments of the functions that load data which commands pass themselves, or which cannot be written as text.
+_NO_OPTIONS = frozenset(
+    {"path", "name", "config", "split", "revision", "streaming", "features", "limit", "on_bad_rows"}
+)
 
 
 class UsageError(ArgumentError):

@@ -68,7 +68,7 @@ def _header_rows(header: Any, names: Any) -> list[int]:
     if names is not None and not isinstance(header, int):
         raise ArgumentError("header", header, "with names, it is one row or None.")
     rows = [header] if isinstance(header, int) else list(header)
-    if any(isinstance(row, bool) or row < 0 for row in rows):
+    if any(not isinstance(row, int) or isinstance(row, bool) or row < 0 for row in rows):
         raise ArgumentError("header", header, "expected the number of a row, several, 'infer' or None.")
     return rows
 

@@ -64,6 +64,10 @@ def _sign_or_none(value: Any) -> bool:
     return value is None or _one_sign(value)
 
 
+def _text_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
 def _at_least(least: int) -> Callable[[Any], bool]:
     def holds(value: Any) -> bool:
         return value is None or (isinstance(value, (int, float)) and value >= least and value == int(value))
@@ -111,6 +115,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "float_precision": (_among(*_PRECISIONS), "expected 'high', 'legacy' or 'round_trip', which all keep every digit."),
     "on_bad_lines": (_bad_lines, "expected 'error', 'warn', 'skip' or a function of a record."),
     "quoting": (_among(0, 1, 2, 3), "expected one of csv.QUOTE_MINIMAL, QUOTE_ALL, QUOTE_NONNUMERIC, QUOTE_NONE."),
+    "sep": (_text_or_none, "expected text."),
+    "delimiter": (_text_or_none, "expected text."),
+    "names": (_words, "expected a list of names."),
+    "column_names": (_words, "expected a list of names."),
     "thousands": (_sign_or_none, "expected one character."),
     "decimal": (_one_sign, "expected one character."),
     "comment": (_sign_or_none, "expected one character."),

@@ -27,7 +27,7 @@ def is_utf8(encoding: str | None) -> bool:
         return True
     try:
         return codecs.lookup(encoding).name == "utf-8"
-    except LookupError as error:
+    except (LookupError, TypeError) as error:
         raise ArgumentError("encoding", encoding, "Python knows no such encoding.") from error
 
 

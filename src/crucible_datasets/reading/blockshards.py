@@ -234,7 +234,8 @@ class CsvShard(BlockShard):
         defaults = self.request.format.options()
         plain = all(value == defaults[name] for name, value in self._options.items() if name not in _OF_ANY_BLOCK)
         separator = self._options["delimiter"] or self._options["sep"]
-        return plain and self._options["header"] in ("infer", None, 0) and bool(separator) and len(separator) == 1
+        is_one_sign = isinstance(separator, str) and len(separator) == 1
+        return plain and self._options["header"] in ("infer", None, 0) and is_one_sign
 
     @cached_property
     def _first(self) -> bytes:
