@@ -50,7 +50,7 @@ class Shard(ABC):
         return [self]
 
     def cut(self, parts: int) -> Sequence[Shard]:
-        """At most `count` shards of about equal size, with its rows in order."""
+        """At most `parts` shards of about equal size, with its rows in order."""
         return [self]
 
 

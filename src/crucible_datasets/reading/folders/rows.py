@@ -32,7 +32,7 @@ LABEL = "label"
 
 @dataclass(frozen=True, eq=False)
 class FolderRows:
-    """The rows of all splits of a media folder. `bring` downloads files whose content is needed."""
+    """The rows of all splits of a media folder. `download` fetches files whose content is needed."""
 
     files: Splits
     request: Request
