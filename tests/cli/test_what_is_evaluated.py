@@ -152,8 +152,9 @@ def runs(tmp_path_factory):
     return folder / "store", shown
 
 
-def test_eval_tells_the_names_of_its_runs(runs):
+def test_eval_tells_the_names_of_its_runs(runs, monkeypatch):
     store, shown = runs
+    monkeypatch.setenv("COLUMNS", "200")
     newest = [run.info.run_id for run in ResultStore(store).list()[:2]]
     assert all(run in shown for run in newest)
     told = (shown, *(done("results", *words, "--store", store).out for words in (["list"], ["show", "small"])))
