@@ -124,7 +124,13 @@ watchers = []
 @pytest.fixture(scope="module")
 def audited():
     """A hook of the interpreter, one for all tests: it stays for ever, and every call that is audited pays for it."""
-    sys.addaudithook(lambda event, arguments: [watch(*arguments) for watch in watchers if event == "open"])
+
+    def hook(event, arguments, watchers=watchers):  # bound here: modules lose their names before the interpreter ends
+        if event == "open":
+            for watch in watchers:
+                watch(*arguments)
+
+    sys.addaudithook(hook)
 
 
 @pytest.fixture
