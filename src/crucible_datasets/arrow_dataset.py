@@ -1000,9 +1000,9 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         append: bool = False,
     ) -> CommitInfo:
         """Push the rows to the Hub as a split, in one commit: replacing the existing rows, or appending to them."""
-        told = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
+        commit = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
         where, name = (
-            push.Where(repo_id, config_name, set_default, data_dir, *told),
+            push.Where(repo_id, config_name, set_default, data_dir, *commit),
             str(split or self.split or "train"),
         )
         return push.push_views({name: self._view}, where, max_shard_size, num_shards, num_proc, embed_external_files)

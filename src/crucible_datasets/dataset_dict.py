@@ -104,8 +104,8 @@ class DatasetDict(dict[str | NamedSplit, Dataset], Viewable):
         append: bool = False,
     ) -> CommitInfo:
         """Push all splits to the Hub in one commit: replacing all existing ones, or appending to them."""
-        told = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
-        where, views = push.Where(repo_id, config_name, set_default, data_dir, *told), self._each(savable)
+        commit = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
+        where, views = push.Where(repo_id, config_name, set_default, data_dir, *commit), self._each(savable)
         return push.push_views(views, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
     @staticmethod

@@ -499,9 +499,9 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         append: bool = False,
     ) -> CommitInfo:
         """Push the rows to the Hub as a split, in one commit, uploading files while rows are read."""
-        told = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
+        commit = (commit_message, commit_description, private, token, revision, bool(create_pr), append)
         where, name = (
-            push.Where(repo_id, config_name, set_default, data_dir, *told),
+            push.Where(repo_id, config_name, set_default, data_dir, *commit),
             str(split or self.split or "train"),
         )
         return self._pushed({name: self}, where, max_shard_size, num_shards, num_proc, embed_external_files)

@@ -132,8 +132,8 @@ class IterableDatasetDict(dict[str, IterableDataset], Viewable):
         append: bool = False,
     ) -> CommitInfo:
         """Push all splits to the Hub in one commit: replacing all existing ones, or appending to them."""
-        told = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
-        where = push.Where(repo_id, config_name, set_default, data_dir, *told)
+        commit = (commit_message, commit_description, private, token, revision, bool(create_pr), append, not append)
+        where = push.Where(repo_id, config_name, set_default, data_dir, *commit)
         return IterableDataset._pushed(self, where, max_shard_size, num_shards, num_proc, embed_external_files)
 
 

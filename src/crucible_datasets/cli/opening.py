@@ -149,10 +149,10 @@ def _with_suggestions(name: str) -> Iterator[None]:
         if name in list_benchmarks():
             error.add_note(f"{name} is a benchmark: `crucible benchmarks head {name}` shows its samples.")
         elif "://" not in name:
-            # A name that may be that of a format has been told about files already.
+            # A name that may be that of a format has been checked against files already.
             missing = f"There is no file or folder {name!r} either." if "/" in name else ""
-            if told := f"{missing}{_near(name)}".strip():
-                error.add_note(told)
+            if note := f"{missing}{_near(name)}".strip():
+                error.add_note(note)
         raise
 
 

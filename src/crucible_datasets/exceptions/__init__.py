@@ -184,7 +184,7 @@ _HOMES = {
         "ConfigNotFoundError",
         "FormatConflictError",
         "LimitExceededError",
-        "nonsense_told",
+        "content_errors",
         "FileNotFoundDatasetsError",
         "DataFilesNotFoundError",
         "DatasetNotFoundError",

@@ -203,7 +203,7 @@ from crucible_datasets.exceptions.making import (
     SchemaConflictError as SchemaConflictError,
 )
 from crucible_datasets.exceptions.making import (
-    nonsense_told as nonsense_told,
+    content_errors as content_errors,
 )
 from crucible_datasets.exceptions.media import (
     BadMediaError as BadMediaError,

@@ -42,8 +42,8 @@ class BadRowError(DatasetsError, ValueError, TypeError):
     def message(self, dataset: str, row: int, column: str | None, reason: str) -> str:
         self.dataset, self.row, self.column, self.reason = dataset, row, column, reason
         place = f", column {column!r}" if column else ""
-        told = reason.rstrip(".")
-        return f"{dataset}, row {row}{place}: {told}. Pass on_bad_rows='skip' to leave such rows out and count them."
+        text = reason.rstrip(".")
+        return f"{dataset}, row {row}{place}: {text}. Pass on_bad_rows='skip' to leave such rows out and count them."
 
 
 class MissingFieldError(ColumnNotFoundError):
@@ -86,9 +86,9 @@ class LockMismatchError(DatasetsError, ValueError):
 
     def message(self, dataset: str, file: str, moves: Iterable[tuple[str, object, object]]) -> str:
         self.dataset, self.file, self.moves = dataset, file, [tuple(move) for move in moves]
-        told = "; ".join(f"{what} was {locked!s} and is {found!s}" for what, locked, found in self.moves)
+        text = "; ".join(f"{what} was {locked!s} and is {found!s}" for what, locked, found in self.moves)
         return (
-            f"{dataset} is not as it was locked in {file}: {told}. Pass revision='latest' to go past the lock, "
+            f"{dataset} is not as it was locked in {file}: {text}. Pass revision='latest' to go past the lock, "
             f"or renew it: crucible lock --update {dataset} --file {file}"
         )
 

@@ -64,10 +64,10 @@ class MissingPredictionsError(DatasetsError, ValueError):
     def message(self, ids: Iterable[str], num_samples: int, at_first: bool = False) -> str:
         self.ids, self.num_samples = list(ids), num_samples
         lack = "lacks" if len(self.ids) == 1 else "lack"
-        told = f"{len(self.ids)} of {num_samples} samples {lack} a prediction: {listed(self.ids)}."
+        text = f"{len(self.ids)} of {num_samples} samples {lack} a prediction: {listed(self.ids)}."
         if at_first:  # the model was not asked for the rest
-            told = f"The model returned no answer for sample {self.ids[0]!r} (there are {num_samples})."
-        return f"{told} Pass missing='wrong' to count such samples as wrong, or missing='ignore' to leave them out."
+            text = f"The model returned no answer for sample {self.ids[0]!r} (there are {num_samples})."
+        return f"{text} Pass missing='wrong' to count such samples as wrong, or missing='ignore' to leave them out."
 
 
 class PredictionsError(DatasetsError, ValueError, TypeError):

@@ -135,13 +135,13 @@ class LimitExceededError(DatasetsError, ValueError):
 
 
 @contextmanager
-def nonsense_told(kind: type[FileFormatError | CardError | UnknownTypeError], path: str) -> Iterator[None]:
+def content_errors(kind: type[FileFormatError | CardError | UnknownTypeError], path: str) -> Iterator[None]:
     """A context in which any error that invalid content causes becomes an error that names the file."""
     try:
         yield
     except DatasetsError as error:
         if isinstance(error, UnknownTypeError) and error.__cause__ is not None:
-            raise kind(path, str(error)) from error  # nonsense, too, of whose file nobody knew
+            raise kind(path, str(error)) from error  # it did not know the file
         error.add_note(f"In {path}.")
         raise
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:

@@ -25,8 +25,8 @@ class BadMediaError(DatasetsError, ValueError, OSError, RuntimeError):
         place = f"Column {column!r}" if column is not None else "A value"
         where = f", row {row}" if row is not None else ""
         named = f" ({without_secrets(path)})" if path else ""
-        told = (reason.strip() or "no reason was given").rstrip(".")
-        return f"{place}{where}{named} cannot be decoded as {kind}: {told} [{decoder}]."
+        text = (reason.strip() or "no reason was given").rstrip(".")
+        return f"{place}{where}{named} cannot be decoded as {kind}: {text} [{decoder}]."
 
     def at(self, column: str | None, row: int | None) -> BadMediaError:
         """The same error, with the column and row of the value."""

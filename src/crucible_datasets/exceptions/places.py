@@ -93,8 +93,8 @@ class OfflineError(DatasetsError, ConnectionError):
         self.what = what
         if is_written:
             return f"Cannot write {what}: HF_HUB_OFFLINE forbids the network."
-        told = f"{what} is not cached, and HF_HUB_OFFLINE forbids asking for it. Load it once with the network on."
-        return f"{told} {besides}".rstrip()
+        text = f"{what} is not cached, and HF_HUB_OFFLINE forbids asking for it. Load it once with the network on."
+        return f"{text} {besides}".rstrip()
 
 
 class DatabaseError(DatasetsError, ConnectionError):

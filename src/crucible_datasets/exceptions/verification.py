@@ -66,8 +66,8 @@ class NonMatchingSplitsSizesError(SplitsVerificationError):
 
     def message(self, sizes: Mapping[str, tuple[int, int]]) -> str:
         self.sizes = dict(sizes)
-        told = ", ".join(f"{split} has {found} rows instead of {said}" for split, (said, found) in self.sizes.items())
-        return f"{told}. Correct dataset_info, or pass verification_mode='no_checks'."
+        text = ", ".join(f"{split} has {found} rows instead of {said}" for split, (said, found) in self.sizes.items())
+        return f"{text}. Correct dataset_info, or pass verification_mode='no_checks'."
 
 
 class ContentMismatchError(DatasetsError, ValueError):

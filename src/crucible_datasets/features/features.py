@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError, nonsense_told
+from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError, content_errors
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import encode
 from crucible_datasets.features.serialized import from_tagged, tagged
@@ -71,7 +71,7 @@ class Features(dict[str, Any]):
     def from_arrow_schema(cls, pa_schema: pa.Schema) -> Features:
         """The features of a schema: from its metadata where they match the types, else from the types."""
         metadata = pa_schema.metadata or {}
-        with nonsense_told(UnknownTypeError, "what the schema says of features"):
+        with content_errors(UnknownTypeError, "what the schema says of features"):
             stated = cls._stated(metadata)
             return cls({field.name: _understood(field, stated.get(field.name)) for field in pa_schema})
 
@@ -87,7 +87,7 @@ class Features(dict[str, Any]):
         """The inverse of `to_dict`."""
         if not isinstance(dic, Mapping):
             raise UnknownTypeError(dic, "expected the dict form of features.")
-        with nonsense_told(UnknownTypeError, "a description of features"):
+        with content_errors(UnknownTypeError, "a description of features"):
             return cls({name: from_tagged(value) for name, value in dic.items()})
 
     def to_dict(self) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
     except (*_FAILURES, OverflowError) as error:
         if on_mixed_types != "use_json" or isinstance(error, OverflowError):
             raise _located(known, name) from error
-        return _mixed([_told_whole(value, row, name) for row, value in enumerate(known)], name)
+        return _mixed([_json_value_or_error(value, row, name) for row, value in enumerate(known)], name)
     array = _compact(array, name)
     feature = _with_media(feature_of(array.type), values)
     return cast_column(chunked(array), feature, name), feature
@@ -134,28 +134,28 @@ def translate(value: Any) -> Any:
     return value
 
 
-def _told_whole(value: Any, row: int, name: str | None) -> Any:
+def _json_value_or_error(value: Any, row: int, name: str | None) -> Any:
     try:
-        return _told(value)
+        return _json_value(value)
     except RecursionError as error:  # a tree whose nodes know their parents
         raise ValueTypeError(name, row, type(value).__name__, str(Json()), "it holds itself.") from error
 
 
-def _told(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """A value as JSON: keys are text, NaN is null, and unknown objects are their public attributes."""
     if value is None or isinstance(value, (str, bytes, int)):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {_key(key): _told(item) for key, item in value.items()}
+        return {_key(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_told(item) for item in value]
+        return [_json_value(item) for item in value]
     try:
         pa.array([value])
     except _FAILURES:
-        told = jsontext.attributes(value)
-        return _told(translate(told)) if told else value
+        found = jsontext.attributes(value)
+        return _json_value(translate(found)) if found else value
     return value
 
 

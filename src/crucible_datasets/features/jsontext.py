@@ -107,6 +107,6 @@ def _jsonable(value: Any) -> Any:
         return _jsonable(value.astype("M8[us]" if isinstance(value, np.datetime64) else "m8[us]").item())
     if hasattr(value, "tolist"):
         return value.tolist()
-    if told := attributes(value):
-        return told
+    if found := attributes(value):
+        return found
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -153,25 +153,25 @@ class DatasetInfo:
         return cls.from_dict(given)
 
 
-def _told_by_info(name: str) -> property:
+def _of_info(name: str) -> property:
     return property(attrgetter(f"info.{name}"), doc=f"`info.{name}`")
 
 
 class DatasetInfoMixin:
     """Fields of `info` as properties of the class that has it."""
 
-    builder_name = _told_by_info("builder_name")
-    citation = _told_by_info("citation")
-    config_name = _told_by_info("config_name")
-    dataset_size = _told_by_info("dataset_size")
-    description = _told_by_info("description")
-    download_checksums = _told_by_info("download_checksums")
-    download_size = _told_by_info("download_size")
-    homepage = _told_by_info("homepage")
-    license = _told_by_info("license")
-    size_in_bytes = _told_by_info("size_in_bytes")
-    supervised_keys = _told_by_info("supervised_keys")
-    version = _told_by_info("version")
+    builder_name = _of_info("builder_name")
+    citation = _of_info("citation")
+    config_name = _of_info("config_name")
+    dataset_size = _of_info("dataset_size")
+    description = _of_info("description")
+    download_checksums = _of_info("download_checksums")
+    download_size = _of_info("download_size")
+    homepage = _of_info("homepage")
+    license = _of_info("license")
+    size_in_bytes = _of_info("size_in_bytes")
+    supervised_keys = _of_info("supervised_keys")
+    version = _of_info("version")
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -126,7 +126,7 @@ def _batches(
 ) -> Iterator[Batch]:
     done = 0
     for rows in _checked(generator, gen_kwargs):
-        with _told(generator, done):
+        with _generator_errors(generator, done):
             batch = table_of(rows, features)
         yield batch
         advance(len(rows))
@@ -134,7 +134,7 @@ def _batches(
 
 
 @contextmanager
-def _told(generator: Generator, done: int) -> Iterator[None]:
+def _generator_errors(generator: Generator, done: int) -> Iterator[None]:
     """Report values that cannot be stored as errors of the generator; `done` rows came before them."""
     try:
         yield

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.atomic import seen_whole
-from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, nonsense_told
+from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, content_errors
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import from_table
@@ -87,7 +87,7 @@ def _load_splits(folder: str, keep_in_memory: bool | None, storage_options: Stor
     if not _exists(inside(folder, SPLITS), storage_options):
         only = " It holds one Dataset." if _exists(inside(folder, STATE), storage_options) else ""
         raise FileNotFoundDatasetsError(folder, f"it is not the folder of a DatasetDict: {SPLITS} is missing.{only}")
-    with nonsense_told(FileFormatError, inside(folder, SPLITS)):
+    with content_errors(FileFormatError, inside(folder, SPLITS)):
         listed = json.loads(_text(inside(folder, SPLITS), storage_options))["splits"]
         names = [_plain(name, folder) for name in listed]
     return {name: load(inside(folder, name), keep_in_memory, storage_options) for name in names}
@@ -119,14 +119,14 @@ def _described(folder: str, storage_options: StorageOptions) -> tuple[dict[str, 
     missing = [name for name in (INFO, STATE) if not _exists(inside(folder, name), storage_options)]
     if missing:
         raise FileNotFoundDatasetsError(folder, f"it is not the folder of a Dataset: {' and '.join(missing)} missing.")
-    with nonsense_told(FileFormatError, inside(folder, STATE)):
+    with content_errors(FileFormatError, inside(folder, STATE)):
         state = dict(json.loads(_text(inside(folder, STATE), storage_options)))
-    with nonsense_told(FileFormatError, inside(folder, INFO)):
+    with content_errors(FileFormatError, inside(folder, INFO)):
         return state, DatasetInfo.from_directory(folder, storage_options)
 
 
 def _data_files(state: dict[str, Any], folder: str) -> list[str]:
-    with nonsense_told(FileFormatError, inside(folder, STATE)):
+    with content_errors(FileFormatError, inside(folder, STATE)):
         return [_plain(entry["filename"], folder) for entry in state["_data_files"]]
 
 
@@ -147,7 +147,7 @@ def _view(
 ) -> View:
     tables = [open_table(file, in_memory) for file in files] or [_no_rows(info)]
     kept = files if are_kept and not in_memory else ()
-    with nonsense_told(FileFormatError, inside(folder, STATE)):
+    with content_errors(FileFormatError, inside(folder, STATE)):
         fingerprint = Fingerprint.fixed(state["_fingerprint"]) if state.get("_fingerprint") else None
         view = from_table(pa.concat_tables(tables), info, state.get("_split"), kept, fingerprint)
         return replace(view, format=_format(state, view.column_names))

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import CardError, nonsense_told
+from crucible_datasets.exceptions import CardError, content_errors
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.reading.frontmatter import described_by
 from crucible_datasets.records import dataclass
@@ -42,7 +42,7 @@ def card_of(folder: str) -> Card:
     """The card of a folder; empty if there is none."""
     stated = described_by(folder)
     place = os.path.join(folder, config.REPOCARD_FILENAME)
-    with nonsense_told(CardError, place):
+    with content_errors(CardError, place):
         return Card(_configs(stated.get(config.METADATA_CONFIGS_FIELD), place), _infos(stated, folder, place))
 
 
@@ -122,5 +122,5 @@ def _older_infos(path: str) -> dict[str, DatasetInfo]:
         return {}
     except (ValueError, RecursionError) as error:
         raise CardError(path, f"it is not JSON: {error}.") from error
-    with nonsense_told(CardError, path):
+    with content_errors(CardError, path):
         return {name: DatasetInfo.from_dict(info) for name, info in stated.items()}

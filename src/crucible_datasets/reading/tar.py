@@ -116,8 +116,7 @@ def files_in(source: BinaryIO, path: str) -> Iterator[tuple[TarFile, BinaryIO]]:
             )
         name, size, kind = _header(block, cursor)
         if kind in (_LONG_NAME, _LONG_LINK) or kind in _EXTENDED or kind == _GLOBAL:
-            told = _told(cursor, size, kind)
-            (for_all if kind == _GLOBAL else named).update(told)
+            (for_all if kind == _GLOBAL else named).update(_extended_header(cursor, size, kind))
             continue
         about = {**for_all, **named}
         named = {}
@@ -215,8 +214,8 @@ def _text(field: bytes) -> str:
     return field.split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
 
 
-def _told(cursor: _Cursor, size: int, kind: bytes) -> dict[str, str]:
-    """What a header tells about the member after it."""
+def _extended_header(cursor: _Cursor, size: int, kind: bytes) -> dict[str, str]:
+    """The fields that a header sets for the members after it."""
     if size > _LONGEST_HEADER:
         raise FileFormatError(cursor.path, f"a header is longer than {_LONGEST_HEADER} bytes", None, cursor.position)
     data = cursor.exactly(-(-size // BLOCK) * BLOCK, "a header")[:size]

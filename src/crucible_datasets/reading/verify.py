@@ -29,8 +29,8 @@ def require_described(described: SplitDict | None, found: Iterable[str]) -> None
 
 def require_sizes(described: SplitDict | None, num_rows: Mapping[str, int]) -> None:
     """Raise unless the splits have the described numbers of rows."""
-    told = {name: info.num_examples for name, info in (described or {}).items()}
-    if wrong := {name: (told[name], rows) for name, rows in num_rows.items() if told.get(name, rows) != rows}:
+    stated = {name: info.num_examples for name, info in (described or {}).items()}
+    if wrong := {name: (stated[name], rows) for name, rows in num_rows.items() if stated.get(name, rows) != rows}:
         raise NonMatchingSplitsSizesError(wrong)
 
 

@@ -53,13 +53,13 @@ class Spread(Step):
             for index, (items, error) in zip(window, results, strict=True):
                 yield from (([index, position], batch) for position, batch in items)
                 if error is not None:
-                    raise self._told(opened_error(error), index)
+                    raise self._with_shard(opened_error(error), index)
 
     def _source(self, index: int) -> Source:
         """The source of a single shard, below all steps."""
         return _source_of(self.source.shard(self.source.num_shards, index))
 
-    def _told(self, error: BaseException, index: int) -> BaseException:
+    def _with_shard(self, error: BaseException, index: int) -> BaseException:
         error.add_note(f"Rows are counted from the beginning of shard {index} of {self.source.num_shards}.")
         return error
 

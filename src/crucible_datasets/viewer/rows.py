@@ -85,7 +85,7 @@ class DatasetRows:
         except ColumnNotFoundError as error:  # without the column that was added here
             known = [name for name in error.available if name != ROW]
             self._fail(question, answer, ColumnNotFoundError(error.column, known))
-        except BaseException as error:  # noqa: BLE001  (it is told to everybody who query)
+        except BaseException as error:  # noqa: BLE001  whoever waits for the answer gets the error
             self._fail(question, answer, error)
 
     def _fail(self, question: Query, answer: Future[Any], error: BaseException) -> None:

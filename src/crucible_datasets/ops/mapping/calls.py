@@ -124,8 +124,8 @@ class Call:
         if self.on_error == "raise":
             note_origin(error, self.name, rows, block.names)
             raise error
-        told = "".join(traceback.format_exception(error))
-        returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", told))
+        trace = "".join(traceback.format_exception(error))
+        returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", trace))
 
     def _on_batch(self, block: Block, rank: int | None, loop: Loop) -> Returned:
         returned, function = Returned([]), self._function

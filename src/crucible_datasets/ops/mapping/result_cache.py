@@ -84,12 +84,13 @@ def identity(
     if given is not None:
         return Fingerprint.fixed(given), True
     try:
-        known = Hasher.hash(("cache_key", key) if key is not None else function)
-        told = Hasher.hash(sorted(facts.items()))
+        hashed_function = Hasher.hash(("cache_key", key) if key is not None else function)
+        hashed_facts = Hasher.hash(sorted(facts.items()))
     except UnhashableError as error:
         _warn_once(f"{error} The result of {operation} is not kept for later runs. Pass cache_key to name it yourself.")
         return Fingerprint.fixed(os.urandom(8).hex()), False
-    return Fingerprint.fixed(str(parent.derive(operation, function=known, facts=told, layout=LAYOUT))), True
+    derived = parent.derive(operation, function=hashed_function, facts=hashed_facts, layout=LAYOUT)
+    return Fingerprint.fixed(str(derived)), True
 
 
 def _warn_once(warning: str) -> None:

@@ -23,7 +23,7 @@ class Rows(Merged):
             overlays: list[Mapping[str, Any]] = values
             bases = self._rows_after() if self.block.written else []
         else:
-            overlays, bases = self._told_apart(values)
+            overlays, bases = self._separated(values)
         named = _names(overlays)
         changes = self._changes(bases, overlays, named)
         held = _names([base for base in bases if base is not None]) if self.block.source.is_python else {}
@@ -39,7 +39,7 @@ class Rows(Merged):
         blank, written = untouched_row(self.block), self.block.written
         return [written.get(place, blank) for place in self.places or range(len(self.rows))]
 
-    def _told_apart(self, values: list[Any]) -> tuple[list[Mapping[str, Any]], list[Any]]:
+    def _separated(self, values: list[Any]) -> tuple[list[Mapping[str, Any]], list[Any]]:
         """For each row the returned update, and the dict it updates; None if nothing changes."""
         overlays: list[Mapping[str, Any]] = []
         bases: list[Any] = []
