@@ -280,8 +280,11 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         """The position of the iteration, as a small JSON value: `load_state_dict` resumes at the next row."""
         return running.state_of(self._run, self._stream, self.epoch, self._loaded)
 
-    def load_state_dict(self, state_dict: dict[str, Any] | list[dict[str, Any]]) -> None:
-        """Resume at a state, in every iteration of its epoch; a list has the states of all workers of a run."""
+    def load_state_dict(self, state_dict: dict[str, Any] | list[dict[str, Any]] | None) -> None:
+        """Resume at a state, in every iteration of its epoch; a list has the states of all workers of a run.
+
+        None is the beginning.
+        """
         self._loaded = running.loaded(self._stream, state_dict)
         self._run = None
 

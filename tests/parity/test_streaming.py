@@ -495,6 +495,17 @@ def test_dicts_of_streams():
         assert own == theirs
 
 
+@pytest.mark.parametrize("state", [None, {}])
+def test_a_checkpoint_without_a_state_is_the_beginning(state):
+    results = []
+    for library in (hf, ours):
+        stream = SOURCES["rows"](library)
+        next(iter(stream))
+        stream.load_state_dict(state)
+        results.append([row["a"] for row in stream])
+    assert results[0] == results[1]
+
+
 def test_a_loaded_state_holds_for_every_iteration_of_its_epoch():
     results = []
     for library in (hf, ours):

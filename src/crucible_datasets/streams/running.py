@@ -100,7 +100,7 @@ def state_of(run: Run | None, stream: Stream, epoch: int, loaded: Sequence[State
     return sealed(current.state(), stream.stage)
 
 
-def loaded(stream: Stream, given: State | Sequence[State]) -> list[State]:
+def loaded(stream: Stream, given: State | Sequence[State] | None) -> list[State]:
     """States that were saved, checked against the stream."""
     return opened(given, stream.stage)
 

@@ -33,8 +33,13 @@ def sealed(state: dict[str, Any], stage: Stage) -> dict[str, Any]:
     return state if found is None else {**state, "sum": found}
 
 
-def opened(given: State | Sequence[State], stage: Stage) -> list[State]:
-    """The state of one reader, or those of all readers of a run; raises unless they belong to these steps."""
+def opened(given: State | Sequence[State] | None, stage: Stage) -> list[State]:
+    """The state of one reader, or those of all readers of a run; raises unless they belong to these steps.
+
+    None, or an empty state, is that of a run that has not begun: what a checkpoint without a state gives.
+    """
+    if given is None or given == {}:
+        return []
     states = [given] if isinstance(given, Mapping) else list(given)
     for state in states:
         if not isinstance(state, Mapping) or not state.keys() >= _NEEDED:

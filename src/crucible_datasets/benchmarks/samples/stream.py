@@ -70,8 +70,8 @@ class StreamedSamples(Viewed, Iterable[Sample]):
         """The state of the iteration as a small JSON value, from which it continues with the next sample."""
         return self._rows.state_dict()
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Continue iteration at a state."""
+    def load_state_dict(self, state_dict: dict[str, Any] | None) -> None:
+        """Continue iteration at a state; None is the beginning."""
         self._rows.load_state_dict(state_dict)
 
     @cached_property
