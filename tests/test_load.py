@@ -357,3 +357,15 @@ def test_paths_of_any_kind(root, monkeypatch):
     assert d.load_dataset("json", data_files=root / "test.jsonl", split="train").num_rows == 1
     assert d.Dataset.from_json(os.fsencode(root / "test.jsonl")).num_rows == 1
     assert json.loads(json.dumps(d.load_dataset(".", split="test")[0])) == {"a": 3, "b": "z"}
+
+
+def test_files_of_no_known_format_say_which_formats_there_are(tmp_path):
+    (tmp_path / "sheet.xlsx").write_bytes(b"PK")
+    with pytest.raises(FileNotFoundError, match=r"sheet\.xlsx\. If their format is one of arrow, .*from_pandas"):
+        d.load_dataset(str(tmp_path / "sheet.xlsx"))
+
+
+def test_a_misspelt_split_of_a_stream_names_the_splits(tmp_path):
+    (tmp_path / "test.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(ValueError, match=r"There is no split 'tets'\. Did you mean 'test'\? Available: test\.$"):
+        d.load_dataset(str(tmp_path), split="tets", streaming=True)

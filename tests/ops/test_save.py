@@ -541,3 +541,9 @@ def test_a_folder_whose_name_is_not_utf_8_is_read_and_refused_for_writing(tmp_pa
     numbers().save_to_disk(tmp_path / "plain")
     os.rename(tmp_path / "plain", named)
     assert Dataset.load_from_disk(named)[:] == numbers()[:]
+
+
+def test_a_file_is_no_saved_dataset(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(FileNotFoundError, match="it is a file; read it with load_dataset"):
+        crucible_datasets.load_from_disk(tmp_path / "rows.jsonl")

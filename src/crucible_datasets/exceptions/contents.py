@@ -66,20 +66,17 @@ class SplitNotFoundError(DatasetsError, KeyError):
     def message(self, asked: object, available: Iterable[object]) -> str:
         self.asked, self.available = asked, [str(name) for name in available]
         hint = closest(asked, self.available)
-        example = (
-            f" A row is found through its split, as in dataset[{self.available[0]!r}][0]." if self.available else ""
-        )
-        return f"There is no split {asked!r}.{hint}{example} Available: {listed(self.available)}."
+        return f"There is no split {asked!r}.{hint}{self._advice()} Available: {listed(self.available)}."
+
+    def _advice(self) -> str:
+        return f" A row is found through its split, as in dataset[{self.available[0]!r}][0]." if self.available else ""
 
 
 class StreamedSplitError(SplitNotFoundError, ValueError):
     """Part of a split was requested as a stream, or a split that does not exist."""
 
-    def message(self, asked: object, available: Iterable[object]) -> str:
-        found = super().message(asked, available)
-        return (
-            f"{found} A stream gives whole splits; use take(n) and skip(n) for parts." if "[" in str(asked) else found
-        )
+    def _advice(self) -> str:
+        return " A stream gives whole splits; use take(n) and skip(n) for parts." if "[" in str(self.asked) else ""
 
 
 class MissingIndexError(DatasetsError, KeyError):

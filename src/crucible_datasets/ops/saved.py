@@ -54,7 +54,9 @@ def holds_splits(path: Path, storage_options: StorageOptions = None) -> bool:
     """Whether a folder holds a DatasetDict, not a Dataset."""
     folder = os.fsdecode(path) if (place := local_path(path)) is None else place
     if place is not None and not os.path.isdir(place):
-        raise FileNotFoundDatasetsError(folder, "there is no such folder.")
+        is_file = os.path.exists(place)
+        reason = "it is a file; read it with load_dataset." if is_file else "there is no such folder."
+        raise FileNotFoundDatasetsError(folder, reason)
     if _exists(inside(folder, STATE), storage_options) and _exists(inside(folder, INFO), storage_options):
         return False
     if _exists(inside(folder, SPLITS), storage_options):

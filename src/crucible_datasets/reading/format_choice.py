@@ -15,6 +15,7 @@ from crucible_datasets.exceptions import (
     UnavailableError,
     UnknownEntryError,
 )
+from crucible_datasets.exceptions.base import listed
 from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of
@@ -80,8 +81,11 @@ def format_of(files: Mapping[str, Sequence[str]], place: str) -> Format:
     known = extensions()
     names = {split: _voted(paths, known) for split, paths in files.items()}
     if not any(names.values()):
-        place_of = next(path for paths in files.values() for path in paths)
-        how = f"Say which format they have, as in load_dataset('csv', data_files={place_of!r})."
+        path = next(path for paths in files.values() for path in paths)
+        how = (
+            f"If their format is one of {listed(FORMATS)}, name it, as in load_dataset('csv', data_files={path!r}); "
+            "read others with a library of their own, and pass its rows to Dataset.from_list or from_pandas."
+        )
         raise DataFilesNotFoundError(place, f"none of its files has a known extension: {_seen(files)}. {how}")
     if len(set(names.values())) > 1:
         raise FormatConflictError(place, names)
