@@ -200,6 +200,26 @@ def test_what_is_written_to_a_bucket_is_read_by_everybody_and_can_be_removed(ser
     assert not (folder / "no.jsonl").exists()
 
 
+WRITER = """
+import sys
+from crucible_datasets import storage
+for number in range(3):
+    storage.write_jsonl(f"hf://buckets/acme/stuff/{sys.argv[1]}/{number}.jsonl", [{"n": number}])
+"""
+
+
+def test_several_programs_write_to_a_bucket_at_once(server, folder, tmp_path):
+    """Each keeps its store locked while it runs, so the server cannot open it, nor can the other."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    token, writers = next(iter(server.access.tokens)), []
+    for name in ("a", "b"):
+        own = {"HF_HOME": str(tmp_path / name), "HF_ENDPOINT": server.endpoint, "HF_TOKEN": token}
+        writers.append(subprocess.Popen([sys.executable, "-c", WRITER, name], env={**known, **own}))
+    assert [writer.wait(120) for writer in writers] == [0, 0]
+    for name in ("a", "b"):
+        assert [(folder / name / f"{n}.jsonl").read_text() for n in range(3)] == [f'{{"n": {n}}}\n' for n in range(3)]
+
+
 def test_a_private_bucket_is_there_for_users_with_a_token_only(server, folder):
     token = next(iter(server.access.tokens))
     api = HfApi(endpoint=server.endpoint, token=token)

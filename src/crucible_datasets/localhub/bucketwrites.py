@@ -1,19 +1,24 @@
 """Writes of clients to buckets of a hub folder.
 
-    .xet/                          uploaded contents, in a local store of hf_xet
+    .xet/<time>-<random>/          uploaded contents, in a local store of hf_xet
     buckets/<org>/.<name>.private  marks a bucket that only users with a token can see
 
 Clients upload contents of buckets by the Xet protocol, which needs its own server. hf_xet can also use a local folder
-as its store, so clients of this machine get the path of that folder, and others cannot write.
+as its store, so clients of this machine get the path of such a folder, and others cannot write. A client locks its
+store until it exits. So each gets a new one, which is read through a copy of its index, and removed when it is old.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
+from glob import escape as glob_escape
+from glob import glob
 from importlib import import_module
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -75,10 +80,10 @@ def write_token(request: Request) -> Response:
     _writable(request)
     if urlsplit(request.origin).hostname not in {"127.0.0.1", "localhost"}:
         raise HubError(501, "NotImplemented", "Only programs on the machine of this hub can write to its buckets.")
-    until, secret = int(time.time()) + _VALID_SECONDS, "none-is-needed"
+    until, secret, store = int(time.time()) + _VALID_SECONDS, "none-is-needed", f"local://{_new_store(request)}"
     return Response(
-        {"casUrl": _store(request), "accessToken": secret, "exp": until},
-        headers={"X-Xet-Cas-Url": _store(request), "X-Xet-Access-Token": secret, "X-Xet-Token-Expiration": str(until)},
+        {"casUrl": store, "accessToken": secret, "exp": until},
+        headers={"X-Xet-Cas-Url": store, "X-Xet-Access-Token": secret, "X-Xet-Token-Expiration": str(until)},
     )
 
 
@@ -104,10 +109,20 @@ def _writable(request: Request) -> str:
     return os.path.realpath(seen_folder(request))
 
 
-def _store(request: Request) -> str:
-    folder = os.path.join(os.path.abspath(request.hub.root), ".xet")
-    os.makedirs(folder, exist_ok=True)
-    return f"local://{folder}"
+def _new_store(request: Request) -> str:
+    """A folder for the contents that a client is about to upload; those of long ago are removed."""
+    root = os.path.join(os.path.abspath(request.hub.root), ".xet")
+    os.makedirs(root, exist_ok=True)
+    for name in os.listdir(root):
+        began = name.partition("-")[0]
+        if not began.isdigit() or int(began) < time.time() - 2 * _VALID_SECONDS:
+            shutil.rmtree(os.path.join(root, name), ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"{time.time():.0f}-", dir=root)
+
+
+def _stores(request: Request) -> list[str]:
+    """All such folders, the newest first."""
+    return sorted(glob(os.path.join(glob_escape(os.path.abspath(request.hub.root)), ".xet", "*")), reverse=True)
 
 
 def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
@@ -125,16 +140,31 @@ def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
 
 
 def _bring(request: Request, hash: str, path: str) -> None:
-    """Copy a content from the client's Xet store to a path."""
-    hf_xet: Any = import_module("hf_xet")
-    try:
-        with hf_xet.XetSession().new_file_download_group(endpoint=_store(request)) as group:
-            group.start_download_file(hf_xet.XetFileInfo(hash), path)
-        is_right = xet_hash(path) == hash
-    except (RuntimeError, ValueError, OSError):
-        is_right = False
-    if not is_right:
+    """Copy an uploaded content to a path."""
+    if not any(_is_copied(store, hash, path) for store in _stores(request)):
         raise HubError(400, "BadRequest", f"The content {hash} was never uploaded.")
+
+
+def _is_copied(store: str, hash: str, path: str) -> bool:
+    """Whether a store holds a content, which then is at the path."""
+    hf_xet: Any = import_module("hf_xet")
+    with suppress(RuntimeError, ValueError, OSError), _unlocked(store) as folder:
+        with hf_xet.XetSession().new_file_download_group(endpoint=f"local://{folder}") as group:
+            group.start_download_file(hf_xet.XetFileInfo(hash), path)
+        return xet_hash(path) == hash
+    return False
+
+
+@contextmanager
+def _unlocked(store: str) -> Iterator[str]:
+    """The same store without locks: its folders are linked, and its files, which clients lock, are copied."""
+    inside = os.path.join("xet", "xorbs")
+    with tempfile.TemporaryDirectory() as copy:
+        os.makedirs(os.path.join(copy, inside))
+        for entry in os.scandir(os.path.join(store, inside)):
+            place = os.symlink if entry.is_dir() else shutil.copyfile
+            place(entry.path, os.path.join(copy, inside, entry.name))
+        yield copy
 
 
 def _remove_empty(folder: str, top: str) -> None:
