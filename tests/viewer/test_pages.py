@@ -169,6 +169,19 @@ def test_rows_are_searched_filtered_queried_sorted_and_shuffled(refused_page, co
     begins_at(page, 98)
 
 
+def test_a_query_has_columns_of_its_own(page):
+    """Those that were chosen of the rows, or sort them, may not be among them."""
+    opened(page, KINDS, "?columns=id,score&sort=-score")
+    for text, note, names in (
+        ("select animal, count(*) as n from self group by all", "2 rows of a query", ["animal", "n"]),
+        ("id < 3", "3 of 300 rows", ["id", "score"]),
+    ):
+        page.fill("[name=where]", text)
+        page.keyboard.press("Enter")
+        settled(page, note)
+        assert texts(page, "th .name")[:2] == names
+
+
 def test_splits_configurations_columns_and_streams(page):
     page.goto("/")
     page.wait_for_selector(".home")

@@ -20,6 +20,7 @@ from crucible_datasets import ClassLabel, Dataset, DatasetDict, Features, Iterab
 
 COUNT = 400
 LABELS = ["no", "yes", "perhaps"]
+SOME = ("offset", "limit")
 FEATURES = Features(
     {
         "n": Value("int64"),
@@ -110,13 +111,13 @@ def expected(asked):
 @given(questions)
 def test_rows_are_those_of_the_question(asking, asked):
     found = expected(asked)
-    query = urlencode(asked)
+    query, some = urlencode({name: each for name, each in asked.items() if name not in SOME}), urlencode(asked)
     facts = asking.json(f"/data/0.json?{query}")
     assert (facts["num_rows"], facts["total_rows"]) == (len(found), COUNT)
     names = asked["columns"].split(",") if "columns" in asked else [*FEATURES]
     assert facts["shown"] == names
     offset, limit = asked.get("offset", 0), min(asked.get("limit", 200), 200)
-    page = asking.json(f"/data/0/rows.json?{query}")["rows"]
+    page = asking.json(f"/data/0/rows.json?{some}")["rows"]
     places = found[offset : offset + limit]
     assert page == [{"row": place, "cells": [cell(name, ROWS[place][name]) for name in names]} for place in places]
     for place in places[:1]:

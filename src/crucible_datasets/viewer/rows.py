@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError, FileFormatError
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.internal_api import stored_rows
@@ -127,9 +127,15 @@ def _size(answer: Future[Any]) -> int:
 
 
 def shown_columns(rows: Any, query: Query) -> list[str]:
-    """The requested columns that exist."""
+    """The requested columns, by default all."""
     known = [name for name in rows.features if name != ROW]
-    return [name for name in query.shown or known if name in known]
+    asked = query.shown or known
+    for name in asked:
+        if name not in known:
+            raise ColumnNotFoundError(name, known)
+    if len(set(asked)) < len(asked):
+        raise ColumnNamesError(asked, known, "each column can be shown only once")
+    return asked
 
 
 def readable(rows: Any) -> list[Mapping[str, Any]]:
