@@ -117,8 +117,9 @@ def test_rows_are_those_of_the_question(asking, asked):
     names = asked["columns"].split(",") if "columns" in asked else [*FEATURES]
     assert facts["shown"] == names
     offset, limit = asked.get("offset", 0), min(asked.get("limit", 200), 200)
-    page = asking.json(f"/data/0/rows.json?{some}")["rows"]
-    places = found[offset : offset + limit]
+    answer = asking.json(f"/data/0/rows.json?{some}")
+    assert (answer["offset"], answer["total"]) == (offset, len(found))
+    page, places = answer["rows"], found[offset : offset + limit]
     assert page == [{"row": place, "cells": [cell(name, ROWS[place][name]) for name in names]} for place in places]
     for place in places[:1]:
         assert asking.json(f"/data/0/place/{place}.json?{query}") == {"place": found.index(place)}
@@ -210,7 +211,16 @@ def test_a_stream_shows_its_head():
         facts = asking.json("/data/0.json")
         assert facts["total_rows"] is None and facts["num_rows"] == 1000 and len(taken) <= 5000
         assert [each["cells"] for each in asking.json("/data/0/rows.json?offset=998")["rows"]] == [[998], [999]]
-        assert asking.json("/data/0.json?where=n<10")["num_rows"] == 10
+        facts = asking.json("/data/0.json?where=n<10")
+        assert (facts["num_rows"], facts["read_rows"], facts["total_rows"]) == (10, 1000, None)
+        assert asking.json("/data/0/rows.json?where=n<10")["total"] is None
+
+
+def test_a_stream_that_has_ended_has_a_length():
+    with served(IterableDataset.from_list([{"n": number} for number in range(5)])) as asking:
+        assert asking.json("/data/0.json")["total_rows"] == 5
+        assert asking.json("/data/0/rows.json?limit=2")["total"] == 5
+        assert asking.json("/data/0/rows.json?where=n<3")["total"] == 3
 
 
 def test_names_lead_to_configurations_and_splits(tmp_path):

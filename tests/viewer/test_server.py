@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from urllib.parse import quote, urlencode, urljoin
 from urllib.request import Request, urlopen
 
@@ -11,6 +12,8 @@ from support.viewers import PIXEL, served
 
 from crucible_datasets import Dataset, DatasetDict, Features, Image, IterableDataset, List, ResultStore, Value, view
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.viewer.addresses import ADDRESSES, FILES, json_paths
+from crucible_datasets.viewer.query import PARAMETERS
 
 PAGES = {  # with the query that each needs
     "/": "",
@@ -43,11 +46,39 @@ def asking(tmp_path_factory):
 
 def test_every_page_is_also_json(asking):
     for page, query in PAGES.items():
-        shown, told = asking(page + query), asking(f"{'/index' if page == '/' else page}.json{query}")
+        shown, told = asking(page + query), asking(f"{page}.json{query}")
         assert (shown.status, told.status) == (200, 200), (shown, told)
         assert shown.body.startswith(b"<!doctype html>") and isinstance(told.json, dict)
         assert shown.headers["content-type"].startswith("text/html")
         assert told.headers["content-type"] == "application/json"
+
+
+def test_the_first_page_has_two_addresses(asking):
+    assert asking.json("/.json") == asking.json("/index.json")
+
+
+def test_every_address_is_in_the_manual_with_its_parameters():
+    manual = (Path(__file__).parents[2] / "docs" / "viewer.md").read_text().split("## JSON API")[1]
+    rows = [line.split(" | ") for line in manual.splitlines() if line.startswith("| `/")]
+    documented = {
+        address: set(re.findall(r"`(\w+)`", row[-1])) | (set(PARAMETERS) if "the query" in row[-1] else set())
+        for row in rows
+        for address in re.findall(r"`(/[^`]*)`", row[0])
+    }
+    known = {path: set(each.parameters) for each in ADDRESSES for path in json_paths(each)}
+    known |= {each.path: set(each.parameters) for each in FILES}
+    assert documented == {path.replace(":anything", ""): parameters for path, parameters in known.items()}
+
+
+def test_an_address_that_does_not_exist_names_those_that_do(asking):
+    for path in ("/nothing.json", "/data/0/nothing", "/data/0/rows.json/1", "/results.json"):
+        answer = asking(path)
+        assert answer.status == 404 and answer.error["type"] == "NotFound"
+        assert answer.error["message"] == f"There is nothing at {path}."
+        for known in ("/index.json", "/data/{id}/rows.json", "/results/{id}/run/{run}.json", "/sample/{sample}.json"):
+            assert known in answer.error["hint"]
+    assert "there are 0." in asking("/data/7.json").error["message"]
+    assert "there are 1." in asking("/results/0.json").error["message"]
 
 
 def test_every_script_and_style_of_the_page_is_there(asking):
@@ -68,7 +99,7 @@ def test_every_script_and_style_of_the_page_is_there(asking):
 
 def test_a_parameter_that_a_page_does_not_have_is_refused(asking):
     for page, query in PAGES.items():
-        address = f"{'/index' if page == '/' else page}.json{query}{'&' if query else '?'}"
+        address = f"{page}.json{query}{'&' if query else '?'}"
         answer = asking(f"{address}limti=1")
         assert answer.status == 400 and answer.error["type"] == "UnknownParameterError", page
         assert "'limti'" in answer.error["message"] and "Available: " in answer.error["message"]

@@ -34,11 +34,7 @@ class Address(NamedTuple):
     parameters: tuple[str, ...]
     title: str
     script: str | None = None
-    json_path: str | None = None  # if it is not the path with .json
-
-    @property
-    def json(self) -> str:
-        return f"{self.json_path or self.path}.json"
+    json_paths: tuple[str, ...] = ()  # by default the path with .json
 
 
 class File(NamedTuple):
@@ -49,11 +45,12 @@ class File(NamedTuple):
     parameters: tuple[str, ...]
 
 
+_QUOTED = 200  # characters of a path in an error
 _SOME = ("offset", "limit")
 _ROW = ("config", "split", "sql")
 _RUNS = ("runs", "metric")
 ADDRESSES = (
-    Address("/", "data", "home", (), "Crucible", "home.js", "/index"),
+    Address("/", "data", "home", (), "Crucible", "home.js", ("/index.json", "/.json")),
     Address("/data/{id}", "data", "data", PARAMETERS, "Data", "data.js"),
     Address("/data/{id}/rows", "data", "rows", (*PARAMETERS, *_SOME), "Rows"),
     Address("/data/{id}/row/{row}", "data", "row", _ROW, "Row", "row.js"),
@@ -115,17 +112,28 @@ def application(pages: Pages, token: str, hosts: Iterable[str], cookie: str) -> 
     routes = []
     for each in ADDRESSES:
         answered = answer(_page(pages, each), each.title, each.script)
-        routes += [Route(each.json, answered), Route(each.path, answered)]
+        routes += [Route(path, answered) for path in (*json_paths(each), each.path)]
     routes += [Route(each.path, _file(pages, each)) for each in FILES]
-    routes += [Route("/assets/{name:anything}", asset)]
+    routes += [Route("/assets/{name:anything}", asset), Route("/{path:anything}", _nowhere)]
 
     app = Starlette(routes=routes, exception_handlers={HTTPException: _not_there, Exception: _failed})
     app.router.redirect_slashes = False  # no redirects
     return Guard(app, token, frozenset(hosts), cookie, pages.opened.beginning)
 
 
+def json_paths(address: Address) -> tuple[str, ...]:
+    """The paths of the JSON of a page."""
+    return address.json_paths or (f"{address.path}.json",)
+
+
+async def _nowhere(request: Request) -> Response:
+    known = [json_paths(each)[0] for each in ADDRESSES] + [each.path for each in FILES]
+    hint = f"/index.json lists the ids of data and results. Addresses: {', '.join(known)}.".replace(":anything", "")
+    return missing(request, 404, f"There is nothing at {request.url.path[:_QUOTED]}.", hint)
+
+
 async def _not_there(request: Request, error: Any) -> Response:
-    return missing(request, error)
+    return missing(request, error.status_code, str(error.detail))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions.base import listed
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.errors import NotFoundHereError
@@ -139,12 +140,12 @@ class Opened:
 
     def data_of(self, key: str) -> Data:
         if key not in self.data:
-            raise NotFoundHereError(f"There is no dataset {key!r} in this viewer.")
+            raise NotFoundHereError(f"There is no dataset {key!r} here; there are {listed(self.data)}.")
         return self.data[key]
 
     def store_of(self, key: str) -> Any:
         if key not in self.stores:
-            raise NotFoundHereError(f"There is no result store {key!r} in this viewer.")
+            raise NotFoundHereError(f"There is no result store {key!r} here; there are {listed(self.stores)}.")
         return self.stores[key]
 
 

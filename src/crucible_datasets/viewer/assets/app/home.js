@@ -1,7 +1,7 @@
 // What is open: datasets and stores of runs. One thing alone is shown at once.
 
 import { ask } from "./asking.js";
-import { count, h, lastPart } from "./dom.js";
+import { counted, h, lastPart } from "./dom.js";
 import { themeButton } from "./theme.js";
 
 export async function draw(put) {
@@ -21,8 +21,8 @@ export async function draw(put) {
   return null;
 }
 
-const told = ({ name, rows }) => (rows === null ? `${name}: a stream` : `${name}: ${count(rows)} rows`);
-const runs = (store) => `${count(store.runs)} ${store.runs === 1 ? "run" : "runs"}, ${store.path}`;
+const told = ({ name, rows }) => (rows === null ? `${name}: a stream` : `${name}: ${counted(rows, "row")}`);
+const runs = (store) => `${counted(store.runs, "run")}, ${store.path}`;
 
 const entry = (href, name, more, title = name) =>
   h("li", {}, h("a", { href, title }, h("b", { text: name }), h("span", { className: "quiet", text: more })));
