@@ -199,6 +199,22 @@ def test_downloads_are_the_rows_of_the_question(asking, query):
         assert not rows or table["n"].to_pylist() == [each["n"] for each in rows]
 
 
+def test_the_chart_of_a_sorted_column_is_even():
+    """The first rows that are read hold the smallest values only."""
+    count = 120_000
+    columns = {"n": range(count), "text": ["x" * (number * 40 // count + 1) for number in range(count)]}
+    with served(Dataset.from_dict(columns)) as asking:
+        for facts in (summary(asking, "n"), summary(asking, "text")["lengths"]):
+            counts = facts["histogram"]["counts"]
+            assert sum(counts) == count and max(counts) < 1.1 * min(counts)
+
+
+def test_integers_that_floats_cannot_tell_apart_have_a_summary():
+    with served(Dataset.from_dict({"n": [2**60, 2**60 + 1, 2**60 + 2]})) as asking:
+        facts = summary(asking, "n")
+        assert (facts["min"], facts["max"], sum(facts["histogram"]["counts"])) == (2**60, 2**60 + 2, 3)
+
+
 def test_a_stream_shows_its_head():
     taken = []
 
