@@ -45,6 +45,16 @@ def test_headers_sum_up_every_kind_of_value(page):
     assert texts(page, "[aria-label='values of long'] .figures") == ["5,013 – 5,017 characters"]
 
 
+def test_the_chart_of_a_header_is_that_of_its_figures(page):
+    """Lengths of texts, even where there are so few rows that each text could be counted."""
+    opened(page, KINDS, "?where=id<40&columns=id,long,animal")
+    page.wait_for_selector("[aria-label='values of long'] .figures")
+    page.wait_for_selector("[aria-label='values of animal'] .figures")
+    assert "characters" in page.inner_text("[aria-label='values of long'].summary")
+    assert page.locator("[aria-label='values of long'].summary .shares").count() == 0
+    assert page.locator("[aria-label='values of animal'].summary .shares").count() == 1
+
+
 def test_every_kind_of_value_is_drawn_in_its_own_way(page):
     opened(page, KINDS)
     row = page.locator("tr[data-row='3']")
@@ -187,6 +197,8 @@ def test_splits_configurations_columns_and_streams(page):
     page.wait_for_selector(".home")
     assert page.locator(".home li a").count() == 3
     assert "train: 300 rows, test: 3 rows" in page.inner_text(".home")
+    named = [text.splitlines() for text in texts(page, ".home li")]
+    assert [lines[0] for lines in named][:2] == ["dataset 0", "dataset 1"] and named[1][-1] == "n"
     opened(page, KINDS)
     page.select_option("[name=split]", "test")
     settled(page, "3 rows")

@@ -43,7 +43,7 @@ class DataPages:
         """The list of datasets and stores."""
         return {
             "datasets": [
-                {"id": key, "name": data.name, "splits": _lengths(data.known())}
+                {"id": key, "name": data.name, "splits": _lengths(data.known()), "columns": _names(data.known())}
                 for key, data in self.opened.data.items()
             ],
             "stores": [
@@ -166,6 +166,11 @@ def columns_of(rows: Any) -> list[Facts]:
 def row_number(request: Request) -> int:
     """The row number in a URL."""
     return whole_number("row", request.path_params["row"]) or 0
+
+
+def _names(splits: Mapping[str, Any]) -> list[str]:
+    """The columns of the first split."""
+    return [*(getattr(next(iter(splits.values()), None), "features", None) or ())]
 
 
 def _lengths(splits: Mapping[str, Any]) -> list[Facts]:
