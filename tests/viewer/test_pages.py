@@ -66,6 +66,8 @@ def test_every_kind_of_value_is_drawn_in_its_own_way(page):
     side = page.locator(".side")
     side.locator("article").wait_for()
     assert "row=3" in page.url
+    order = texts(page, ".side h3")
+    assert order[0] == "id" and order[order.index("chosen") + 1] == "rejected"
     assert texts(page, ".side .bubble > b") == ["system", "user", "assistant"]
     side.locator(".bubble.answers strong").wait_for()
     assert side.locator(".bubble.asks math").count() == 1

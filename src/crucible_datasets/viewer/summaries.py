@@ -195,8 +195,8 @@ class Summaries:
         """Read all rows in blocks, and replace the summary of the sample."""
         _, column = key
         # In the bins of the sample: those of the first block would not hold the rest of a column that is sorted.
-        bins = {"numbers": sample.numbers.emptied(), "lengths": sample.lengths.emptied()}
-        summary = Summary(column, rows.features[column], **bins)
+        numbers, lengths = sample.numbers.emptied(), sample.lengths.emptied()
+        summary = Summary(column, rows.features[column], numbers=numbers, lengths=lengths)
         count = rows_at_once(rows.select_columns([column]), _ROWS_AT_ONCE)
         for at in range(0, len(rows), count):
             self._give_way()
