@@ -45,6 +45,16 @@ def test_headers_sum_up_every_kind_of_value(page):
     assert texts(page, "[aria-label='values of long'] .figures") == ["5,013 – 5,017 characters"]
 
 
+def test_the_chart_of_a_header_is_that_of_its_figures(page):
+    """Lengths of texts, even where there are so few rows that each text could be counted."""
+    opened(page, KINDS, "?where=id<40&columns=id,long,animal")
+    page.wait_for_selector("[aria-label='values of long'] .figures")
+    page.wait_for_selector("[aria-label='values of animal'] .figures")
+    assert "characters" in page.inner_text("[aria-label='values of long'].summary")
+    assert page.locator("[aria-label='values of long'].summary .shares").count() == 0
+    assert page.locator("[aria-label='values of animal'].summary .shares").count() == 1
+
+
 def test_every_kind_of_value_is_drawn_in_its_own_way(page):
     opened(page, KINDS)
     row = page.locator("tr[data-row='3']")
@@ -56,6 +66,8 @@ def test_every_kind_of_value_is_drawn_in_its_own_way(page):
     side = page.locator(".side")
     side.locator("article").wait_for()
     assert "row=3" in page.url
+    order = texts(page, ".side h3")
+    assert order[0] == "id" and order[order.index("chosen") + 1] == "rejected"
     assert texts(page, ".side .bubble > b") == ["system", "user", "assistant"]
     side.locator(".bubble.answers strong").wait_for()
     assert side.locator(".bubble.asks math").count() == 1
@@ -169,11 +181,26 @@ def test_rows_are_searched_filtered_queried_sorted_and_shuffled(refused_page, co
     begins_at(page, 98)
 
 
+def test_a_query_has_columns_of_its_own(page):
+    """Those that were chosen of the rows, or sort them, may not be among them."""
+    opened(page, KINDS, "?columns=id,score&sort=-score")
+    for text, note, names in (
+        ("select animal, count(*) as n from self group by all", "2 rows of a query", ["animal", "n"]),
+        ("id < 3", "3 of 300 rows", ["id", "score"]),
+    ):
+        page.fill("[name=where]", text)
+        page.keyboard.press("Enter")
+        settled(page, note)
+        assert texts(page, "th .name")[:2] == names
+
+
 def test_splits_configurations_columns_and_streams(page):
     page.goto("/")
     page.wait_for_selector(".home")
     assert page.locator(".home li a").count() == 3
     assert "train: 300 rows, test: 3 rows" in page.inner_text(".home")
+    named = [text.splitlines() for text in texts(page, ".home li")]
+    assert [lines[0] for lines in named][:2] == ["dataset 0", "dataset 1"] and named[1][-1] == "n"
     opened(page, KINDS)
     page.select_option("[name=split]", "test")
     settled(page, "3 rows")

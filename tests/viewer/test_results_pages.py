@@ -84,6 +84,19 @@ def test_runs_of_one_model_are_told_apart_and_miniatures_from_benchmarks(page):
     assert all(name.endswith(" (miniature)") for name in texts(page, "#runs tbody td:nth-child(3)"))
 
 
+def test_names_that_are_cut_in_a_chart_still_differ(page):
+    page.set_viewport_size({"width": 390, "height": 780})
+    for store, runs, chart in (
+        (TWINS, "run-strict,run-loose", "section >> nth=0"),
+        (RUNS, "small-run,large-run", "#groups"),
+    ):
+        opened(page, f"/results/{store}/compare?runs={runs}", "#samples tbody tr")
+        labels = page.locator(chart).locator("svg text[text-anchor=end]")
+        labels.filter(has_text="…").first.wait_for()
+        names = labels.all_text_contents()
+        assert len(set(names)) == len(names) >= 2 and all("…" in name for name in names), names
+
+
 def test_from_the_table_to_one_sample_and_back(page):
     opened(page, f"/results/{RUNS}", "#runs tbody tr")
     for model in ("small", "large"):

@@ -20,6 +20,7 @@ from crucible_datasets import ClassLabel, Dataset, DatasetDict, Features, Iterab
 
 COUNT = 400
 LABELS = ["no", "yes", "perhaps"]
+SOME = ("offset", "limit")
 FEATURES = Features(
     {
         "n": Value("int64"),
@@ -110,14 +111,15 @@ def expected(asked):
 @given(questions)
 def test_rows_are_those_of_the_question(asking, asked):
     found = expected(asked)
-    query = urlencode(asked)
+    query, some = urlencode({name: each for name, each in asked.items() if name not in SOME}), urlencode(asked)
     facts = asking.json(f"/data/0.json?{query}")
     assert (facts["num_rows"], facts["total_rows"]) == (len(found), COUNT)
     names = asked["columns"].split(",") if "columns" in asked else [*FEATURES]
     assert facts["shown"] == names
     offset, limit = asked.get("offset", 0), min(asked.get("limit", 200), 200)
-    page = asking.json(f"/data/0/rows.json?{query}")["rows"]
-    places = found[offset : offset + limit]
+    answer = asking.json(f"/data/0/rows.json?{some}")
+    assert (answer["offset"], answer["total"]) == (offset, len(found))
+    page, places = answer["rows"], found[offset : offset + limit]
     assert page == [{"row": place, "cells": [cell(name, ROWS[place][name]) for name in names]} for place in places]
     for place in places[:1]:
         assert asking.json(f"/data/0/place/{place}.json?{query}") == {"place": found.index(place)}
@@ -197,6 +199,22 @@ def test_downloads_are_the_rows_of_the_question(asking, query):
         assert not rows or table["n"].to_pylist() == [each["n"] for each in rows]
 
 
+def test_the_chart_of_a_sorted_column_is_even():
+    """The first rows that are read hold the smallest values only."""
+    count = 120_000
+    columns = {"n": range(count), "text": ["x" * (number * 40 // count + 1) for number in range(count)]}
+    with served(Dataset.from_dict(columns)) as asking:
+        for facts in (summary(asking, "n"), summary(asking, "text")["lengths"]):
+            counts = facts["histogram"]["counts"]
+            assert sum(counts) == count and max(counts) < 1.1 * min(counts)
+
+
+def test_integers_that_floats_cannot_tell_apart_have_a_summary():
+    with served(Dataset.from_dict({"n": [2**60, 2**60 + 1, 2**60 + 2]})) as asking:
+        facts = summary(asking, "n")
+        assert (facts["min"], facts["max"], sum(facts["histogram"]["counts"])) == (2**60, 2**60 + 2, 3)
+
+
 def test_a_stream_shows_its_head():
     taken = []
 
@@ -209,7 +227,16 @@ def test_a_stream_shows_its_head():
         facts = asking.json("/data/0.json")
         assert facts["total_rows"] is None and facts["num_rows"] == 1000 and len(taken) <= 5000
         assert [each["cells"] for each in asking.json("/data/0/rows.json?offset=998")["rows"]] == [[998], [999]]
-        assert asking.json("/data/0.json?where=n<10")["num_rows"] == 10
+        facts = asking.json("/data/0.json?where=n<10")
+        assert (facts["num_rows"], facts["read_rows"], facts["total_rows"]) == (10, 1000, None)
+        assert asking.json("/data/0/rows.json?where=n<10")["total"] is None
+
+
+def test_a_stream_that_has_ended_has_a_length():
+    with served(IterableDataset.from_list([{"n": number} for number in range(5)])) as asking:
+        assert asking.json("/data/0.json")["total_rows"] == 5
+        assert asking.json("/data/0/rows.json?limit=2")["total"] == 5
+        assert asking.json("/data/0/rows.json?where=n<3")["total"] == 3
 
 
 def test_names_lead_to_configurations_and_splits(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from urllib.parse import quote, urlencode, urljoin
 from urllib.request import Request, urlopen
 
@@ -11,21 +12,22 @@ from support.viewers import PIXEL, served
 
 from crucible_datasets import Dataset, DatasetDict, Features, Image, IterableDataset, List, ResultStore, Value, view
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.viewer.addresses import ADDRESSES, FILES, json_paths
+from crucible_datasets.viewer.query import PARAMETERS
 
-PAGES = {
-    "/": "/index",
+PAGES = {  # with the query that each needs
+    "/": "",
     "/data/0": "",
     "/data/0/rows": "",
     "/data/0/row/1": "",
     "/data/0/place/1": "",
-    "/data/0/summary": "",
+    "/data/0/summary": "?column=n",
     "/results/1": "",
     "/results/1/run/a-run": "",
-    "/results/1/compare": "",
-    "/results/1/samples": "",
-    "/results/1/sample/q0": "",
+    "/results/1/compare": "?runs=a-run,b-run",
+    "/results/1/samples": "?runs=a-run,b-run",
+    "/results/1/sample/q0": "?runs=a-run,b-run",
 }
-QUERY = "?column=n&runs=a-run,b-run"
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +45,40 @@ def asking(tmp_path_factory):
 
 
 def test_every_page_is_also_json(asking):
-    for page, alias in PAGES.items():
-        shown, told = asking(page + QUERY), asking(f"{alias or page}.json{QUERY}")
+    for page, query in PAGES.items():
+        shown, told = asking(page + query), asking(f"{page}.json{query}")
         assert (shown.status, told.status) == (200, 200), (shown, told)
         assert shown.body.startswith(b"<!doctype html>") and isinstance(told.json, dict)
         assert shown.headers["content-type"].startswith("text/html")
         assert told.headers["content-type"] == "application/json"
+
+
+def test_the_first_page_has_two_addresses(asking):
+    assert asking.json("/.json") == asking.json("/index.json")
+
+
+def test_every_address_is_in_the_manual_with_its_parameters():
+    manual = (Path(__file__).parents[2] / "docs" / "viewer.md").read_text().split("## JSON API")[1]
+    rows = [line.split(" | ") for line in manual.splitlines() if line.startswith("| `/")]
+    documented = {
+        address: set(re.findall(r"`(\w+)`", row[-1])) | (set(PARAMETERS) if "the query" in row[-1] else set())
+        for row in rows
+        for address in re.findall(r"`(/[^`]*)`", row[0])
+    }
+    known = {path: set(each.parameters) for each in ADDRESSES for path in json_paths(each)}
+    known |= {each.path: set(each.parameters) for each in FILES}
+    assert documented == {path.replace(":anything", ""): parameters for path, parameters in known.items()}
+
+
+def test_an_address_that_does_not_exist_names_those_that_do(asking):
+    for path in ("/nothing.json", "/data/0/nothing", "/data/0/rows.json/1", "/results.json"):
+        answer = asking(path)
+        assert answer.status == 404 and answer.error["type"] == "NotFound"
+        assert answer.error["message"] == f"There is nothing at {path}."
+        for known in ("/index.json", "/data/{id}/rows.json", "/results/{id}/run/{run}.json", "/sample/{sample}.json"):
+            assert known in answer.error["hint"]
+    assert "there are 0." in asking("/data/7.json").error["message"]
+    assert "there are 1." in asking("/results/0.json").error["message"]
 
 
 def test_every_script_and_style_of_the_page_is_there(asking):
@@ -65,6 +95,27 @@ def test_every_script_and_style_of_the_page_is_there(asking):
             found = re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', answer.body.decode())
             waiting += [urljoin(address, each) for each in found if "/vendor/" not in address]
     assert {"/assets/app/main.js", "/assets/report/charts.js", "/assets/app/results/compare.js"} <= seen
+
+
+def test_a_parameter_that_a_page_does_not_have_is_refused(asking):
+    for page, query in PAGES.items():
+        address = f"{page}.json{query}{'&' if query else '?'}"
+        answer = asking(f"{address}limti=1")
+        assert answer.status == 400 and answer.error["type"] == "UnknownParameterError", page
+        assert "'limti'" in answer.error["message"] and "Available: " in answer.error["message"]
+        assert asking(f"{address}token=that-of-another-viewer").status == 200, page
+    assert "Did you mean 'limit'?" in asking("/data/0/rows.json?limti=1").error["message"]
+    assert asking("/data/0/download.csv?formula_save=false").error["type"] == "UnknownParameterError"
+
+
+def test_a_column_that_does_not_exist_is_refused(asking):
+    for page in ("/data/0.json", "/data/0/rows.json", "/data/0/download.csv"):
+        for columns in ("txet", "n,txet", "__crucible_row__"):
+            answer = asking(f"{page}?columns={columns}")
+            assert answer.status == 400 and answer.error["type"] == "ColumnNotFoundError", (page, answer)
+            assert "Available: n, text, images." in answer.error["message"]
+        answer = asking(f"{page}?columns=n,n")
+        assert answer.status == 400 and answer.error["message"].endswith("Existing columns: n, text, images.")
 
 
 HOSTILE = ["-1", "0", "1e9", "NaN", "inf", "1" * 30, "9" * 5000, "x", "{", "[]", "null", "\0", "' or 1=1 --", "é\u202e", "%", "((" * 2000, "a" * 20_000, "n" + "+n" * 3000, ",,,", "-", "--n", "__row__", "text", "select", "select * from self limit 0", "select n as __row__ from self", "n", "self", "n > ", "n > 1 order by n", "1 = 1) or (1 = 1"]  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -22,25 +22,52 @@ from crucible_datasets.viewer.answers import Facts, answer, failure, missing
 from crucible_datasets.viewer.frontend import asset
 from crucible_datasets.viewer.guard import Guard
 from crucible_datasets.viewer.opening import Opened
+from crucible_datasets.viewer.query import PARAMETERS, refuse_unknown_parameters
 
-# Each: the path, another one for its JSON, the pages and the method that answer it, its title, its script.
-_PAGES = (
-    ("/", "/index", "data", "home", "Crucible", "home.js"),
-    ("/data/{id}", None, "data", "data", "Data", "data.js"),
-    ("/data/{id}/rows", None, "data", "rows", "Rows", None),
-    ("/data/{id}/row/{row}", None, "data", "row", "Row", "row.js"),
-    ("/data/{id}/place/{row}", None, "data", "place", "Row", None),
-    ("/data/{id}/summary", None, "data", "summary", "Column", None),
-    ("/results/{id}", None, "results", "runs", "Results", "results/runs.js"),
-    ("/results/{id}/run/{run}", None, "results", "run", "Run", "results/run.js"),
-    ("/results/{id}/compare", None, "results", "compare", "Comparison", "results/compare.js"),
-    ("/results/{id}/samples", None, "results", "samples", "Samples", None),
-    ("/results/{id}/sample/{sample:anything}", None, "results", "sample", "Sample", "results/sample.js"),
+
+class Address(NamedTuple):
+    """A page and its JSON: the path, the pages and the method that answer it, its query, title and script."""
+
+    path: str
+    group: str
+    name: str
+    parameters: tuple[str, ...]
+    title: str
+    script: str | None = None
+    json_paths: tuple[str, ...] = ()  # by default the path with .json
+
+
+class File(NamedTuple):
+    """The path of a file, the method that answers it, its query."""
+
+    path: str
+    name: str
+    parameters: tuple[str, ...]
+
+
+_QUOTED = 200  # characters of a path in an error
+_SOME = ("offset", "limit")
+_ROW = ("config", "split", "sql")
+_RUNS = ("runs", "metric")
+ADDRESSES = (
+    Address("/", "data", "home", (), "Crucible", "home.js", ("/index.json", "/.json")),
+    Address("/data/{id}", "data", "data", PARAMETERS, "Data", "data.js"),
+    Address("/data/{id}/rows", "data", "rows", (*PARAMETERS, *_SOME), "Rows"),
+    Address("/data/{id}/row/{row}", "data", "row", _ROW, "Row", "row.js"),
+    Address("/data/{id}/place/{row}", "data", "place", PARAMETERS, "Row"),
+    Address("/data/{id}/summary", "data", "summary", ("column", *PARAMETERS), "Column"),
+    Address("/results/{id}", "results", "runs", (), "Results", "results/runs.js"),
+    Address("/results/{id}/run/{run}", "results", "run", (), "Run", "results/run.js"),
+    Address("/results/{id}/compare", "results", "compare", _RUNS, "Comparison", "results/compare.js"),
+    Address("/results/{id}/samples", "results", "samples", (*_RUNS, "kind", *_SOME), "Samples"),
+    Address(
+        "/results/{id}/sample/{sample:anything}", "results", "sample", (*_RUNS, "kind"), "Sample", "results/sample.js"
+    ),
 )
-_FILES = (
-    ("/data/{id}/media/{config}/{split}/{row}/{path:anything}", "media"),
-    ("/data/{id}/media@{version}/{config}/{split}/{row}/{path:anything}", "media"),
-    ("/data/{id}/download.{kind}", "download"),
+FILES = (
+    File("/data/{id}/media/{config}/{split}/{row}/{path:anything}", "media", ("sql",)),
+    File("/data/{id}/media@{version}/{config}/{split}/{row}/{path:anything}", "media", ("sql",)),
+    File("/data/{id}/download.{kind}", "download", (*PARAMETERS, "formula_safe")),
 )
 
 
@@ -83,32 +110,44 @@ class Pages:
 def application(pages: Pages, token: str, hosts: Iterable[str], cookie: str) -> Guard:
     """The ASGI application."""
     routes = []
-    for path, alias, group, name, title, script in _PAGES:
-        answered = answer(_page(pages, group, name), title, script)
-        routes += [Route(f"{alias or path}.json", answered), Route(path, answered)]
-    routes += [Route(path, _file(pages, name)) for path, name in _FILES]
-    routes += [Route("/assets/{name:anything}", asset)]
+    for each in ADDRESSES:
+        answered = answer(_page(pages, each), each.title, each.script)
+        routes += [Route(path, answered) for path in (*json_paths(each), each.path)]
+    routes += [Route(each.path, _file(pages, each)) for each in FILES]
+    routes += [Route("/assets/{name:anything}", asset), Route("/{path:anything}", _nowhere)]
 
     app = Starlette(routes=routes, exception_handlers={HTTPException: _not_there, Exception: _failed})
     app.router.redirect_slashes = False  # no redirects
     return Guard(app, token, frozenset(hosts), cookie, pages.opened.beginning)
 
 
+def json_paths(address: Address) -> tuple[str, ...]:
+    """The paths of the JSON of a page."""
+    return address.json_paths or (f"{address.path}.json",)
+
+
+async def _nowhere(request: Request) -> Response:
+    known = [json_paths(each)[0] for each in ADDRESSES] + [each.path for each in FILES]
+    hint = f"/index.json lists the ids of data and results. Addresses: {', '.join(known)}.".replace(":anything", "")
+    return missing(request, 404, f"There is nothing at {request.url.path[:_QUOTED]}.", hint)
+
+
 async def _not_there(request: Request, error: Any) -> Response:
-    return missing(request, error)
+    return missing(request, error.status_code, str(error.detail))
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     return failure(error)
 
 
-def _page(pages: Pages, group: str, name: str) -> Callable[[Request], Facts]:
+def _page(pages: Pages, address: Address) -> Callable[[Request], Facts]:
     def handler(request: Request) -> Facts:
-        page: Callable[[Request], Facts] = getattr(pages[group], name)
+        refuse_unknown_parameters(request.query_params, address.parameters)
+        page: Callable[[Request], Facts] = getattr(pages[address.group], address.name)
         try:
             return page(request)
         except FileFormatError:
-            if group != "data":
+            if address.group != "data":
                 raise
             # The file was rewritten since it was opened: read it again.
             pages["data"].forget(request.path_params["id"])
@@ -117,10 +156,11 @@ def _page(pages: Pages, group: str, name: str) -> Callable[[Request], Facts]:
     return handler
 
 
-def _file(pages: Pages, name: str) -> Any:
+def _file(pages: Pages, file: File) -> Any:
     async def sent(request: Request) -> Response:
         try:
-            response: Response = await run_in_threadpool(lambda: getattr(pages["data"], name)(request))
+            refuse_unknown_parameters(request.query_params, file.parameters)
+            response: Response = await run_in_threadpool(lambda: getattr(pages["data"], file.name)(request))
         except Exception as error:  # noqa: BLE001  (whatever the data or the question makes of it)
             return failure(error)
         return response

@@ -74,7 +74,7 @@ def as_json(facts: Any, status: int = 200) -> Response:
 def failure(error: Exception) -> Response:
     """The response to an error of the query or of the data, or to a bug of the viewer, which is logged."""
     if isinstance(error, HTTPException):
-        return as_json(_shape(_STATUSES.get(error.status_code, "Refused"), str(error.detail), None), error.status_code)
+        return _problem(error.status_code, str(error.detail))
     if not isinstance(error, _OF_QUESTIONS):
         logger.error("A page failed.", exc_info=error)
         return as_json(_shape("ViewerError", "The viewer failed at this; its log says where.", None), 500)
@@ -96,10 +96,14 @@ def bad_request(message: str) -> bytes:
     return msgspec.json.encode(_shape("BadRequest", message, None))
 
 
-def missing(request: Request, error: HTTPException) -> Response:
+def missing(request: Request, status: int, message: str, hint: str | None = None) -> Response:
     """The response to an unknown path: a page for browsers, JSON for others."""
     is_page = "text/html" in request.headers.get("accept", "") and not request.url.path.endswith(_ENDING)
-    return HTMLResponse(shell("Not found"), error.status_code) if is_page else failure(error)
+    return HTMLResponse(shell("Not found"), status) if is_page else _problem(status, message, hint)
+
+
+def _problem(status: int, message: str, hint: str | None = None) -> Response:
+    return as_json(_shape(_STATUSES.get(status, "Refused"), message, hint), status)
 
 
 def _shape(kind: str, message: str, hint: str | None) -> Facts:

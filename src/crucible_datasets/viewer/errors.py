@@ -1,8 +1,11 @@
-"""Errors of the viewer: missing pages, incomplete streams."""
+"""Errors of the viewer: missing pages, unknown parameters, incomplete streams."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from crucible_datasets.exceptions import DatasetsError
+from crucible_datasets.exceptions.base import closest, listed
 
 
 class NotFoundHereError(DatasetsError, LookupError):
@@ -10,6 +13,15 @@ class NotFoundHereError(DatasetsError, LookupError):
 
     def message(self, what: str) -> str:
         return what
+
+
+class UnknownParameterError(DatasetsError, ValueError):
+    """A parameter that a page does not have."""
+
+    def message(self, name: str, available: Iterable[str]) -> str:
+        self.name, self.available = name, list(available)
+        hint = closest(name, self.available)
+        return f"There is no parameter {name!r} at this address.{hint} Available: {listed(self.available)}."
 
 
 class BrokenStreamError(DatasetsError, RuntimeError):

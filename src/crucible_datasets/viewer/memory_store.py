@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from crucible_datasets.evaluation import EvaluationResult
-from crucible_datasets.viewer.errors import NotFoundHereError
+from crucible_datasets.exceptions import RunNotFoundError
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class MemoryStore:
         for result in self.results:
             if result.info.run_id == run_id:
                 return result
-        raise NotFoundHereError(f"There is no run {run_id!r}.")
+        raise RunNotFoundError(run_id, self.path, self)
 
 
 def _named(result: EvaluationResult) -> EvaluationResult:

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions.base import listed
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.errors import NotFoundHereError
@@ -139,12 +140,12 @@ class Opened:
 
     def data_of(self, key: str) -> Data:
         if key not in self.data:
-            raise NotFoundHereError(f"There is no dataset {key!r} in this viewer.")
+            raise NotFoundHereError(f"There is no dataset {key!r} here; there are {listed(self.data)}.")
         return self.data[key]
 
     def store_of(self, key: str) -> Any:
         if key not in self.stores:
-            raise NotFoundHereError(f"There is no result store {key!r} in this viewer.")
+            raise NotFoundHereError(f"There is no result store {key!r} here; there are {listed(self.stores)}.")
         return self.stores[key]
 
 
@@ -161,11 +162,12 @@ def opened(
         if is_store(thing):
             stores[str(number)] = as_store(thing)
         else:
-            data[str(number)] = _data(thing, streaming, revision, reading or {})
+            name = "dataset" if len(things) == 1 else f"dataset {number}"  # if it has none
+            data[str(number)] = _data(thing, name, streaming, revision, reading or {})
     return Opened(data, stores)
 
 
-def _data(thing: Any, streaming: bool, revision: str | None, reading: Mapping[str, Any]) -> Data:
+def _data(thing: Any, name: str, streaming: bool, revision: str | None, reading: Mapping[str, Any]) -> Data:
     if isinstance(thing, (str, os.PathLike)):
         return Named(os.fspath(thing), streaming, revision, reading)
     if hasattr(thing, "entry") and hasattr(thing, "dataset"):  # a benchmark
@@ -173,7 +175,7 @@ def _data(thing: Any, streaming: bool, revision: str | None, reading: Mapping[st
     if isinstance(thing, Mapping) or hasattr(thing, "features"):
         splits = as_splits(thing)
         info = getattr(next(iter(splits.values()), None), "info", None)
-        return InMemory(getattr(info, "dataset_name", None) or "dataset", splits)
+        return InMemory(getattr(info, "dataset_name", None) or name, splits)
     raise ArgumentError("data", thing, "expected a name, a dataset, a benchmark, runs, or a result store.")
 
 

@@ -43,7 +43,7 @@ class DataPages:
         """The list of datasets and stores."""
         return {
             "datasets": [
-                {"id": key, "name": data.name, "splits": _lengths(data.known())}
+                {"id": key, "name": data.name, "splits": _lengths(data.known()), "columns": _names(data.known())}
                 for key, data in self.opened.data.items()
             ],
             "stores": [
@@ -55,19 +55,20 @@ class DataPages:
         """The columns and the number of rows of a query."""
         key, dataset, query = self._query(request)
         name, _ = dataset.split(query)
-        rows, splits = dataset.rows(query), dataset.data.splits(query.config)
+        rows, extent = dataset.rows(query), dataset.extent(query)
         return {
             "id": key,
             "dataset": dataset.data.name,
             "configs": dataset.data.configs(),
             "config": query.config,
-            "splits": _lengths(splits),
+            "splits": _lengths(dataset.data.splits(query.config)),
             "split": name,
             "num_rows": len(rows),
-            "total_rows": _length(splits[name]),
+            "read_rows": extent.rows,
+            "total_rows": extent.total,
             "columns": columns_of(rows),
             "shown": shown_columns(rows, query),
-            "note": dataset.notes.get((query.config, name)),
+            "note": extent.note,
             "asked": query.facts(),
         }
 
@@ -75,7 +76,9 @@ class DataPages:
         """Some rows, cell by cell."""
         key, dataset, query = self._query(request)
         places = stretch(request.query_params)
-        return {"offset": places.start, "rows": dataset.page(query, places, self._media(key, dataset, query))}
+        rows = dataset.page(query, places, self._media(key, dataset, query))
+        total = len(dataset.rows(query)) if dataset.extent(query).is_all else None
+        return {"offset": places.start, "total": total, "rows": rows}
 
     def row(self, request: Request) -> Facts:
         """One row of the split, whole."""
@@ -165,9 +168,13 @@ def row_number(request: Request) -> int:
     return whole_number("row", request.path_params["row"]) or 0
 
 
+def _names(splits: Mapping[str, Any]) -> list[str]:
+    """The columns of the first split."""
+    return [*(getattr(next(iter(splits.values()), None), "features", None) or ())]
+
+
 def _lengths(splits: Mapping[str, Any]) -> list[Facts]:
-    return [{"name": name, "rows": _length(rows)} for name, rows in splits.items()]
-
-
-def _length(rows: Any) -> int | None:
-    return len(rows) if hasattr(rows, "__len__") else None
+    return [
+        {"name": name, "rows": len(rows) if hasattr(rows, "__len__") else None}  # a stream has no length
+        for name, rows in splits.items()
+    ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 from urllib.parse import unquote
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.records import dataclass
+from crucible_datasets.viewer.errors import UnknownParameterError
 
 MOST_ROWS = 200  # in one response
 _LONGEST = 20_000
+_QUOTED = 40  # characters of a long value in an error
 _DEEPEST = 200  # DuckDB takes 10 s to parse 2,000 nested brackets
 
 
@@ -55,7 +57,17 @@ class Query:
     @property
     def shown(self) -> list[str] | None:
         """The requested columns; None for all."""
-        return None if self.columns is None else [_spelled(name) for name in self.columns.split(",")]
+        return None if self.columns is None else [_spelled(name) for name in self.columns.split(",") if name]
+
+
+PARAMETERS = tuple(each.name for each in fields(Query))
+
+
+def refuse_unknown_parameters(query: Mapping[str, str], known: Sequence[str]) -> None:
+    """Raise for a parameter that an address does not have."""
+    for name in query:
+        if name not in known and name != "token":  # an old token, beside a valid cookie
+            raise UnknownParameterError(name[:_QUOTED], known)
 
 
 def _spelled(name: str) -> str:
@@ -75,7 +87,7 @@ def stretch(query: Mapping[str, str]) -> range:
 def _refuse_endless(name: str, text: str) -> None:
     if len(text) > _LONGEST or max(text.count(sign) for sign in "([{") > _DEEPEST:
         limits = f"has at most {_LONGEST:,} characters and {_DEEPEST} brackets in a question."
-        raise ArgumentError(name, f"{text[:40]}…", limits)
+        raise ArgumentError(name, f"{text[:_QUOTED]}…", limits)
 
 
 def whole_number(name: str, text: str | None) -> int | None:

@@ -10,14 +10,14 @@ from dataclasses import field, replace
 from tempfile import TemporaryFile
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError, FileFormatError
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.internal_api import stored_rows
@@ -34,6 +34,19 @@ _MOST_IN_MEMORY = 4_000_000  # row numbers; more are stored in a file
 HEAD = 1_000  # rows of a stream that are shown
 
 
+class Extent(NamedTuple):
+    """How much of a split has been read: of a stream, only the first rows."""
+
+    rows: int
+    is_all: bool = True
+    note: str | None = None  # why there are no more
+
+    @property
+    def total(self) -> int | None:
+        """The number of rows of the split; None if it is not known."""
+        return self.rows if self.is_all else None
+
+
 @dataclass
 class DatasetRows:
     """One dataset, and the results of the last queries on it."""
@@ -41,7 +54,7 @@ class DatasetRows:
     data: Data
     _answers: OrderedDict[Query, Future[Any]] = field(default_factory=OrderedDict)
     _lock: Any = field(default_factory=Lock)
-    notes: dict[tuple[str | None, str], str | None] = field(default_factory=dict)  # on incomplete splits
+    _extents: dict[tuple[str | None, str], Extent] = field(default_factory=dict)
     last_read: float = 0.0  # time of the last request for rows
 
     def forget(self) -> None:
@@ -106,8 +119,13 @@ class DatasetRows:
         if query.where:
             return self.rows(replace(query, where=None)).filter(query.where)
         name, split = self.split(query)
-        rows, self.notes[query.config, name] = first_rows(split)
+        rows, self._extents[query.config, name] = first_rows(split)
         return numbered(rows.sql(query.sql) if query.sql else rows)
+
+    def extent(self, query: Query) -> Extent:
+        """How much has been read of the split that is asked for."""
+        self.rows(query)
+        return self._extents[query.config, self.split(query)[0]]
 
     def page(self, query: Query, places: range, media: str, whole: bool = False) -> list[dict[str, Any]]:
         """Some rows as cells; `media` is the base URL of their media."""
@@ -127,9 +145,15 @@ def _size(answer: Future[Any]) -> int:
 
 
 def shown_columns(rows: Any, query: Query) -> list[str]:
-    """The requested columns that exist."""
+    """The requested columns, by default all."""
     known = [name for name in rows.features if name != ROW]
-    return [name for name in query.shown or known if name in known]
+    asked = query.shown or known
+    for name in asked:
+        if name not in known:
+            raise ColumnNotFoundError(name, known)
+    if len(set(asked)) < len(asked):
+        raise ColumnNamesError(asked, known, "each column can be shown only once")
+    return asked
 
 
 def readable(rows: Any) -> list[Mapping[str, Any]]:
@@ -176,22 +200,23 @@ def _reference(feature: Any) -> Any:
     return made
 
 
-def first_rows(rows: Any) -> tuple[Any, str | None]:
-    """The rows, or the first ones of a stream, and a note if it failed."""
+def first_rows(rows: Any) -> tuple[Any, Extent]:
+    """The rows, or the first ones of a stream, and how many these are."""
     if hasattr(rows, "__len__"):
-        return rows, None
+        return rows, Extent(len(rows))
     from crucible_datasets import Dataset
 
     head: list[Any] = []
-    note = None
+    extent = None
     try:
         head.extend(rows.take(HEAD))  # keeps the rows before an error
     except Exception as error:
         broken = BrokenStreamError(len(head), error)
         if not head:
             raise broken from error
-        note = str(broken)
-    return (Dataset.from_list(head, features=rows.features) if head else Dataset.from_dict({})), note
+        extent = Extent(len(head), is_all=False, note=str(broken))
+    shown = Dataset.from_list(head, features=rows.features) if head else Dataset.from_dict({})
+    return shown, extent or Extent(len(head), is_all=len(head) < HEAD)
 
 
 def numbered(rows: Any) -> Any:

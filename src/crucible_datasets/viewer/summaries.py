@@ -29,12 +29,13 @@ _BINS = 20
 _TOP = 12
 _MOST_DISTINCT = 20_000  # more are not counted
 _KEY_LENGTH = 200
+_EXACT = 2**52  # floats below it have halves
 _PAUSE = 0.2  # seconds after the last request for rows
 
 
 @dataclass
 class Histogram:
-    """Counts of numbers in bins that are set by the first numbers."""
+    """Counts of numbers in bins that are set by the first numbers; others go into the first bin or the last."""
 
     edges: np.ndarray = field(default_factory=lambda: np.zeros(0))
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
@@ -54,6 +55,10 @@ class Histogram:
             self.counts = np.zeros(len(self.edges) - 1, dtype=np.int64)
         self.counts += np.histogram(np.clip(values, self.edges[0], self.edges[-1]), self.edges)[0]
 
+    def emptied(self) -> Histogram:
+        """The same bins without counts."""
+        return Histogram(self.edges, np.zeros_like(self.counts))
+
     def facts(self) -> dict[str, Any]:
         if not self.count:
             return {"min": None, "max": None, "mean": None, "histogram": None}
@@ -64,9 +69,9 @@ class Histogram:
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """Bins of equal width; for few integers, one bin each."""
+    """Bins of equal width; for few integers, one bin each, if floats tell them apart."""
     low, high = float(values.min()), float(values.max())
-    if np.issubdtype(values.dtype, np.integer) and high - low < _BINS:
+    if np.issubdtype(values.dtype, np.integer) and high - low < _BINS and max(-low, high) < _EXACT:
         return np.arange(low, high + 2) - 0.5
     return np.linspace(low, high if high > low else low + 1, _BINS + 1)
 
@@ -183,13 +188,15 @@ class Summaries:
             while len(self._known) > _SUMMARIES_KEPT:
                 self._known.popitem(last=False)
         if not summary.done:
-            self._pool.submit(self._complete, key, rows)
+            self._pool.submit(self._complete, key, rows, summary)
         return summary
 
-    def _complete(self, key: tuple[Query, str], rows: Any) -> None:
+    def _complete(self, key: tuple[Query, str], rows: Any, sample: Summary) -> None:
         """Read all rows in blocks, and replace the summary of the sample."""
         _, column = key
-        summary = Summary(column, rows.features[column])
+        # In the bins of the sample: those of the first block would not hold the rest of a column that is sorted.
+        numbers, lengths = sample.numbers.emptied(), sample.lengths.emptied()
+        summary = Summary(column, rows.features[column], numbers=numbers, lengths=lengths)
         count = rows_at_once(rows.select_columns([column]), _ROWS_AT_ONCE)
         for at in range(0, len(rows), count):
             self._give_way()

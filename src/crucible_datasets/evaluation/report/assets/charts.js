@@ -58,8 +58,14 @@ function drawn(rows, isShare, about, width) {
   return chart;
 }
 
+/** Names of groups and of runs begin alike, and names of models in them end alike: both ends are kept. */
+function shortened(name, letters) {
+  const kept = letters - 1;
+  return name.length > letters ? `${name.slice(0, Math.ceil(kept / 2))}…${name.slice(-Math.floor(kept / 2))}` : name;
+}
+
 function chartRow(one, y, place, isShare, { width, label, right, letters }) {
-  const name = one.name.length > letters ? one.name.slice(0, letters - 1) + "…" : one.name;
+  const name = shortened(one.name, letters);
   const group = svg("g", {}, svg("title", {}, one.name), svg("text", { x: label - 14, y: y + 4.5, "text-anchor": "end" }, name));
   if (typeof one.value !== "number") return group;
   const marks = svg("g", { class: series(one.series) });

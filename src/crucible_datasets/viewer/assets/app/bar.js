@@ -89,8 +89,12 @@ function searching({ q }) {
 }
 
 function filtering({ where, sql }) {
-  const send = (text) =>
-    change(IS_QUERY.test(text) ? { sql: text, where: null, row: null } : { where: text, sql: null, row: null });
+  const send = (text) => {
+    const isQuery = IS_QUERY.test(text);
+    // The columns of a query are others than those of the rows.
+    const others = isQuery || sql ? { columns: null, sort: null } : {};
+    change({ sql: isQuery ? text : null, where: isQuery ? null : text, row: null, ...others });
+  };
   return field("where", "filter: score > 3, or SQL: select …", sql || where, send);
 }
 

@@ -1,6 +1,6 @@
 // Values in a table: one glance each. The whole value is in the panel beside it.
 
-import { count, h } from "./dom.js";
+import { count, counted, h } from "./dom.js";
 import { glimpse, isMedia } from "./media.js";
 
 const SHOWN = 260;
@@ -50,11 +50,10 @@ function turns(all, searched) {
   const isWanted = (turn) =>
     searched ? said(turn.content).toLowerCase().includes(searched.toLowerCase()) : turn.role !== "system";
   const start = Math.max(all.findIndex(isWanted), 0);
-  const number = `${count(all.length)} ${all.length === 1 ? "turn" : "turns"}`;
   return h(
     "span",
     { className: "turns" },
-    h("span", { className: "badge", text: number }),
+    h("span", { className: "badge", text: counted(all.length, "turn") }),
     all
       .slice(start, start + 2)
       .map((turn) =>

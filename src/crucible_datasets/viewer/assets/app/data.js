@@ -2,7 +2,7 @@
 
 import { ask, asked, change, withQuery } from "./asking.js";
 import { drawBar } from "./bar.js";
-import { count, h, replace, visible } from "./dom.js";
+import { count, counted, h, replace, visible } from "./dom.js";
 import { press } from "./keys.js";
 import { firstRows } from "./rows.js";
 import { Table } from "./table.js";
@@ -142,16 +142,16 @@ class DataPage {
   }
 }
 
-function told({ num_rows: rows, total_rows: total, asked: question, note }) {
-  if (total === null) return [`the first ${count(rows)} rows of a stream`, note].filter(Boolean).join(". ");
+function told({ num_rows: rows, read_rows: read, total_rows: total, asked: question, note }) {
   const order = [
     question.sort && `sorted by ${question.sort}`,
     question.seed !== undefined && `shuffled with seed ${question.seed}`,
   ];
+  const all = total === null ? `the first ${count(read)} rows of a stream` : counted(total, "row");
   const number = question.sql
-    ? `${count(rows)} rows of a query`
-    : rows === total
-      ? `${count(total)} rows`
-      : `${count(rows)} of ${count(total)} rows`;
-  return [number, ...order].filter(Boolean).join(", ");
+    ? `${counted(rows, "row")} of a query${total === null ? ` over ${all}` : ""}`
+    : rows === read
+      ? all
+      : `${count(rows)} of ${all}`;
+  return [[number, ...order].filter(Boolean).join(", "), note].filter(Boolean).join(". ");
 }

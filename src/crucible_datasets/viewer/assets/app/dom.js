@@ -35,6 +35,8 @@ export function replace(node, ...children) {
 
 export const count = (number) => (number === null || number === undefined ? "?" : number.toLocaleString("en"));
 
+export const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+
 export function short(number) {
   if (number === null || number === undefined) return "";
   if (Number.isInteger(number) && Math.abs(number) < 1e6) return number.toLocaleString("en");

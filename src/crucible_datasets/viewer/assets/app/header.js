@@ -17,11 +17,18 @@ const WIDTHS = {
   video: 160,
 };
 const WIDE = 320;
+const LETTER = 8.5;
+const BESIDE_NAME = 36; // room around it, and for the arrow
+const WIDEST_FOR_NAME = 210;
 const WIDE_ON_PHONES = 210;
 const ORDERS = { up: "ascending", down: "descending" };
 const ARROWS = { up: " ↑", down: " ↓" };
 
-export const width = (kind) => WIDTHS[kind] || (innerWidth < 700 ? WIDE_ON_PHONES : WIDE);
+// Wide enough for the values, and for a name that is not very long.
+export function width({ kind, name }) {
+  const named = Math.min(name.length * LETTER + BESIDE_NAME, WIDEST_FOR_NAME);
+  return Math.max(WIDTHS[kind] || (innerWidth < 700 ? WIDE_ON_PHONES : WIDE), named);
+}
 
 export function header(column, path, question, signal, rows) {
   const { name, kind, type } = column;

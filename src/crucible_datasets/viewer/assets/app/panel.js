@@ -12,7 +12,13 @@ export function panel(found, controls = null) {
   const values = new Map(found.columns.map((column, index) => [column.name, found.cells[index]]));
   const compares = isPair([...values.keys()]);
   const language = languageOf(values);
-  const shown = found.columns.filter((column) => !compares || !PAIR.includes(column.name));
+  const isOfPair = (column) => compares && PAIR.includes(column.name);
+  const first = found.columns.find(isOfPair);
+  // The pair stands where its first column does: after the prompt, before the scores.
+  const drawn = (column) => {
+    if (column === first) return pair(values.get("chosen"), values.get("rejected"));
+    return !isOfPair(column) && field(column, values.get(column.name), language);
+  };
   return h(
     "article",
     { className: "panel", "aria-label": `row ${found.row}` },
@@ -24,8 +30,7 @@ export function panel(found, controls = null) {
       copyButton("copy JSON", () => asJson(values)),
       controls,
     ),
-    compares && pair(values.get("chosen"), values.get("rejected")),
-    shown.map((column) => field(column, values.get(column.name), language)),
+    found.columns.map(drawn),
   );
 }
 

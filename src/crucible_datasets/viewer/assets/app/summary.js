@@ -55,13 +55,18 @@ const isFew = (facts) => facts.kind === "text" && facts.distinct && facts.distin
 const shapeOf = (facts) => (facts.histogram ? facts : facts.lengths);
 
 function picture(facts) {
-  const shape = shapeOf(facts)?.histogram;
-  if (facts.top && (!shape || facts.kind === "text"))
+  if (facts.top && (isFew(facts) || !shapeOf(facts)))
     return bars(
       facts.top.map(([, number]) => number),
       "shares",
     );
-  return shape && shapeOf(facts).min < shapeOf(facts).max ? bars(shape.counts) : null;
+  return histogram(facts);
+}
+
+// Values that are all the same have no shape.
+function histogram(facts) {
+  const shape = shapeOf(facts);
+  return shape?.histogram && shape.min < shape.max ? bars(shape.histogram.counts) : null;
 }
 
 function bars(counts, kind = "") {
@@ -108,7 +113,7 @@ function told(facts, column) {
       {},
       lines.filter(Boolean).map(([name, value]) => [h("dt", { text: name }), h("dd", { text: value })]),
     ),
-    shape?.histogram && bars(shape.histogram.counts),
+    histogram(facts),
     facts.top &&
       h(
         "ol",

@@ -32,7 +32,7 @@ export class Table {
     );
     this.body = h("tbody");
     this.head = h("thead", {}, h("tr", {}, h("th", { className: "number", scope: "col", text: "row" }), headers));
-    const widths = [NUMBER_WIDTH, ...this.columns.map((column) => width(column.kind))];
+    const widths = [NUMBER_WIDTH, ...this.columns.map((column) => width(column))];
     const wanted = widths.reduce((sum, wide) => sum + wide, 0);
     // Room that is left goes to the widest columns.
     const most = wanted < this.place.clientWidth ? Math.max(...widths) : Infinity;

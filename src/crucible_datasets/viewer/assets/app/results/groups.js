@@ -18,8 +18,8 @@ export function groupCharts(groups, runs, names) {
 function chart(group, runs, names) {
   const { share } = runs[group.runs[0]].scores[group.metric];
   const row = (part, at) => {
-    const name = group.runs.length > 1 ? `${part.name} · ${names[at]}` : part.name;
-    return { name: `${name} (${part.n})`, series: at, ...part.scores[at] };
+    const name = `${part.name} (${part.n})`;
+    return { name: group.runs.length > 1 ? `${name} · ${names[at]}` : name, series: at, ...part.scores[at] };
   };
   const rows = group.groups.flatMap((part) => group.runs.filter((at) => part.scores[at]).map((at) => row(part, at)));
   return [

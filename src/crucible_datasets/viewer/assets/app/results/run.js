@@ -1,7 +1,7 @@
 // One run: its scores, scores of parts of its samples, its samples, and how all of it came about.
 
 import { ask, asked, change } from "../asking.js";
-import { count, h } from "../dom.js";
+import { counted, h } from "../dom.js";
 import { tree } from "../tree.js";
 import { intervalChart } from "../../report/charts.js";
 import { groupCharts } from "./groups.js";
@@ -44,7 +44,7 @@ class RunPage {
     const { scores } = this.facts;
     const chart = ([key, one]) => intervalChart([{ name: key, series: 0, ...one }], one.share, key);
     const charts = Object.entries(scores).map(chart);
-    return section("Scores", `${count(this.facts.samples)} samples`, charts);
+    return section("Scores", counted(this.facts.samples, "sample"), charts);
   }
 
   provenance() {

@@ -1,7 +1,7 @@
 // Every run of a store in a table that sorts; two or more that are chosen can be compared.
 
 import { ask, asked, change, go } from "../asking.js";
-import { count, h, lastPart } from "../dom.js";
+import { counted, h, lastPart } from "../dom.js";
 import { sortedTable } from "../../report/tables.js";
 import { bar, comparePage, interval, metricsOf, modelCell, scored } from "./pieces.js";
 
@@ -30,7 +30,7 @@ class RunsPage {
     this.table = sortedTable(runs, this.columns(), { kept: (run) => this.isKept(run), empty: "no run matches" });
     put(
       bar(lastPart(path), this.search, this.metric, this.button),
-      h("p", { className: "note", role: "status", text: `${count(runs.length)} runs` }),
+      h("p", { className: "note", role: "status", text: counted(runs.length, "run") }),
       h("main", { className: "results" }, h("div", { id: "runs" }, this.table.node)),
     );
   }

@@ -43,11 +43,12 @@ class SamplePage {
   }
 
   steps() {
-    return [this.step("← previous", this.facts.previous), this.step("next →", this.facts.next)];
+    const { previous, next } = this.facts;
+    return [this.step("← previous", previous, "keys: ← or k"), this.step("next →", next, "keys: → or j")];
   }
 
-  step(text, to) {
-    return h("button", { type: "button", text, disabled: to === null, onclick: () => this.go(to) });
+  step(text, to, title) {
+    return h("button", { type: "button", text, title, disabled: to === null, onclick: () => this.go(to) });
   }
 
   where() {
