@@ -91,6 +91,20 @@ def test_a_plain_folder_is_a_repository(server, stranger, tmp_path):
     assert os.path.basename(os.path.dirname(path)) == info.sha
 
 
+@pytest.mark.parametrize(
+    ("yaml", "said"),
+    [
+        ("created: 2020-01-02\nlicense: mit", {"created": "2020-01-02", "license": "mit"}),
+        ("more: {2020-01-02: x, y: z}", {"more": {"y": "z"}}),
+        ("1: one", None),
+    ],
+)
+def test_a_card_may_hold_what_json_cannot(server, root, yaml, said):
+    Path(root, "acme", "plain", "README.md").write_text(f"---\n{yaml}\n---\n")
+    status, _, body = asked(server, "GET", "/api/datasets/acme/plain")
+    assert (status, json.loads(body)["cardData"]) == (200, said)
+
+
 def test_a_changed_folder_is_another_commit_and_the_old_one_is_not_faked(server, stranger, root, monkeypatch):
     before = stranger.dataset_info("acme/plain").sha
     Path(root, "acme", "plain", "numbers.csv").write_text("a,b\n9,9\n")
