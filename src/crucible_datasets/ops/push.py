@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -20,12 +19,15 @@ import pyarrow as pa
 from crucible_datasets import config, progress
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
+from crucible_datasets.features.embed import without_folders
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.ops.blocks import blocks, blocks_with_files
 from crucible_datasets.ops.pushcommit import Before, Sent, Where, committed
+from crucible_datasets.ops.pushcount import counted
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.splits import SplitInfo
+from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View
 
 __all__ = ["Tables", "Where", "push", "push_views"]
@@ -52,10 +54,14 @@ def push_views(
 
 
 def _shards_of(view: View, count: int, embed_external_files: bool) -> Iterator[Tables]:
-    bounds = [len(view) * index // count for index in range(count + 1)]
-    for start, stop in pairwise(bounds):
-        rows = range(start, stop)
-        yield blocks_with_files(view, rows) if embed_external_files else blocks(view, rows=rows)
+    for index in range(count):
+        rows = shared_out(len(view), count, index)
+        yield _with_files(view, rows) if embed_external_files else blocks(view, rows=rows)
+
+
+def _with_files(view: View, rows: range) -> Tables:
+    for table in blocks_with_files(view, rows):
+        yield without_folders(table, view.features)
 
 
 def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features], where: Where) -> Any:
@@ -65,8 +71,7 @@ def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features
         if not _SPLIT.fullmatch(split):
             raise ArgumentError("split", split, r"a split name is made of letters, digits, _ and dots between them.")
     hub, where = _ready(where)
-    before = Before.of(hub, where)
-    before.require_same(where, kinds, shards)
+    counted(hub, where, Before.of(hub, where), shards).require_same(where, kinds, shards)
     sent = {split: _sent(hub, where, split, tables, kinds) for split, tables in shards.items()}
     return committed(hub, where, sent, kinds)
 
