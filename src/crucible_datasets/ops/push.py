@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets import config, progress
+from crucible_datasets.atomic.files import scratch_folder
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.features.embed import without_folders
@@ -107,7 +107,7 @@ def _sent(hub: Writer, where: Where, split: str, shards: Iterator[Tables], kinds
     """Write the files of a split one by one, and upload each as soon as it is written."""
     sent = Sent(SplitInfo(split, num_bytes=0, num_examples=0))
     with (
-        tempfile.TemporaryDirectory(prefix="crucible-push-") as folder,
+        scratch_folder("crucible-push") as folder,
         progress.tqdm(desc=f"Pushing {split}", unit=" files") as bar,
     ):
         for number, tables in enumerate(shards):
