@@ -283,6 +283,16 @@ def test_configurations_live_side_by_side_and_one_can_go(api, dataset):
     assert [one["config_name"] for one in card(api, "local/configs", gone.pr_revision)["configs"]] == ["default"]
 
 
+def test_files_of_another_configuration_stay_when_one_goes(api, server):
+    yaml = (
+        "configs:\n- config_name: all\n  data_files: x/*.csv\n- config_name: one\n  data_files: ['x/one.csv', y.csv]\n"
+    )
+    described(api, "local/shared", yaml, "x/one.csv", "x/two.csv", "y.csv")
+    gone = delete_from_hub("local/shared", "one")
+    left = api.list_repo_files("local/shared", repo_type="dataset", revision=gone.pr_revision)
+    assert left == ["README.md", "x/one.csv", "x/two.csv"]
+
+
 def test_what_the_card_said_otherwise_stays(api, dataset):
     api.create_repo("local/said", repo_type="dataset")
     text = "---\nlicense: mit\ntags:\n- math\n---\n# About\nWords.\n"

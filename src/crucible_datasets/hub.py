@@ -18,7 +18,7 @@ from crucible_datasets.sources.wildcards import is_pattern
 def delete_from_hub(
     repo_id: str, config_name: str, revision: str | None = None, token: bool | str | None = None
 ) -> Any:
-    """Open a pull request that removes a configuration: its files, and what the card says about it."""
+    """Open a pull request that removes a configuration: its files that no other has, and what the card says about it."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     repo = HubRepo(repo_id, revision or config.HUB_DEFAULT_VERSION, token)
@@ -26,14 +26,16 @@ def delete_from_hub(
     configs = card_of(repo.folder).configs
     if config_name not in configs:
         raise ConfigNotFoundError(repo_id, config_name, list(configs))
-    gone = dict.fromkeys(name for pattern in _patterns(configs[config_name]) for name in _named(pattern, repo.files))
+    used = [name for other, stated in configs.items() if other != config_name for name in _files(repo, stated)]
+    gone = sorted(set(_files(repo, configs[config_name])).difference(used))
     with open(path, encoding="utf-8", newline="") as file:
         text = file.read()
     card = CommitOperationAdd(
         path_in_repo=config.REPOCARD_FILENAME, path_or_fileobj=card_without(text, config_name).encode()
     )
     operations = [*(CommitOperationDelete(path_in_repo=path) for path in gone), card]
-    facts = {"commit_message": f"Delete {config_name!r} config", "repo_type": "dataset", "revision": revision}
+    words = f"Delete {config_name!r} config"
+    facts = {"commit_message": words, "commit_description": f"{words}.", "repo_type": "dataset", "revision": revision}
     writer = Writer(repo_id, repo.endpoint, token)
     return writer.with_retries(
         lambda api: api.create_commit(repo_id, operations, create_pr=True, **facts), is_pull=True
@@ -45,6 +47,10 @@ def _named(pattern: str, names: Iterable[str]) -> list[str]:
     readings = (True, False) if is_pattern(pattern) else (False,)
     found = ([name for name in names if matching(pattern, reading).fullmatch(name)] for reading in readings)
     return next(filter(None, found), [])
+
+
+def _files(repo: HubRepo, stated: CardConfig) -> list[str]:
+    return list(dict.fromkeys(name for pattern in _patterns(stated) for name in _named(pattern, repo.files)))
 
 
 def _patterns(stated: CardConfig) -> Iterator[str]:
