@@ -608,12 +608,21 @@ def test_names_that_the_hub_cannot_hold_are_refused(dataset, server):
         {"config_name": "data"},
         {"config_name": "a/b"},
         {"config_name": "a*"},
+        {"config_name": "a[1]"},
+        {"config_name": ""},
+        {"config_name": ".."},
+        {"data_dir": "../a"},
+        {"data_dir": "/a"},
+        {"data_dir": "./a"},
+        {"data_dir": "a//b"},
+        {"data_dir": "a[1]"},
         {"split": "a b"},
         {"repo_id": "local/a b"},
         {"repo_id": "../a"},
     ):
         with pytest.raises(ArgumentError):
             dataset.push_to_hub(**{"repo_id": "local/wrong", **wrong})
+    assert not server.hub.repo("local/wrong").exists
 
 
 @pytest.mark.parametrize("head", [b": [", b"1: one"])

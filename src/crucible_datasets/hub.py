@@ -18,7 +18,7 @@ from crucible_datasets.sources.wildcards import is_pattern
 def delete_from_hub(
     repo_id: str, config_name: str, revision: str | None = None, token: bool | str | None = None
 ) -> Any:
-    """Open a pull request that removes a configuration: its files that no other has, and what the card says about it."""
+    """Open a pull request that removes a configuration: from the card, with the files that no other one lists."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     repo = HubRepo(repo_id, revision or config.HUB_DEFAULT_VERSION, token)

@@ -53,6 +53,9 @@ class Where:
             raise ArgumentError("config_name", "data", "files of the default configuration are kept under that name.")
         if set(_UNFIT_FOR_NAMES) & set(self.config_name):
             raise ArgumentError("config_name", self.config_name, f"it must not hold any of {_UNFIT_FOR_NAMES}")
+        for name, given in (("config_name", self.config_name), ("data_dir", self.folder)):
+            if set(given.split("/")) & {"", ".", ".."} or is_pattern(given):  # the card lists files by a pattern
+                raise ArgumentError(name, given, "expected the name of a folder in the repository, without any of *?[")
 
     @property
     def title(self) -> str:
