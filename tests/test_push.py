@@ -160,6 +160,7 @@ PARQUET = pa.table({"n": [1, 2, 3]})
         ("data/train-00000-of-00001.parquet", None),
         ("data/train-00000-of-00001.parquet", "license: mit\n"),
         ("x/one.parquet", "configs:\n- config_name: default\n  data_files: x/*\n"),
+        ("x/one.parquet", "configs:\n- config_name: default\n  data_files: ./x/one.parquet\n"),
         ("x/one.parquet", "configs:\n- config_name: default\n  data_dir: x\n  data_files: one.parquet\n"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from crucible_datasets import config
@@ -10,9 +10,8 @@ from crucible_datasets.exceptions import ConfigNotFoundError
 from crucible_datasets.ops.pushcard import card_without
 from crucible_datasets.reading.card import CardConfig, card_of
 from crucible_datasets.sources.hub import HubRepo
-from crucible_datasets.sources.hub.addresses import matching
+from crucible_datasets.sources.hub.addresses import named
 from crucible_datasets.sources.hub.writer import Writer
-from crucible_datasets.sources.wildcards import is_pattern
 
 
 def delete_from_hub(
@@ -42,15 +41,8 @@ def delete_from_hub(
     )
 
 
-def _named(pattern: str, names: Iterable[str]) -> list[str]:
-    """The files that match a pattern; a name may have a `[` in it, so one that matches none is taken literally."""
-    readings = (True, False) if is_pattern(pattern) else (False,)
-    found = ([name for name in names if matching(pattern, reading).fullmatch(name)] for reading in readings)
-    return next(filter(None, found), [])
-
-
 def _files(repo: HubRepo, stated: CardConfig) -> list[str]:
-    return list(dict.fromkeys(name for pattern in _patterns(stated) for name in _named(pattern, repo.files)))
+    return list(dict.fromkeys(name for pattern in _patterns(stated) for name in named(pattern, repo.files)))
 
 
 def _patterns(stated: CardConfig) -> Iterator[str]:

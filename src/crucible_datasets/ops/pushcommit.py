@@ -21,7 +21,7 @@ from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.pushcard import card_with, known_info, stated_files
 from crucible_datasets.ops.pushcount import counted
 from crucible_datasets.sources.backoff import TransientError
-from crucible_datasets.sources.hub.addresses import matching
+from crucible_datasets.sources.hub.addresses import named
 from crucible_datasets.sources.hub.writer import Retries, Writer
 from crucible_datasets.sources.wildcards import is_pattern
 from crucible_datasets.splits import SplitInfo
@@ -127,8 +127,7 @@ class Before:
         return {split: paths for split, paths in found.items() if where.append or split not in splits}
 
     def _matching(self, patterns: Iterable[str]) -> list[str]:
-        fits = [matching(path, is_pattern(path)).fullmatch for path in patterns]
-        return [path for path in self.sizes if any(fit(path) for fit in fits)]
+        return list(dict.fromkeys(path for pattern in patterns for path in named(pattern, self.sizes)))
 
     def first_number(self, where: Where, split: str) -> int:
         """The number of the first new file of a split: after the highest existing number, as there may be gaps."""
