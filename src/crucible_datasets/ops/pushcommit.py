@@ -169,7 +169,7 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
             lost = None  # another commit came first
         before = counted(hub, where, before, sent)
         before.require_same(where, kinds, sent)
-        operations = _operations(where, before, sent, kinds)
+        operations = operations_on(where, before, sent, kinds)
         try:
             return _tried(hub, where, before, operations)
         except TransientError as failure:
@@ -178,7 +178,7 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
             retries.failed(failure)
 
 
-def _operations(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
+def operations_on(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
     """The operations of the commit on top of a state."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
