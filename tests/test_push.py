@@ -180,6 +180,13 @@ def test_appended_rows_hide_no_others(api, server):
     assert load_dataset("local/hidden", split="train")["n"][:] == [1, 2, 3]
 
 
+def test_rows_elsewhere_that_no_card_counts_are_told(api, server):
+    yaml = "configs:\n- config_name: default\n  data_files: https://host/rows.parquet\n"
+    uploaded(api, "local/elsewhere", PARQUET, "other.parquet", yaml)
+    with pytest.raises(ArgumentError, match=r"https://host/rows\.parquet is not in this repository"):
+        Dataset.from_dict({"n": [4]}).push_to_hub("local/elsewhere", append=True)
+
+
 def uploaded(api, repo, table, path, yaml=None):
     """A dataset that was not pushed."""
     api.create_repo(repo, repo_type="dataset")

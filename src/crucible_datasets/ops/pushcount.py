@@ -12,7 +12,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.formats.parquet import file_errors, parquet_reader
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.pushcard import has_configs, parquet
+from crucible_datasets.ops.pushcard import has_configs, parquet, stated_files
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.sources.hub.repo import HubRepo
 from crucible_datasets.splits import SplitDict, SplitInfo
@@ -31,6 +31,7 @@ def counted(hub: Writer, where: Where, before: Before, splits: Collection[str]) 
     known = before.known or DatasetInfo(config_name=where.config_name)
     infos = dict(known.splits or {})
     missing = [split for split in splits if kept.get(split) and split not in infos]
+    _require_here(where, before, [split for split in splits if split not in infos])
     if not missing:
         return before
     repo, features = HubRepo(where.repo_id, before.commit, where.token, hub.endpoint), known.features
@@ -50,6 +51,13 @@ def _add(info: SplitInfo, file: Elsewhere) -> Features:
     info.num_examples += metadata.num_rows
     info.num_bytes += sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
     return Features.from_arrow_schema(schema)
+
+
+def _require_here(where: Where, before: Before, splits: Collection[str]) -> None:
+    """Raise if rows that nobody has counted are in files elsewhere."""
+    stated = stated_files(before.readme, where.config_name)
+    for path in (path for split in splits for path in stated.get(split, ()) if "://" in path):
+        raise ArgumentError("append", True, f"{path} is not in this repository, and the card does not count its rows.")
 
 
 def _require_listed(where: Where, before: Before, kept: dict[str, list[str]]) -> None:
