@@ -301,3 +301,23 @@ def test_readers_never_see_a_mixture(tmp_path):
 def test_a_reader_gets_its_own_error_when_nothing_was_replaced(tmp_path):
     with pytest.raises(FileNotFoundError):
         seen_whole(tmp_path / "folder", lambda: contents(tmp_path / "folder"))
+
+
+# Temporary folders
+
+
+def test_folders_of_dead_processes_go_with_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead, other = tmp_path / of_a_dead_process("job"), tmp_path / of_a_dead_process("another")
+    for folder in (dead, other):
+        folder.mkdir()
+        (folder / "data").write_text("large")
+    with files.scratch_folder("job") as mine, files.scratch_folder("job") as second:
+        Path(mine, "data").write_text("x")
+        assert {path.name for path in tmp_path.iterdir()} == {
+            os.path.basename(mine),
+            os.path.basename(second),
+            other.name,
+        }
+        assert os.stat(mine).st_mode & 0o777 == 0o700
+    assert list(tmp_path.iterdir()) == [other]

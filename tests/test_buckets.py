@@ -200,6 +200,33 @@ def test_what_is_written_to_a_bucket_is_read_by_everybody_and_can_be_removed(ser
     assert not (folder / "no.jsonl").exists()
 
 
+def test_datasets_are_pushed_to_a_bucket(server, folder, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", next(iter(server.access.tokens)))
+    rows = cd.Dataset.from_dict({"n": [1, 2, 3]})
+    pushed = folder.parent / "pushed"
+    assert rows.push_to_hub("buckets/acme/pushed", num_shards=2) is None
+    rows.push_to_hub("buckets/acme/pushed", split="test")
+    rows.select([2]).to_iterable_dataset().push_to_hub("buckets/acme/pushed")
+    assert sorted(path.name for path in (pushed / "data").iterdir()) == [
+        "test-00000-of-00001.parquet",
+        "train-00000-of-00001.parquet",
+    ]
+    assert {name: split["n"][:] for name, split in cd.load_dataset("buckets/acme/pushed").items()} == {
+        "train": [3],
+        "test": [1, 2, 3],
+    }
+    cd.DatasetDict({"dev": rows}).push_to_hub("buckets/acme/pushed/in/side", "more", private=True)
+    cd.DatasetDict({"train": rows}).push_to_hub("buckets/acme/pushed/in/side", "more")
+    assert [path.name for path in (pushed / "in" / "side" / "more").iterdir()] == ["train-00000-of-00001.parquet"]
+    assert cd.load_dataset("buckets/acme/pushed/in/side", "more", split="train")["n"][:] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("wrong", [{"append": True}, {"revision": "v1"}, {"create_pr": True}, {"repo_id": "buckets/a"}])
+def test_what_needs_history_is_no_push_to_a_bucket(server, wrong):
+    with pytest.raises(ArgumentError, match=next(iter(wrong))):
+        cd.Dataset.from_dict({"n": [1]}).push_to_hub(**{"repo_id": "buckets/acme/none", **wrong})
+
+
 WRITER = """
 import sys
 from crucible_datasets import storage

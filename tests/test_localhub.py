@@ -91,6 +91,20 @@ def test_a_plain_folder_is_a_repository(server, stranger, tmp_path):
     assert os.path.basename(os.path.dirname(path)) == info.sha
 
 
+@pytest.mark.parametrize(
+    ("yaml", "said"),
+    [
+        ("created: 2020-01-02\nlicense: mit", {"created": "2020-01-02", "license": "mit"}),
+        ("more: {2020-01-02: x, y: z}", {"more": {"y": "z"}}),
+        ("1: one", None),
+    ],
+)
+def test_a_card_may_hold_what_json_cannot(server, root, yaml, said):
+    Path(root, "acme", "plain", "README.md").write_text(f"---\n{yaml}\n---\n")
+    status, _, body = asked(server, "GET", "/api/datasets/acme/plain")
+    assert (status, json.loads(body)["cardData"]) == (200, said)
+
+
 def test_a_changed_folder_is_another_commit_and_the_old_one_is_not_faked(server, stranger, root, monkeypatch):
     before = stranger.dataset_info("acme/plain").sha
     Path(root, "acme", "plain", "numbers.csv").write_text("a,b\n9,9\n")
@@ -330,6 +344,70 @@ def test_a_mirror_looks_once_at_contents_that_several_datasets_have(server, api,
     assert len(HubFolder(copy).repo("local/two").find("main").files) == 5
 
 
+@pytest.fixture
+def versions(api):
+    """A dataset with an old commit, a tag, a branch and a new commit; the commits by name."""
+    at = {"repo_id": "acme/versions", "repo_type": "dataset"}
+    api.create_repo(**at)
+    commits = {"old": api.upload_file(path_or_fileobj=b"a\n1\n", path_in_repo="a.csv", **at).oid}
+    api.create_tag(**at, tag="v1.0")
+    api.create_branch(**at, branch="dev/x")
+    commits["branch"] = api.upload_file(path_or_fileobj=b"x", path_in_repo="x.txt", revision="dev/x", **at).oid
+    commits["main"] = api.upload_file(path_or_fileobj=b"a\n2\n", path_in_repo="a.csv", **at).oid
+    return commits
+
+
+def test_a_mirrored_commit_does_not_move_main(server, versions, tmp_path):
+    copy, name = str(tmp_path / "copy"), "acme/versions"
+    list(mirror(copy, [name, f"{name}@{versions['old']}"], server.endpoint, token=False))
+    copied = HubFolder(copy).repo(name)
+    assert copied.refs() == {"refs/heads/main": versions["main"]}
+    assert copied.find(versions["old"]).files["a.csv"] != copied.find("main").files["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("revision", "commit", "ref"),
+    [("v1.0", "old", "refs/tags/v1.0"), ("dev/x", "branch", "refs/heads/dev/x"), ("COMMIT", "old", None)],
+)
+def test_the_first_revision_stands_in_for_main(server, versions, tmp_path, revision, commit, ref):
+    copy, name = str(tmp_path / "copy"), "acme/versions"
+    revision = versions["old"] if revision == "COMMIT" else revision
+    list(mirror(copy, [f"{name}@{revision}"], server.endpoint, token=False))
+    known = {ref: versions[commit]} if ref else {}
+    assert HubFolder(copy).repo(name).refs() == {"refs/heads/main": versions[commit], **known}
+    list(mirror(copy, [name], server.endpoint, token=False))
+    assert HubFolder(copy).repo(name).refs() == {"refs/heads/main": versions["main"], **known}
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-1] + b"!", lambda content: content[:-1]])
+@pytest.mark.parametrize("name", ["numbers.csv", "data/train-00000-of-00001.parquet"])
+def test_what_was_damaged_in_a_mirror_is_mirrored_again(server, tmp_path, damage, name, requests):
+    copy = str(tmp_path / "copy")
+    list(mirror(copy, ["acme/plain"], server.endpoint, token=False))
+    hub = HubFolder(copy)
+    path = Path(hub.blobs.path(hub.repo("acme/plain").find("main").files[name].sha256))
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    requests.clear()
+    list(mirror(copy, ["acme/plain"], server.endpoint, token=False))
+    assert path.read_bytes() == whole
+    assert [one.rpartition("/resolve/")[2].partition("/")[2] for one in requests if "/resolve/" in one] == [name]
+
+
+@pytest.mark.parametrize("settings", [{"private": True}, {"gated": "manual"}])
+def test_what_needs_a_token_needs_one_in_a_mirror(server, api, tmp_path, settings):
+    copy, at = str(tmp_path / "copy"), {"repo_id": "local/secret", "repo_type": "dataset"}
+    api.create_repo(**at)
+    api.upload_file(path_or_fileobj=b"x", path_in_repo="x.txt", **at)
+    api.update_repo_settings(**at, **settings)
+    list(mirror(copy, ["local/secret"], server.endpoint, token=api.token))
+    with serving(copy) as second:
+        with pytest.raises(RepositoryNotFoundError):
+            HfApi(endpoint=second.endpoint, token=False).dataset_info("local/secret")
+        known = HfApi(endpoint=second.endpoint, token=next(iter(second.access.tokens)))
+        assert known.hf_hub_download("local/secret", "x.txt", repo_type="dataset", cache_dir=tmp_path / "cache")
+
+
 def test_what_cannot_be_mirrored_is_named(server, tmp_path, api):
     api.create_repo("acme/hidden", repo_type="dataset", private=True)
     for name, words in {
@@ -340,6 +418,12 @@ def test_what_cannot_be_mirrored_is_named(server, tmp_path, api):
     }.items():
         ran = crucible("hub", "mirror", name, tmp_path / "copy", "--endpoint", server.endpoint)
         assert (ran.code != 0, words in ran.err, "Traceback" in ran.err) == (True, True, False), ran
+
+
+def test_a_mirror_is_no_file(server, tmp_path):
+    (tmp_path / "file").write_text("x")
+    ran = crucible("hub", "mirror", "acme/plain", tmp_path / "file", "--endpoint", server.endpoint)
+    assert (ran.code, "this is a file" in ran.err) == (2, True), ran
 
 
 def test_hugging_face_datasets_loads_and_pushes_through_it(server, tmp_path):

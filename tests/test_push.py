@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -19,7 +20,9 @@ from crucible_datasets import (
     Dataset,
     DatasetDict,
     Features,
+    Image,
     IterableDatasetDict,
+    List,
     Value,
     concatenate_datasets,
     config,
@@ -148,10 +151,125 @@ def test_rows_can_be_appended(api, dataset, server):
     assert card(api, "local/grown")["dataset_info"]["splits"][0]["num_examples"] == 6
 
 
+PARQUET = pa.table({"n": [1, 2, 3]})
+
+
+@pytest.mark.parametrize(
+    ("path", "yaml"),
+    [
+        ("data/train-00000-of-00001.parquet", None),
+        ("data/train-00000-of-00001.parquet", "license: mit\n"),
+        ("x/one.parquet", "configs:\n- config_name: default\n  data_files: x/*\n"),
+        ("x/one.parquet", "configs:\n- config_name: default\n  data_files: ./x/one.parquet\n"),
+        ("x/one.parquet", "configs:\n- config_name: default\n  data_dir: x\n  data_files: one.parquet\n"),
+    ],
+)
+def test_rows_that_no_card_counts_are_counted_when_others_are_appended(api, server, path, yaml):
+    uploaded(api, "local/uncounted", PARQUET, path, yaml)
+    with pytest.raises(ValueError, match="other features"):
+        Dataset.from_dict({"m": [4]}).push_to_hub("local/uncounted", append=True)
+    Dataset.from_dict({"n": [4]}).push_to_hub("local/uncounted", append=True)
+    assert card(api, "local/uncounted")["dataset_info"]["splits"][0]["num_examples"] == 4
+    assert load_dataset("local/uncounted", split="train")["n"][:] == [1, 2, 3, 4]
+
+
+def test_appended_rows_hide_no_others(api, server):
+    uploaded(api, "local/hidden", PARQUET, "data/train.parquet")
+    with pytest.raises(ArgumentError, match=r"to which split data/train\.parquet belongs"):
+        Dataset.from_dict({"n": [4]}).push_to_hub("local/hidden", append=True)
+    assert load_dataset("local/hidden", split="train")["n"][:] == [1, 2, 3]
+
+
+def test_rows_elsewhere_that_no_card_counts_are_told(api, server):
+    yaml = "configs:\n- config_name: default\n  data_files: https://host/rows.parquet\n"
+    uploaded(api, "local/elsewhere", PARQUET, "other.parquet", yaml)
+    with pytest.raises(ArgumentError, match=r"https://host/rows\.parquet is not in this repository"):
+        Dataset.from_dict({"n": [4]}).push_to_hub("local/elsewhere", append=True)
+
+
+def uploaded(api, repo, table, path, yaml=None):
+    """A dataset that was not pushed."""
+    api.create_repo(repo, repo_type="dataset")
+    pq.write_table(table, stream := io.BytesIO())
+    files = {path: stream.getvalue(), **({"README.md": f"---\n{yaml}---\n".encode()} if yaml else {})}
+    for name, content in files.items():
+        api.upload_file(path_or_fileobj=content, path_in_repo=name, repo_id=repo, repo_type="dataset")
+
+
 def test_other_features_are_refused(dataset, server):
     dataset.push_to_hub("local/typed")
     with pytest.raises(ValueError, match="features"):
         dataset.rename_column("text", "other").push_to_hub("local/typed", split="test")
+
+
+def test_what_takes_the_place_of_all_rows_may_have_other_features(api, dataset):
+    dataset.push_to_hub("local/retyped")
+    dataset.rename_column("text", "other").push_to_hub("local/retyped")
+    assert [one["name"] for one in card(api, "local/retyped")["dataset_info"]["features"]] == ["label", "other"]
+    with pytest.raises(ValueError, match="features"):
+        dataset.push_to_hub("local/retyped", append=True)
+
+
+def test_the_same_rows_pushed_again_are_no_commit(api, dataset):
+    first = dataset.push_to_hub("local/twice")
+    assert dataset.push_to_hub("local/twice").oid == first.oid
+    assert len(api.list_repo_commits("local/twice", repo_type="dataset")) == 2
+
+
+def test_a_file_that_has_another_name_is_not_taken_for_a_pushed_one(api, dataset):
+    dataset.push_to_hub("local/named")
+    path = api.hf_hub_download("local/named", "data/train-00000-of-00001.parquet", repo_type="dataset")
+    at = {"repo_id": "local/renamed", "repo_type": "dataset"}
+    api.create_repo(**at)
+    api.upload_file(path_or_fileobj=path, path_in_repo="data/train-00000.parquet", **at)
+    dataset.push_to_hub("local/renamed")
+    assert api.file_exists(filename="data/train-00000-of-00001.parquet", **at)
+
+
+def test_rows_are_divided_as_by_shard(api, server):
+    rows = Dataset.from_dict({"n": list(range(10))})
+    rows.push_to_hub("local/divided", num_shards=4)
+    assert by_file(api, "local/divided") == [rows.shard(4, index)["n"][:] for index in range(4)]
+
+
+def test_the_size_counts_files_of_other_folders(api, dataset):
+    dataset.push_to_hub("local/folders")
+    dataset.push_to_hub("local/folders", split="test", data_dir="more")
+    files = api.dataset_info("local/folders", files_metadata=True).siblings
+    sizes = [one.size for one in files if one.rfilename.endswith(".parquet")]
+    assert card(api, "local/folders")["dataset_info"]["download_size"] == sum(sizes) > max(sizes)
+
+
+def test_one_configuration_is_the_default(api, dataset):
+    dataset.push_to_hub("local/default", "one", set_default=True)
+    with pytest.raises(ArgumentError, match="'one' is marked as the default"):
+        dataset.push_to_hub("local/default")
+    dataset.push_to_hub("local/default", set_default=True)
+    assert [one.get("default") for one in card(api, "local/default")["configs"]] == [None, None]
+    dataset.push_to_hub("local/marked", "one", set_default=True)
+    dataset.push_to_hub("local/marked", "one", split="test")
+    assert card(api, "local/marked")["configs"][0]["default"] is True
+    dataset.push_to_hub("local/marked", "one", set_default=False)
+    assert "default" not in card(api, "local/marked")["configs"][0]
+
+
+def test_options_of_files_that_are_replaced_go_with_them(api, dataset):
+    yaml = "configs:\n- config_name: default\n  description: d\n  columns: [label]\n  data_files: data/train-*\n"
+    described(api, "local/options", yaml)
+    dataset.push_to_hub("local/options")
+    (entry,) = card(api, "local/options")["configs"]
+    assert set(entry) == {"config_name", "description", "data_files"}
+    assert load_dataset("local/options", split="train").column_names == ["label", "text"]
+
+
+def test_no_folder_of_this_machine_is_pushed(api, server, tmp_path):
+    rows = [{"bytes": b"x", "path": "/home/me/a.png"}, {"bytes": b"y", "path": "https://host/b.png"}, None]
+    kinds = Features({"i": Image(decode=False), "many": List(Image(decode=False))})
+    images = Dataset.from_dict({"i": rows, "many": [rows, [], None]}, features=kinds)
+    images.push_to_hub("local/paths")
+    path = api.hf_hub_download("local/paths", "data/train-00000-of-00001.parquet", repo_type="dataset")
+    short = [rows[0] | {"path": "a.png"}, rows[1], None]
+    assert pq.read_table(path).to_pydict() == {"i": short, "many": [short, [], None]}
 
 
 def test_a_dict_replaces_every_split_of_its_configuration(api, dataset):
@@ -171,6 +289,16 @@ def test_configurations_live_side_by_side_and_one_can_go(api, dataset):
     left = api.list_repo_files("local/configs", repo_type="dataset", revision=gone.pr_revision)
     assert left == ["README.md", "data/train-00000-of-00001.parquet"]
     assert [one["config_name"] for one in card(api, "local/configs", gone.pr_revision)["configs"]] == ["default"]
+
+
+def test_files_of_another_configuration_stay_when_one_goes(api, server):
+    yaml = (
+        "configs:\n- config_name: all\n  data_files: x/*.csv\n- config_name: one\n  data_files: ['x/one.csv', y.csv]\n"
+    )
+    described(api, "local/shared", yaml, "x/one.csv", "x/two.csv", "y.csv")
+    gone = delete_from_hub("local/shared", "one")
+    left = api.list_repo_files("local/shared", repo_type="dataset", revision=gone.pr_revision)
+    assert left == ["README.md", "x/one.csv", "x/two.csv"]
 
 
 def test_what_the_card_said_otherwise_stays(api, dataset):
@@ -263,7 +391,7 @@ def test_a_push_that_others_always_overtake_comes_to_an_end(plan, dataset, monke
     plan[:] = [("POST", "/commit/", status)] * 1000
     words = rf"hf://datasets/local/busy: the server answered {status} .*Nothing was committed.*when they are done"
     with pytest.raises(UploadError, match=words):
-        dataset.push_to_hub("local/busy")
+        dataset.push_to_hub("local/busy", split="test")
     assert len(plan) > 990
 
 
@@ -321,9 +449,10 @@ def test_a_commit_whose_answer_was_lost_is_told_from_those_of_others(plan, api, 
 def test_a_card_alone_is_not_taken_for_that_of_somebody_else(plan, api, dataset):
     """All files were there before, so only the card tells whether the commit was made."""
     dataset.push_to_hub("local/same")
+    words = {"repo_id": "local/same", "repo_type": "dataset"}
+    api.upload_file(path_or_fileobj=b"---\nlicense: gpl\n---\n", path_in_repo="README.md", **words)
 
     def other():
-        words = {"repo_id": "local/same", "repo_type": "dataset"}
         api.upload_file(path_or_fileobj=b"---\nlicense: mit\n---\n", path_in_repo="README.md", **words)
         return "cut"
 
@@ -487,18 +616,28 @@ def test_names_that_the_hub_cannot_hold_are_refused(dataset, server):
         {"config_name": "data"},
         {"config_name": "a/b"},
         {"config_name": "a*"},
+        {"config_name": "a[1]"},
+        {"config_name": ""},
+        {"config_name": ".."},
+        {"data_dir": "../a"},
+        {"data_dir": "/a"},
+        {"data_dir": "./a"},
+        {"data_dir": "a//b"},
+        {"data_dir": "a[1]"},
         {"split": "a b"},
         {"repo_id": "local/a b"},
         {"repo_id": "../a"},
     ):
         with pytest.raises(ArgumentError):
             dataset.push_to_hub(**{"repo_id": "local/wrong", **wrong})
+    assert not server.hub.repo("local/wrong").exists
 
 
-def test_a_card_that_is_no_yaml_is_not_lost(api, dataset):
+@pytest.mark.parametrize("head", [b": [", b"1: one"])
+def test_a_card_that_is_no_yaml_is_not_lost(api, dataset, head):
     api.create_repo("local/torn", repo_type="dataset")
     api.upload_file(
-        path_or_fileobj=b"---\n: [\n---\n", path_in_repo="README.md", repo_id="local/torn", repo_type="dataset"
+        path_or_fileobj=b"---\n%b\n---\n" % head, path_in_repo="README.md", repo_id="local/torn", repo_type="dataset"
     )
     with pytest.raises(CardError, match="README.md"):
         dataset.push_to_hub("local/torn")
@@ -596,6 +735,13 @@ def test_streams_are_pushed_while_they_flow(api, dataset, server):
     assert [one["name"] for one in said["dataset_info"]["features"]] == ["label", "text", "length"]
 
 
+def test_files_of_a_stream_are_no_larger_than_asked(api, server):
+    rows = Dataset.from_dict({"n": list(range(100))})
+    rows.to_iterable_dataset().push_to_hub("local/small", max_shard_size=20 * 8)
+    files = by_file(api, "local/small")
+    assert files == [list(range(start, start + 20)) for start in range(0, 100, 20)]
+
+
 def by_file(api, repo_id):
     names = [name for name in api.list_repo_files(repo_id, repo_type="dataset") if name.endswith(".parquet")]
     paths = [api.hf_hub_download(repo_id, name, repo_type="dataset") for name in sorted(names)]
@@ -604,7 +750,7 @@ def by_file(api, repo_id):
 
 STEPS = {
     "nothing": (lambda rows: rows, [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]),
-    "a function": (lambda rows: rows.map(lambda row: {"n": row["n"] + 1}), [[1, 2, 3], [4, 5, 6], [7, 8, 9, 10]]),
+    "a function": (lambda rows: rows.map(lambda row: {"n": row["n"] + 1}), [[1, 2, 3, 4], [5, 6, 7], [8, 9, 10]]),
     "known types": (lambda rows: rows.filter(lambda row: row["n"] != 5), [[0, 1, 2, 3], [4, 6], [7, 8, 9]]),
     "one after another": (lambda rows: concatenate_datasets([rows, rows.skip(9)]), [[*range(10), 9]]),
     "some rows": (lambda rows: rows.take(5), [[0, 1, 2, 3, 4]]),

@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import stat
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -172,6 +173,19 @@ def remove_tree(path: str) -> None:
     for each in (*paths_in(path, on_error=lambda error: None), path):
         with suppress(OSError):
             (os.rmdir if os.path.isdir(each) and not os.path.islink(each) else os.unlink)(each)
+
+
+@contextmanager
+def scratch_folder(what: str) -> Iterator[str]:
+    """A folder for temporary files, removed at the end, or after a kill when the next one for the same is made."""
+    home = tempfile.gettempdir()
+    remove_abandoned(home, what)
+    folder = os.path.join(home, unfinished_name(what))
+    os.mkdir(folder, 0o700)
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)
 
 
 def remove_abandoned(folder: str, what: str | None = None, suffix: str | None = ".tmp") -> None:

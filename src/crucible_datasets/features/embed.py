@@ -9,7 +9,7 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets.features.batch_decode import Located
 from crucible_datasets.features.features import Features
-from crucible_datasets.features.media import Media
+from crucible_datasets.features.media import Media, stored_name
 from crucible_datasets.features.storage import children, rebuilt
 from crucible_datasets.features.types import any_leaf
 
@@ -22,6 +22,29 @@ def embedded(table: pa.Table, features: Features) -> pa.Table:
                 chunks = [_embedded(chunk, feature) for chunk in table.column(name).chunks]
             table = table.set_column(place, name, pa.chunked_array(chunks, table.schema.field(name).type))
     return table
+
+
+def without_folders(table: pa.Table, features: Features) -> pa.Table:
+    """The table with paths on this machine reduced to file names, where the content is embedded already."""
+    for place, (name, feature) in enumerate(features.items()):
+        if any_leaf(feature, (Media,)):
+            chunks = [_without_folders(chunk, feature) for chunk in table.column(name).chunks]
+            table = table.set_column(place, name, pa.chunked_array(chunks, table.schema.field(name).type))
+    return table
+
+
+def _without_folders(array: pa.Array, feature: Any) -> pa.Array:
+    if not any_leaf(feature, (Media,)):
+        return array
+    kids = children(array)
+    if isinstance(feature, Media):
+        data, path = kids
+        if pc.any(pc.match_substring(path, "/")).as_py():
+            names = [None if one is None else stored_name(one) for one in path.to_pylist()]
+            path = pa.array(names, path.type)
+        return rebuilt(array, [data, path], array.type)
+    kinds = list(feature.values()) if isinstance(feature, dict) else [feature.feature]
+    return rebuilt(array, [_without_folders(kid, kind) for kid, kind in zip(kids, kinds, strict=True)], array.type)
 
 
 def names_files(table: pa.Table, features: Features) -> bool:

@@ -160,6 +160,11 @@ def _is_here(path: str) -> bool:
     return is_local(path) or member_of(path) is not None
 
 
+def stored_name(path: str) -> str:
+    """What is kept of a path beside the content of its file: the name alone, unless it is remote."""
+    return base_name(path) if _is_here(path) else path
+
+
 def read_file(path: str, tokens: Tokens = None) -> bytes:
     """The content of a local or remote file."""
     if (member := member_of(path)) is not None:

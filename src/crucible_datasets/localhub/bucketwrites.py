@@ -65,14 +65,15 @@ def create(request: Request) -> Response:
     folder, id, visibility = folder_of(request), unquote(request.parts["id"]), request.json().get("visibility")
     if visibility not in {None, "public", "private"}:
         raise HubError(501, "NotImplemented", f"This hub does not know buckets that are {visibility!r}.")
+    known = {"id": id, "url": f"{request.origin}/buckets/{id}"}
     if os.path.isdir(folder):
-        raise HubError(409, "Conflict", f"You already created this bucket: {id}")
+        return Response({"error": f"You already created this bucket: {id}", **known}, 409)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     if visibility == "private":
         with open(_mark(folder), "wb"):  # before the bucket, so that it is never public
             pass
     os.makedirs(folder)
-    return Response({"id": id, "url": f"{request.origin}/buckets/{id}"})
+    return Response(known)
 
 
 @route("GET", f"/api/buckets/{_ID}/xet-write-token")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
@@ -53,8 +54,10 @@ def card_data(hub: HubFolder, commit: Commit) -> Any:
     with hub.open(readme) as file:
         try:
             card: Any = DatasetCard(file.read().decode("utf-8"), ignore_metadata_errors=True)
-            return card.data.to_dict()
-        except (ValueError, YAMLError):
+            return json.loads(
+                json.dumps(card.data.to_dict(), default=str, skipkeys=True)
+            )  # dates, and keys of any type
+        except (ValueError, TypeError, YAMLError):
             return None
 
 

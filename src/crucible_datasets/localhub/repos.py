@@ -15,7 +15,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -131,12 +131,18 @@ class Repo:
             self.point(onto, id)
             return self.load(id)
 
-    def adopt(self, commit: Commit, ref: str) -> None:
-        """Store a commit of another hub under its id there, and point a ref to it."""
+    def ids(self) -> list[str]:
+        """The ids of all commits."""
+        names = os.listdir(os.path.join(self.folder, "commits"))
+        return sorted(name.removesuffix(".json") for name in names if re.fullmatch(r"[0-9a-f]{40}\.json", name))
+
+    def adopt(self, commit: Commit, refs: Iterable[str]) -> None:
+        """Store a commit of another hub under its id there, and point refs to it."""
         with self._lock:
             stated = {name: value for name, value in asdict(commit).items() if name != "id"}
             _write_json(self._commit_path(commit.id), stated)
-            self.point(ref, commit.id)
+            for ref in refs:
+                self.point(ref, commit.id)
 
     def history(self, revision: str) -> Iterator[Commit]:
         """A commit and its ancestors, newest first."""

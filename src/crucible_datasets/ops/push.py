@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
-import pyarrow as pa
-
 from crucible_datasets import config, progress
+from crucible_datasets.atomic.files import scratch_folder
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
-from crucible_datasets.formats.base import FORMATS
+from crucible_datasets.features.embed import without_folders
 from crucible_datasets.ops.blocks import blocks, blocks_with_files
+from crucible_datasets.ops.pushbucket import push_to_bucket
 from crucible_datasets.ops.pushcommit import Before, Sent, Where, committed
+from crucible_datasets.ops.pushcount import counted
+from crucible_datasets.ops.pushfiles import Tables, write
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.splits import SplitInfo
+from crucible_datasets.tables.rows import shared_out
 from crucible_datasets.tables.view import View
 
 __all__ = ["Tables", "Where", "push", "push_views"]
 
-Tables = Iterable[pa.Table]
 _SPLIT = re.compile(r"\w+(\.\w+)*")
 
 
@@ -42,7 +42,7 @@ def push_views(
     num_proc: int | None = None,
     embed_external_files: bool = True,
 ) -> Any:
-    """Push one or several splits; the commit."""
+    """Push one or several splits; the commit, or None for a bucket."""
     counts = num_shards if isinstance(num_shards, Mapping) else dict.fromkeys(views, num_shards)
     wanted = {
         split: Shards.wanted(view, max_shard_size, counts.get(split), num_proc).count for split, view in views.items()
@@ -52,10 +52,14 @@ def push_views(
 
 
 def _shards_of(view: View, count: int, embed_external_files: bool) -> Iterator[Tables]:
-    bounds = [len(view) * index // count for index in range(count + 1)]
-    for start, stop in pairwise(bounds):
-        rows = range(start, stop)
-        yield blocks_with_files(view, rows) if embed_external_files else blocks(view, rows=rows)
+    for index in range(count):
+        rows = shared_out(len(view), count, index)
+        yield _with_files(view, rows) if embed_external_files else blocks(view, rows=rows)
+
+
+def _with_files(view: View, rows: range) -> Tables:
+    for table in blocks_with_files(view, rows):
+        yield without_folders(table, view.features)
 
 
 def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features], where: Where) -> Any:
@@ -64,9 +68,11 @@ def push(shards: Mapping[str, Iterator[Tables]], features: Mapping[str, Features
     for split in shards:
         if not _SPLIT.fullmatch(split):
             raise ArgumentError("split", split, r"a split name is made of letters, digits, _ and dots between them.")
+    if where.repo_id.startswith("buckets/"):
+        push_to_bucket(shards, kinds, where)
+        return None
     hub, where = _ready(where)
-    before = Before.of(hub, where)
-    before.require_same(where, kinds, shards)
+    counted(hub, where, Before.of(hub, where), shards).require_same(where, kinds, shards)
     sent = {split: _sent(hub, where, split, tables, kinds) for split, tables in shards.items()}
     return committed(hub, where, sent, kinds)
 
@@ -102,15 +108,12 @@ def _sent(hub: Writer, where: Where, split: str, shards: Iterator[Tables], kinds
     """Write the files of a split one by one, and upload each as soon as it is written."""
     sent = Sent(SplitInfo(split, num_bytes=0, num_examples=0))
     with (
-        tempfile.TemporaryDirectory(prefix="crucible-push-") as folder,
+        scratch_folder("crucible-push") as folder,
         progress.tqdm(desc=f"Pushing {split}", unit=" files") as bar,
     ):
         for number, tables in enumerate(shards):
             path = os.path.join(folder, f"{number}.parquet")
-            with open(path, "wb") as stream:
-                write = FORMATS["parquet"].write
-                assert write is not None
-                write(_counted(tables, sent.info), kinds, stream)
+            write(tables, kinds, path, sent.info)
             name = f"{where.folder}/{split}-{number:05d}.parquet"
             sent.operations.append(hub.send(path, partial(_uploaded, where, name)))
             sent.size += os.path.getsize(path)
@@ -134,10 +137,3 @@ def _uploaded(where: Where, name: str, api: Any, content: Any) -> Any:
             file.seek(0)
             operation.path_or_fileobj = file.read()
     return operation
-
-
-def _counted(tables: Tables, info: SplitInfo) -> Iterator[pa.Table]:
-    for table in tables:
-        info.num_examples += table.num_rows
-        info.num_bytes += table.nbytes
-        yield table

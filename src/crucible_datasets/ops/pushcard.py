@@ -15,18 +15,34 @@ from crucible_datasets.splits import SplitDict, SplitInfo
 if TYPE_CHECKING:
     from crucible_datasets.ops.pushcommit import Where
 
+_NO_OPTIONS = {"config_name", "default", "description", "version"}
+
 
 def known_info(readme: str | None, config_name: str) -> DatasetInfo | None:
     """The current description of a configuration in a card."""
     return DatasetInfosDict.from_dataset_card_data(_card(readme).data).get(config_name)
 
 
+def stated_files(readme: str | None, config_name: str) -> dict[str, list[str]]:
+    """The paths that a card lists for a configuration, by split."""
+    return _files(_named(_card(readme).data.get(config.METADATA_CONFIGS_FIELD)).get(config_name, {}))
+
+
+def has_configs(readme: str | None) -> bool:
+    """Whether a card lists any files."""
+    return bool(_card(readme).data.get(config.METADATA_CONFIGS_FIELD))
+
+
 def card_with(
-    readme: str | None, where: Where, splits: Mapping[str, SplitInfo], features: Features, download_size: int
+    readme: str | None,
+    where: Where,
+    splits: Mapping[str, SplitInfo],
+    features: Features,
+    download_size: int,
+    known: DatasetInfo | None,
 ) -> str:
-    """The card with the description of one configuration replaced."""
+    """The card with the description of one configuration replaced, of which `known` is the current one."""
     card = _card(readme)
-    known = known_info(readme, where.config_name)
     all_splits = {} if known is None or known.splits is None or where.replaces_all else dict(known.splits)
     for name, info in splits.items():
         all_splits[name] = _added(all_splits[name], info) if where.append and name in all_splits else info
@@ -62,22 +78,38 @@ def _configs(stated: Any, where: Where, splits: Mapping[str, SplitInfo]) -> list
     known = named.get(where.config_name, {})
     before = _files(known)
     files = {} if where.replaces_all else dict(before)
+    # Options such as columns say how to read the files: if all are replaced, those do not fit the new ones.
+    keeps_rows = bool(files if where.append else files.keys() - splits.keys())
     for split in splits:
         new = f"{where.folder}/{split}-*"
         kept = [path for path in files.get(split, []) if path != new] if where.append else []
-        files[split] = [*map(_parquet, kept), new]
+        files[split] = [*map(parquet, kept), new]
     order = [*(split for split in before if split in files), *(split for split in files if split not in before)]
     shown = [{"split": one, "path": files[one][0] if len(files[one]) == 1 else files[one]} for one in order]
-    entry = {**known, "config_name": where.config_name, "data_files": shown}
+    stays = {name: value for name, value in known.items() if keeps_rows or name in _NO_OPTIONS}
+    entry = {**stays, "config_name": where.config_name, "data_files": shown}
     entry.pop("data_dir", None)  # paths would be relative to it
-    if where.set_default and where.config_name != "default":
-        if "default" in named:
-            raise ArgumentError("set_default", True, "the configuration 'default' is the default: rename it first.")
-        for one in named.values():
-            one.pop("default", None)
-        entry["default"] = True
     named[where.config_name] = entry
+    _set_default(named, where)
     return [named[name] for name in sorted(named)]
+
+
+def _set_default(named: dict[str, dict[str, Any]], where: Where) -> None:
+    """Mark the default configuration; raises if there would be two, as nobody could load any then."""
+    entry, others = named[where.config_name], [name for name in named if name != where.config_name]
+    if where.set_default:
+        if "default" in others:
+            raise ArgumentError("set_default", True, "the configuration 'default' is the default: rename it first.")
+        for name in others:
+            named[name].pop("default", None)
+    if where.set_default and where.config_name != "default":
+        entry["default"] = True
+    elif where.set_default is False:
+        entry.pop("default", None)
+    marked = [name for name in others if named[name].get("default")]
+    if where.config_name == "default" and marked:
+        reason = f"the configuration {marked[0]!r} is marked as the default: pass set_default=True to replace it."
+        raise ArgumentError("config_name", "default", reason)
 
 
 def _named(stated: Any) -> dict[str, dict[str, Any]]:
@@ -105,7 +137,7 @@ def _files(entry: Mapping[str, Any]) -> dict[str, list[str]]:
     return {split: [f"{folder}/{path}" if folder else path for path in several] for split, several in paths.items()}
 
 
-def _parquet(path: str) -> str:
+def parquet(path: str) -> str:
     """A path whose rows stay; raises unless they can be read together with the new ones."""
     if os.path.splitext(path)[1] not in {"", ".parquet"}:
         reason = f"the rows that are there are in {path}, and Parquet files cannot stand behind others."
@@ -124,6 +156,6 @@ def _card(readme: str | None) -> Any:
     text = "---\n{}\n---\n" if readme is None else readme.removeprefix("\ufeff")  # behind which no YAML would be seen
     try:
         return DatasetCard(text, ignore_metadata_errors=True)
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise CardError(config.REPOCARD_FILENAME, f"no YAML of a card, which a push would lose: {reason}") from error

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -16,13 +17,18 @@ from typing import Any
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
-from crucible_datasets.ops.pushcard import card_with, known_info
+from crucible_datasets.info import DatasetInfo
+from crucible_datasets.ops.pushcard import card_with, known_info, stated_files
+from crucible_datasets.ops.pushcount import counted
 from crucible_datasets.sources.backoff import TransientError
+from crucible_datasets.sources.hub.addresses import named
 from crucible_datasets.sources.hub.writer import Retries, Writer
+from crucible_datasets.sources.wildcards import is_pattern
 from crucible_datasets.splits import SplitInfo
 
 _UNFIT_FOR_NAMES = r"<>:/\|?*"  # configuration names become folder names
 _NUMBER = re.compile(r"-(\d{5})-of-\d{5}")
+_DATA_FILE = r"(\w+(?:\.\w+)*)-\d{5}-of-\d{5}.*\.parquet"  # of which split
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,9 @@ class Where:
             raise ArgumentError("config_name", "data", "files of the default configuration are kept under that name.")
         if set(_UNFIT_FOR_NAMES) & set(self.config_name):
             raise ArgumentError("config_name", self.config_name, f"it must not hold any of {_UNFIT_FOR_NAMES}")
+        for name, given in (("config_name", self.config_name), ("data_dir", self.folder)):
+            if set(given.split("/")) & {"", ".", ".."} or is_pattern(given):  # the card lists files by a pattern
+                raise ArgumentError(name, given, "expected the name of a folder in the repository, without any of *?[")
 
     @property
     def title(self) -> str:
@@ -74,6 +83,7 @@ class Before:
     sizes: Mapping[str, int]
     hashes: Mapping[str, str]  # sha256 of large files, git's hash of others
     readme: str | None
+    known: DatasetInfo | None = None  # of the configuration
 
     @classmethod
     def of(cls, hub: Writer, where: Where) -> Before:
@@ -90,33 +100,47 @@ class Before:
             lambda api: api.hf_hub_download(where.repo_id, card, repo_type="dataset", revision=info.sha)
         )
         with open(path, encoding="utf-8", newline="") as file:  # keep the card's line endings
-            return cls(info.sha, sizes, hashes, file.read())
+            text = file.read()
+        return cls(info.sha, sizes, hashes, text, known_info(text, where.config_name))
 
-    def files_of(self, where: Where, split: str | None = None) -> list[str]:
-        """The data files of a split, or of all."""
-        words = r"\w+(\.\w+)*" if split is None else re.escape(split)
-        name = re.compile(rf"{re.escape(where.folder)}/{words}-\d{{5}}-of-\d{{5}}.*\.parquet")
-        return sorted(path for path in self.sizes if name.fullmatch(path))
+    def pushed(self, where: Where) -> dict[str, list[str]]:
+        """The files in the folder that have the names of pushed files, by split."""
+        name, found = re.compile(rf"{re.escape(where.folder)}/{_DATA_FILE}"), defaultdict(list)
+        for path in sorted(self.sizes):
+            if fits := name.fullmatch(path):
+                found[fits[1]].append(path)
+        return found
 
-    def replaced(self, where: Where, splits: list[str] | None) -> list[str]:
-        """The data files that are replaced: those of some splits, or all."""
+    def replaced(self, where: Where, splits: Iterable[str]) -> list[str]:
+        """The files that are replaced: those of some splits, or all."""
         if where.append:
             return []
-        if splits is None:
-            return self.files_of(where)
-        return [path for split in splits for path in self.files_of(where, split)]
+        pushed = self.pushed(where)
+        return [path for split in (pushed if where.replaces_all else splits) for path in pushed.get(split, ())]
+
+    def kept(self, where: Where, splits: Collection[str]) -> dict[str, list[str]]:
+        """The files whose rows stay, by split: those of the splits that are not pushed, or in an append of all."""
+        if where.replaces_all:
+            return {}
+        stated = stated_files(self.readme, where.config_name)
+        found = {split: self._matching(patterns) for split, patterns in stated.items()} or self.pushed(where)
+        return {split: paths for split, paths in found.items() if where.append or split not in splits}
+
+    def _matching(self, patterns: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(path for pattern in patterns for path in named(pattern, self.sizes)))
 
     def first_number(self, where: Where, split: str) -> int:
         """The number of the first new file of a split: after the highest existing number, as there may be gaps."""
-        known = self.files_of(where, split) if where.append else []
+        known = self.pushed(where).get(split, []) if where.append else []
         return max((int(_NUMBER.findall(path)[-1]) + 1 for path in known), default=0)
 
-    def require_same(self, where: Where, kinds: Features, splits: Iterable[str] = ()) -> None:
-        """Raise unless new rows have the same features as the existing ones."""
-        known = known_info(self.readme, where.config_name)
-        if not where.replaces_all and known is not None and known.features is not None and known.features != kinds:
+    def require_same(self, where: Where, kinds: Features, splits: Collection[str]) -> None:
+        """Raise unless new rows have the same features as the existing ones that stay."""
+        known, counted = self.known, set((self.known and self.known.splits) or ())
+        stays = counted | self.kept(where, splits).keys() if where.append else counted - set(splits)
+        if not where.replaces_all and stays and known and known.features is not None and known.features != kinds:
             raise FeaturesMismatchError(kinds, known.features, "The splits that are on the Hub have other features")
-        card_with(self.readme, where, {split: SplitInfo(split) for split in splits}, kinds, 0)
+        card_with(self.readme, where, {split: SplitInfo(split) for split in splits}, kinds, 0, known)
 
     def has(self, operations: Iterable[Any]) -> bool:
         """Whether everything that the operations add exists under its name."""
@@ -143,8 +167,9 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
             if (made := _made_on(lost, hub, where, operations)) is not None:
                 return made
             lost = None  # another commit came first
-        before.require_same(where, kinds)
-        operations = _operations(where, before, sent, kinds)
+        before = counted(hub, where, before, sent)
+        before.require_same(where, kinds, sent)
+        operations = operations_on(where, before, sent, kinds)
         try:
             return _tried(hub, where, before, operations)
         except TransientError as failure:
@@ -153,17 +178,18 @@ def committed(hub: Writer, where: Where, sent: Mapping[str, Sent], kinds: Featur
             retries.failed(failure)
 
 
-def _operations(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
+def operations_on(where: Where, before: Before, sent: Mapping[str, Sent], kinds: Features) -> list[Any]:
     """The operations of the commit on top of a state."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     for split, one in sent.items():
-        _name(one, where, split, before.first_number(where, split))
+        _name(one, where, split, before)
     added = [operation for one in sent.values() for operation in one.operations]
-    new, old = {one.path_in_repo for one in added}, before.replaced(where, None if where.replaces_all else list(sent))
-    kept = sum(before.sizes[path] for path in before.files_of(where) if path not in old)
+    new, old = {one.path_in_repo for one in added}, before.replaced(where, sent)
+    kept = {path for paths in before.kept(where, sent).values() for path in paths}.difference(old)
     infos, size = {split: one.info for split, one in sent.items()}, sum(one.size for one in sent.values())
-    text = card_with(before.readme, where, infos, kinds, size + kept)
+    size += sum(before.sizes[path] for path in kept)
+    text = card_with(before.readme, where, infos, kinds, size, before.known)
     return [
         *added,
         *(CommitOperationDelete(path_in_repo=path) for path in old if path not in new),
@@ -187,11 +213,13 @@ def _tried(hub: Writer, where: Where, before: Before, operations: list[Any]) -> 
     )
 
 
-def _name(sent: Sent, where: Where, split: str, first: int) -> None:
-    """The name of a file, which includes the final number of files."""
+def _name(sent: Sent, where: Where, split: str, before: Before) -> None:
+    """Name the files, with the final number of files; huggingface_hub leaves out those that exist under their name."""
+    first = before.first_number(where, split)
     total = first + len(sent.operations)
     for number, operation in enumerate(sent.operations, first):
         operation.path_in_repo = f"{where.folder}/{split}-{number:05d}-of-{total:05d}.parquet"
+        operation._remote_oid = before.hashes.get(operation.path_in_repo)
 
 
 def _made_on(before: Before, hub: Writer, where: Where, operations: list[Any]) -> Any:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
+from crucible_datasets.atomic.files import scratch_folder
 from crucible_datasets.features import Features
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.streams.base import Stage
@@ -52,7 +52,7 @@ def in_memory(stage: Stage, features: Features | None) -> View:
 @contextmanager
 def on_disk(stage: Stage, features: Features | None) -> Iterator[View]:
     """A context with all rows in temporary files of one schema, inferred if unknown."""
-    with TemporaryDirectory(prefix="crucible-stream-") as folder:
+    with scratch_folder("crucible-stream") as folder:
         writer = TypedWriter(os.path.join(folder, "rows"), "use_json")
         for batch in typed_batches(stage, features):
             writer.write(batch.table, batch.features or Features())

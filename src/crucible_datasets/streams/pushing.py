@@ -75,8 +75,15 @@ def _is_by_row(stage: Stage) -> bool:
     )
 
 
+def _pieces(table: pa.Table, most: int) -> Iterator[pa.Table]:
+    """A table in pieces of at most `most` bytes, or of one row."""
+    rows = max(1, len(table) * most // max(table.nbytes, 1))
+    for start in range(0, max(len(table), 1), rows):
+        yield table.slice(start, rows)
+
+
 def _files(stage: Stage, features: Features, most: int, embed_external_files: bool) -> Iterator[Tables]:
-    """The tables of each file, of about `most` bytes."""
+    """The tables of each file, of about `most` bytes; a larger table is divided."""
     before = 0
 
     def number(table: pa.Table) -> int:
@@ -86,7 +93,7 @@ def _files(stage: Stage, features: Features, most: int, embed_external_files: bo
 
     tables = (batch.table for batch in materialize.typed_batches(stage, features))
     whole = (embedded(table, features) for table in tables) if embed_external_files else tables
-    for _, several in groupby(whole, number):
+    for _, several in groupby(chain.from_iterable(_pieces(table, most) for table in whole), number):
         yield several
     if not before:
         yield [features.arrow_schema.empty_table()]

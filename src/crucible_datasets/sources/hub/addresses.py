@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import unquote
 
 from crucible_datasets import config
@@ -10,6 +11,7 @@ from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.sources.base import Options
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
+from crucible_datasets.sources.wildcards import is_pattern
 
 # Revisions that the Hub names itself may contain a plain `/`; in others it is written as %2F.
 _ADDRESS = re.compile(
@@ -43,6 +45,13 @@ def matching(path: str, is_pattern: bool) -> re.Pattern[str]:
         return re.compile("".join(_expression(piece) for piece in _PIECES.split(path)), re.DOTALL)
     except re.error as error:
         raise ArgumentError("path", path, f"it is not a valid pattern: {error}.") from error
+
+
+def named(pattern: str, names: Iterable[str]) -> list[str]:
+    """The names that match a pattern of a card; a name may have a `[` in it, so one that matches none is literal."""
+    readings, pattern = (True, False) if is_pattern(pattern) else (False,), pattern.removeprefix("./")
+    found = ([name for name in names if matching(pattern, reading).fullmatch(name)] for reading in readings)
+    return next(filter(None, found), [])
 
 
 def _expression(piece: str) -> str:

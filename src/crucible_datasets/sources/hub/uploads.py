@@ -6,12 +6,12 @@ In a dataset each upload is a commit. Buckets accept files by Xet only, which hu
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from crucible_datasets import config
+from crucible_datasets.atomic.files import scratch_folder
 from crucible_datasets.exceptions import OfflineError
 from crucible_datasets.sources.append_copy import copy_before_append
 from crucible_datasets.sources.base import Options, source_of
@@ -32,7 +32,7 @@ def sent(url: str, options: Options, after: bytes | None = None) -> Iterator[Bin
     """
     place, name = located(url, options)
     append = Append(place, name, after) if isinstance(place, HubRepo) and after is not None else None
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder("crucible-upload") as folder:
         path = os.path.join(folder, "file")
         with open(path, "wb") as stream:
             if append is not None:

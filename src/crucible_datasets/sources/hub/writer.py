@@ -52,21 +52,22 @@ _MAYBE_PULL_REQUEST = "The pull request may have been made: look for it at {}/di
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes to one dataset of a Hub."""
+    """Writes to one dataset or bucket of a Hub."""
 
     id: str
     endpoint: str
     token: str | bool | None = field(default=None, repr=False)
     may_be_committed: bool = False  # by an earlier attempt whose response was lost
+    kind: str = "datasets"  # or buckets
 
     @property
     def address(self) -> str:
-        return f"hf://datasets/{self.id}"
+        return f"hf://{self.kind}/{self.id}"
 
     @property
     def page(self) -> str:
         """The URL of its web page."""
-        return f"{self.endpoint}/datasets/{self.id}"
+        return f"{self.endpoint}/{self.kind}/{self.id}"
 
     @property
     def host(self) -> str:
