@@ -763,3 +763,22 @@ def test_each_shard_of_a_stream_is_a_file_unless_rows_depend_on_other_shards(api
     change, files = STEPS[steps]
     change(Dataset.from_dict({"n": list(range(10))}).to_iterable_dataset(num_shards=3)).push_to_hub("local/shards")
     assert by_file(api, "local/shards") == files
+
+
+QUIET = """
+import sys
+import crucible_datasets as cd
+from crucible_datasets import storage
+cd.Dataset.from_dict({"a": ["x" * 1000] * 1000}).push_to_hub("acme/quiet")
+storage.write_jsonl("hf://datasets/acme/quiet/more.jsonl", [{"a": 1}])
+"""
+
+
+def test_a_program_without_a_terminal_sees_no_bars(server, tmp_path):
+    known = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    token = next(iter(server.access.tokens))
+    own = {"HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": server.endpoint, "HF_TOKEN": token}
+    ran = subprocess.run(
+        [sys.executable, "-c", QUIET], env={**known, **own}, capture_output=True, text=True, timeout=120
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

@@ -86,11 +86,15 @@ class Silent:
 
 def bar(**options: Any) -> Any:
     """A progress bar; if it would be invisible, one that does not import `tqdm`, which takes a tenth of a second."""
-    # In a notebook stderr is not a terminal, but bars are shown.
-    seen = (sys.stderr is not None and sys.stderr.isatty()) or "IPython" in sys.modules
-    if _disabled or options.get("disable") or not seen:
+    if options.get("disable") or not are_shown():
         return Silent()
     return import_module(__name__).tqdm(**options)
+
+
+def are_shown() -> bool:
+    """Whether somebody would see a bar now."""
+    # In a notebook stderr is not a terminal, but bars are shown.
+    return not _disabled and ((sys.stderr is not None and sys.stderr.isatty()) or "IPython" in sys.modules)
 
 
 class Transfer:

@@ -17,6 +17,7 @@ from crucible_datasets.sources.append_copy import copy_before_append
 from crucible_datasets.sources.base import Options, source_of
 from crucible_datasets.sources.hub.addresses import located
 from crucible_datasets.sources.hub.appends import Append
+from crucible_datasets.sources.hub.bars import bars_as_ours
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.repo import HubRepo
 from crucible_datasets.sources.hub.timeouts import with_timeouts
@@ -78,7 +79,7 @@ def _changed(bucket: HubBucket, url: str, options: Options, **changes: Any) -> N
 
     if config.is_offline():
         raise OfflineError.when_writing(url)
-    with store_errors(url, options, writing=True), with_timeouts():
+    with store_errors(url, options, writing=True), with_timeouts(), bars_as_ours():
         HfApi(endpoint=bucket.endpoint, token=bucket.token).batch_bucket_files(bucket.id, **changes)
 
 

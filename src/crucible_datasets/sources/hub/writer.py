@@ -31,6 +31,7 @@ from crucible_datasets.sources.backoff import (
 )
 from crucible_datasets.sources.client_errors import permanent_reason, transport_errors
 from crucible_datasets.sources.headers import retry_after
+from crucible_datasets.sources.hub.bars import bars_as_ours
 from crucible_datasets.sources.hub.timeouts import with_timeouts
 from crucible_datasets.sources.store_errors import store_errors
 
@@ -98,7 +99,7 @@ class Writer:
         if config.is_offline():
             raise OfflineError.when_writing(self.address)
         try:
-            with _original_errors(), with_timeouts():
+            with _original_errors(), with_timeouts(), bars_as_ours():
                 done = call(self._api)
         except Exception as error:
             if (failure := _transient(error)) is not None:
