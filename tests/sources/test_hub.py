@@ -278,6 +278,11 @@ def test_a_server_cannot_name_files_outside_of_its_repository(path):
         safe_path(path)
 
 
+@pytest.mark.parametrize("path", ["12:30.csv", "a/b:c", "en:de/x.csv"])
+def test_a_colon_is_not_a_drive(path):
+    assert safe_path(path) == path
+
+
 def test_many_processes_make_one_transfer(server, requests, tmp_path):
     program = """
 import sys, os
