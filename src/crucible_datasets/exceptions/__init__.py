@@ -68,7 +68,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     │   ├── ExpectedMoreSplitsError
     │   ├── NonMatchingSplitsSizesError
     │   └── UnexpectedSplitsError
-    ├── UnavailableError
+    ├── UnavailableError (NotImplementedError)
     ├── LimitExceededError (ValueError)
     ├── WorkerDiedError (RuntimeError)
     ├── WorkerError (RuntimeError)
