@@ -351,6 +351,47 @@ def test_sizes_can_be_saved_in_the_card(root):
         d.load_dataset(str(root))
 
 
+def test_sizes_are_saved_of_all_splits_though_one_is_asked_for(root):
+    d.load_dataset(str(root), split="test", save_infos=True)
+    assert d.load_dataset(str(root))["train"].num_rows == 2
+
+
+def test_an_empty_name_is_not_the_working_folder(root, monkeypatch):
+    monkeypatch.chdir(root)
+    for load in (d.load_dataset, d.get_dataset_config_names):
+        with pytest.raises(DatasetNotFoundError, match="the name is empty"):
+            load("")
+
+
+def test_patterns_of_a_configuration_start_at_its_folder(root):
+    (root / "one").mkdir()
+    (root / "one" / "q.jsonl").write_text('{"a": 7}\n')
+    (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, data_dir: one, data_files: '*.jsonl'}\n---\n")
+    assert d.load_dataset(str(root), "x", split="train").to_list() == [{"a": 7}]
+    (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, data_dir: one, data_files: '../../*'}\n---\n")
+    with pytest.raises(CardError, match="outside"):
+        d.load_dataset(str(root), "x")
+
+
+@pytest.mark.parametrize("version", ["1.0", "one"])
+def test_a_version_that_is_none_is_told_with_its_card(root, version):
+    (root / "README.md").write_text(f"---\nconfigs:\n- {{config_name: x, version: {version}}}\n---\n")
+    with pytest.raises(ValueError, match="version") as caught:
+        d.load_dataset(str(root))
+    assert "README.md" in "".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+
+
+def test_a_builder_tells_the_version_of_its_configuration(root):
+    (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, version: 1.2.3}\n---\n")
+    builder = d.load_dataset_builder(str(root))
+    assert (builder.config.version, builder.info.version) == ("1.2.3", "1.2.3")
+
+
+def test_a_stream_is_not_read_by_several_processes(root):
+    with pytest.raises(NotImplementedError, match="num_proc=2"):
+        d.load_dataset(str(root), streaming=True, num_proc=2)
+
+
 def test_paths_of_any_kind(root, monkeypatch):
     assert d.load_dataset(root, split="test").num_rows == 1
     monkeypatch.chdir(root)

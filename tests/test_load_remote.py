@@ -26,6 +26,7 @@ from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
     DatasetNotFoundError,
     DatasetScriptError,
+    EmptyDatasetError,
     OfflineError,
 )
 from crucible_datasets.localhub import server as module
@@ -87,6 +88,40 @@ def test_only_the_files_of_the_split_that_is_asked_for_are_fetched(server, reque
     assert cd.load_dataset("acme/numbers", split="test")["n"][:] == [9]
     fetched = [path for path in requests if "/resolve/" in path]
     assert [path.rpartition("/")[2] for path in fetched] == ["README.md", "test-0.parquet"]
+
+
+def test_sizes_are_not_saved_in_the_cache_of_the_hub(server, tmp_path, caplog):
+    assert cd.load_dataset("acme/numbers", split="test", save_infos=True).num_rows == 1
+    assert "Nothing was saved: acme/numbers" in caplog.text
+    (readme,) = (tmp_path / "cache").rglob("README.md")
+    assert readme.read_text() == CARD
+
+
+def test_what_save_to_disk_wrote_loads_from_the_hub(server, tmp_path):
+    cd.Dataset.from_dict({"n": [1, 2]}).save_to_disk(tmp_path / "hub" / "acme" / "saved")
+    assert cd.load_dataset("acme/saved", split="train")["n"][:] == [1, 2]
+
+
+def test_files_of_a_repository_may_be_named_by_their_addresses(server):
+    there = f"{server.endpoint}/datasets/acme/numbers/resolve/main/data/train-1.parquet"
+    both = cd.load_dataset("acme/numbers", data_files={"one": there, "two": "data/test-*"})
+    assert {split: rows["n"][:] for split, rows in both.items()} == {"one": [3], "two": [9]}
+
+
+def test_a_card_cannot_name_other_addresses(server, tmp_path):
+    there = f"{server.endpoint}/datasets/acme/numbers/resolve/main/data/train-1.parquet"
+    card = f"---\nconfigs:\n- {{config_name: x, data_files: '{there}'}}\n---\n"
+    (tmp_path / "hub" / "acme" / "elsewhere").mkdir()
+    (tmp_path / "hub" / "acme" / "elsewhere" / "README.md").write_text(card)
+    with pytest.raises(DataFilesNotFoundError):
+        cd.load_dataset("acme/elsewhere")
+
+
+def test_a_folder_that_is_missing_is_named_with_those_that_exist(server):
+    with pytest.raises(
+        EmptyDatasetError, match=r"dat: acme/numbers .* Its folders: data, other\. Did you mean 'data'\?"
+    ):
+        cd.load_dataset("acme/numbers", data_dir="dat")
 
 
 def test_what_is_cached_needs_no_network(server, requests, monkeypatch):

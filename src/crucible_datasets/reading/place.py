@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError
+from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError, EmptyDatasetError
 from crucible_datasets.reading import patterns
 from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.background_downloads import Advance, BackgroundDownloads
@@ -107,6 +107,10 @@ class RemotePlace(Place):
         if start == "./":
             return self
         inside = [name.removeprefix(start) for name in self.names if name.startswith(start)]
+        if not inside:
+            there = sorted({name.partition("/")[0] for name in self.names if "/" in name})
+            shown = ", ".join(there[:10]) or "none"
+            raise EmptyDatasetError(start[:-1], f"{self.root} has no such folder. Its folders: {shown}.", there)
         return RemotePlace(folder, inside, lambda names: self.fetch([start + name for name in names]), self.root)
 
     def remote_file(self, path: str, whole: bool = False) -> DataFile | None:

@@ -50,7 +50,7 @@ def matched(patterns: Patterns, base: Place, access: Access | None = None, place
             paths = _of_address(there, address)
             if mark:
                 there.download(paths)  # members of an archive can be listed once it is downloaded
-                paths = [inside for path in paths for inside in base.matched(f"{member}::{path}")]
+                paths = [inside for path in paths for inside in Place(base.folder).matched(f"{member}::{path}")]
             found[split] += paths
         if not found[split]:
             raise DataFilesNotFoundError(
@@ -91,13 +91,17 @@ def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
     return kept
 
 
-def require_inside(folder: str, stated: Sequence[str]) -> None:
+def require_inside(folder: str, data_dir: str, stated: Sequence[str]) -> None:
     """Raise if a card, which is untrusted, names files outside its folder."""
-    for one in stated:
-        # As `reading.patterns` will read it: a member comes before its archive, and `~` is expanded.
-        file = os.path.expanduser(one.rpartition("::")[2].removeprefix("file://"))
-        if not f"{os.path.normpath(os.path.join(folder, file))}/".startswith(f"{folder.rstrip('/')}/"):
+    paths = {data_dir: data_dir, **{one: os.path.join(data_dir, _file(one)) for one in stated}}
+    for one, path in paths.items():
+        if not f"{os.path.normpath(os.path.join(folder, path))}/".startswith(f"{folder.rstrip('/')}/"):
             raise CardError(os.path.join(folder, config.REPOCARD_FILENAME), f"{one!r} lies outside of its folder.")
+
+
+def _file(pattern: str) -> str:
+    """The file of a pattern as `reading.patterns` will read it: a member comes before its archive, `~` is expanded."""
+    return os.path.expanduser(pattern.rpartition("::")[2].removeprefix("file://"))
 
 
 def inside(folder: str, data_dir: str | None) -> str:
