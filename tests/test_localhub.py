@@ -102,6 +102,27 @@ def test_a_changed_folder_is_another_commit_and_the_old_one_is_not_faked(server,
     assert asked(server, "GET", f"/datasets/acme/plain/resolve/{before}/numbers.csv")[0] == 404
 
 
+def test_what_clients_commit_to_a_plain_folder_stays(server, api, root):
+    api.upload_file(repo_id="acme/plain", repo_type="dataset", path_or_fileobj=b"new", path_in_repo="numbers.csv")
+    api.delete_file("README.md", "acme/plain", repo_type="dataset")
+    server.hub._looked.clear()
+    assert "README.md" not in api.list_repo_files("acme/plain", repo_type="dataset")
+    assert asked(server, "GET", "/datasets/acme/plain/resolve/main/numbers.csv")[2] == b"new"
+    Path(root, "acme", "plain", "numbers.csv").unlink()
+    Path(root, "acme", "plain", "README.md").write_text("# changed later")
+    server.hub._looked.clear()
+    assert asked(server, "GET", "/datasets/acme/plain/resolve/main/README.md")[2] == b"# changed later"
+    assert asked(server, "GET", "/datasets/acme/plain/resolve/main/numbers.csv")[2] == b"new"
+
+
+def test_a_plain_folder_is_not_deleted_by_a_client(server, api, root):
+    with pytest.raises(HfHubHTTPError, match="remove it there"):
+        api.delete_repo("acme/plain", repo_type="dataset")
+    server.hub._looked.clear()
+    assert api.repo_exists("acme/plain", repo_type="dataset")
+    assert Path(root, "acme", "plain", "numbers.csv").exists()
+
+
 def test_links_that_lead_out_of_a_folder_are_not_served(server, stranger, root, tmp_path):
     (tmp_path / "secret").write_text("secret")
     os.symlink(tmp_path / "secret", Path(root, "acme", "plain", "innocent.txt"))

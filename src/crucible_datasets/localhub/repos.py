@@ -3,6 +3,7 @@
     repo.json         settings: private, gated
     commits/<id>.json a commit, with all files of that state
     refs/<ref>        the commit of a branch, tag or pull request
+    plain.json        the files of a plain folder when it was last looked at
 
 A commit never changes, and a ref is replaced atomically, so readers see a consistent state.
 """
@@ -26,6 +27,9 @@ from crucible_datasets.localhub.blobs import Blob
 from crucible_datasets.localhub.errors import HubError
 
 
+Where = tuple[str, int, int]
+
+
 @dataclass(frozen=True)
 class StoredFile:
     """A file of a commit. `where` is set for a file of a plain folder: its path, and its identity when it was read."""
@@ -34,7 +38,7 @@ class StoredFile:
     git_sha1: str
     size: int
     is_lfs: bool
-    where: tuple[str, int, int] | None = None
+    where: Where | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,18 @@ class Repo:
     def settings(self) -> dict[str, Any]:
         with open(os.path.join(self.folder, "repo.json"), encoding="utf-8") as file:
             return dict(json.load(file))
+
+    @property
+    def imported(self) -> dict[str, Where] | None:
+        """The files of the plain folder when it was last looked at, by name; None if that was not noted."""
+        try:
+            with open(os.path.join(self.folder, "plain.json"), encoding="utf-8") as file:
+                return {path: tuple(where) for path, where in json.load(file).items()}
+        except OSError:
+            return None
+
+    def keep_imported(self, files: Mapping[str, Where]) -> None:
+        _write_json(os.path.join(self.folder, "plain.json"), files)
 
     def create(self, **settings: Any) -> Repo:
         """Create it, with an empty first commit, or change its settings."""
@@ -188,7 +204,7 @@ def _loaded(path: str, id: str) -> Commit:
     return Commit(id=id, files=files, **stated)
 
 
-def stored(path: str, blob: Blob, where: tuple[str, int, int] | None = None) -> StoredFile:
+def stored(path: str, blob: Blob, where: Where | None = None) -> StoredFile:
     return StoredFile(blob.sha256, blob.git_sha1, blob.size, is_large(path, blob.size), where)
 
 

@@ -67,6 +67,8 @@ def delete(request: Request) -> Response:
     name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
     repo = request.hub.repo(name)
     request.access.require_read(repo, user)
+    if (plain := request.hub.plain(repo)) is not None:
+        raise HubError(403, "Forbidden", f"{name} is the folder {plain} on the server: remove it there.")
     shutil.rmtree(repo.folder)
     return Response({})
 
