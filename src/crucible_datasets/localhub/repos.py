@@ -134,18 +134,28 @@ class Repo:
                 if file is not None:
                     files[path] = file
             _require_tree(files)
-            stated = {
-                "parent": parent,
-                "title": title,
-                "message": message,
-                "author": author,
-                "date": _now(),
-                "files": {path: asdict(files[path]) for path in sorted(files)},
-            }
-            id = hashlib.sha1(json.dumps(stated).encode(), usedforsecurity=False).hexdigest()
-            _write_json(self._commit_path(id), stated)
-            self.point(onto, id)
-            return self.load(id)
+            return self._write(onto, parent, files, title, message, author)
+
+    def squash(self, ref: str, title: str, author: str) -> Commit:
+        """Replace the history of a branch by one commit with its files."""
+        with self._lock:
+            return self._write(ref, None, self.find(ref).files, title, "", author)
+
+    def _write(
+        self, ref: str, parent: str | None, files: Mapping[str, StoredFile], title: str, message: str, author: str
+    ) -> Commit:
+        stated = {
+            "parent": parent,
+            "title": title,
+            "message": message,
+            "author": author,
+            "date": _now(),
+            "files": {path: asdict(files[path]) for path in sorted(files)},
+        }
+        id = hashlib.sha1(json.dumps(stated).encode(), usedforsecurity=False).hexdigest()
+        _write_json(self._commit_path(id), stated)
+        self.point(ref, id)
+        return self.load(id)
 
     def adopt(self, commit: Commit, ref: str) -> None:
         """Store a commit of another hub under its id there, and point a ref to it."""
