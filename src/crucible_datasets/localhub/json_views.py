@@ -11,10 +11,10 @@ from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 
 # The fields of a card that the Hub shows as tags, such as `license:mit`.
-_TAGGED = frozenset(
-    ("annotations_creators", "language", "language_creators", "license", "multilinguality", "size_categories")
-    + ("source_datasets", "task_categories", "task_ids")
-)
+_TAGGED = {
+    *("annotations_creators", "language", "language_creators", "license", "multilinguality"),
+    *("size_categories", "source_datasets", "task_categories", "task_ids"),
+}
 
 
 def repo_info(

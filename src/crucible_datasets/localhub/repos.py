@@ -26,7 +26,6 @@ from crucible_datasets.atomic import atomic_file
 from crucible_datasets.localhub.blobs import Blob
 from crucible_datasets.localhub.errors import HubError
 
-
 Where = tuple[str, int, int]
 
 

@@ -17,7 +17,7 @@ from crucible_datasets.reading import patterns
 from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.background_downloads import Advance, BackgroundDownloads
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.reading.kept_footers import has_footer
+from crucible_datasets.reading.kept_footers import kept_footer
 from crucible_datasets.reading.patterns import matching
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
@@ -136,7 +136,7 @@ class RemotePlace(Place):
         if not missing or sum(sizes.values()) < config.CRUCIBLE_BACKGROUND_DOWNLOADS:
             return None
         files = [DataFile(path, sizes[path], there[path].file.identity) for path in paths]
-        if config.is_offline() and not all(has_footer(file.identity) for file in files if file.path in missing):
+        if config.is_offline() and not all(kept_footer(file.identity) for file in files if file.path in missing):
             return None
         self.download([path for path in paths if path not in missing])
 
