@@ -295,6 +295,37 @@ def test_a_program_is_not_run_and_its_export_is_read(server, caplog):
     assert cd.load_dataset("acme/script", split="train")["n"][:] == [1, 2]
 
 
+def test_every_configuration_of_an_export_is_found(server):
+    repo, known = server.hub.repo("acme/script"), server.hub.repo("acme/numbers").find("main").files
+    names = {"stray.parquet": "data/test-0.parquet", "en/test/0000.parquet": "data/test-0.parquet"}
+    names |= {"en/train/0000.parquet": "data/train-0.parquet", "fr/partial-train/0000.parquet": "data/train-1.parquet"}
+    repo.commit({path: known[name] for path, name in names.items()}, "export", onto="refs/convert/parquet")
+    english = cd.load_dataset("acme/script", "en")
+    assert {split: rows["n"][:] for split, rows in english.items()} == {"train": [1, 2], "test": [9]}
+    assert list(english) == ["train", "test"]
+    assert (english["train"].info.config_name, english["train"].info.dataset_name) == ("en", "script")
+    assert cd.load_dataset("acme/script", "fr", split="train", streaming=True).take(1).__iter__().__next__()["n"] == 3
+    assert cd.get_dataset_config_names("acme/script") == ["en", "fr"]
+    assert cd.get_dataset_default_config_name("acme/script") is None
+    assert cd.get_dataset_split_names("acme/script", "en") == ["train", "test"]
+    for name in (None, "de"):
+        with pytest.raises(ConfigNotFoundError, match="Available: en, fr"):
+            cd.load_dataset("acme/script", name)
+    assert cd.load_dataset("acme/script", data_files="fr/*/*.parquet", split="train")["n"][:] == [3]
+
+
+def test_the_revision_of_an_address(server):
+    repo, there = server.hub.repo("acme/numbers"), "hf://datasets/acme/numbers"
+    repo.point("refs/tags/v1/x", repo.find("main").id)
+    repo.commit({"data/train-1.parquet": None}, "less")
+    for address, revision in ((there, "v1/x"), (f"{there}@v1%2Fx", "v1/x"), (there, repo.find("v1/x").id)):
+        assert cd.load_dataset(address, split="train", revision=revision)["n"][:] == [1, 2, 3]
+    assert cd.load_dataset(there, split="train")["n"][:] == [1, 2]
+    assert cd.get_dataset_config_names(there, revision="v1/x") == ["main", "other"]
+    with pytest.raises(ArgumentError, match="names another one"):
+        cd.load_dataset(f"{there}@main", revision="v1/x")
+
+
 def test_what_was_pushed_comes_back_with_its_features(server, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", next(iter(server.access.tokens)))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,8 +31,7 @@ from crucible_datasets.reading.format_choice import extensions, format_of, is_mi
 from crucible_datasets.reading.patterns import absence
 from crucible_datasets.reading.place import Place, RemotePlace, of_export
 from crucible_datasets.reading.resolved import Resolved, checked, with_options
-from crucible_datasets.reading.selection import conventional, fitting, inside, matched, require_inside
-from crucible_datasets.reading.selection import exported as exported_files
+from crucible_datasets.reading.selection import conventional, exported, fitting, inside, matched, require_inside
 from crucible_datasets.sources.base import scheme_of
 
 logger = get_logger(__name__)
@@ -102,24 +101,45 @@ def _no_format_either(asked: str, error: DownloadError | OfflineError | DatasetN
 def _of_remote(
     asked: str, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
 ) -> Resolved:
-    place = access.place(asked)
+    place = access.dataset(asked)
     if patterns and not scheme_of(asked):
         patterns = of_repository(patterns, asked, access.revision or config.HUB_DEFAULT_VERSION)
-    if not scheme_of(asked) and place.has(f"{asked.rpartition('/')[2]}.py"):
-        exported = of_export(asked, access.token)
-        if exported is None:
-            raise DatasetScriptError(f"{asked}/{asked.rpartition('/')[2]}.py")
-        logger.warning(
-            "%s is a program, which is never run. What the Hub made of it, as Parquet, is read instead.", asked
-        )
-        found = _of_folder(exported, name, data_dir, patterns or exported_files(exported, name), access)
-        return replace(found, places=(exported, *found.places))
+    if (export := _export(asked, place, access)) is not None:
+        place = export
+        if patterns is None and data_dir is None:
+            return _of_export(export, name, asked)
+        name = None  # it names a configuration, and files were given instead
     if scheme_of(asked) and place.listed() == [asked.rpartition("/")[2]]:
         file = os.path.join(place.folder, place.listed()[0])
         return replace(_of_file(file, name), places=(place,))
     place.download_description()
     found = _of_folder(place, name, data_dir, patterns, access)
     return replace(found, name=_snake(asked.rpartition("/")[2]), places=(place, *found.places))
+
+
+def _export(asked: str, place: Place, access: Access) -> RemotePlace | None:
+    """The Hub's conversion to Parquet, if a repository is a program, which is never run."""
+    script = f"{asked.rpartition('/')[2]}.py"
+    if scheme_of(asked) or not place.has(script):
+        return None
+    export = of_export(asked, access.token)
+    if export is None:
+        raise DatasetScriptError(f"{asked}/{script}")
+    logger.warning("%s is a program, which is never run. What the Hub made of it, as Parquet, is read instead.", asked)
+    return export
+
+
+def _of_export(place: RemotePlace, name: str | None, asked: str) -> Resolved:
+    configs = exported(place)
+    chosen = _default_of(configs) if name is None else name
+    require_config(place.name, chosen, list(configs), optional=False)
+    files, format = configs[str(chosen)], FORMATS["parquet"]
+    called = _snake(asked.rpartition("/")[2])
+    return Resolved(called, str(chosen), tuple(configs), place.folder, files, format, places=(place,))
+
+
+def _default_of(names: Collection[str]) -> str | None:
+    return "default" if "default" in names else next(iter(names)) if len(names) == 1 else None
 
 
 def config_names(
@@ -131,7 +151,10 @@ def config_names(
     if asked and os.path.isdir(place) and not _packaged(asked):
         configs = card_of(place).configs
     elif (_address(asked) or _REPOSITORY.fullmatch(asked)) and not _packaged(asked) and not os.path.exists(place):
-        repo = (access or Access()).place(_address(asked) or asked)
+        access = access or Access()
+        repo = access.dataset(_address(asked) or asked)
+        if (export := _export(asked, repo, access)) is not None:
+            return list(exported(export)), _default_of(exported(export))
         repo.download_description()
         configs = card_of(repo.folder).configs
     else:

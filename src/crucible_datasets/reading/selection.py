@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import (
     ArgumentError,
     CardError,
-    ConfigNotFoundError,
     DataFilesNotFoundError,
     EmptyDatasetError,
 )
@@ -17,13 +17,15 @@ from crucible_datasets.formats.base import Format
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.data_files import Patterns
-from crucible_datasets.reading.discover import Splits, splits_of
+from crucible_datasets.reading.discover import Splits, in_usual_order, splits_of
 from crucible_datasets.reading.format_choice import of_format
 from crucible_datasets.reading.place import Place, RemotePlace
 from crucible_datasets.sources.base import scheme_of
 from crucible_datasets.sources.wildcards import folder_of, is_pattern
 
 logger = get_logger(__name__)
+
+_EXPORTED = re.compile(r"(?P<config>[^/]+)/(?:partial-)?(?P<split>[^/]+)/[^/]+\.parquet")
 
 
 def conventional(place: Place) -> Splits:
@@ -67,14 +69,14 @@ def _of_address(place: RemotePlace, address: str) -> list[str]:
     return place.matched(address.removeprefix(f"{folder_of(address)}/") if is_pattern(address) else "**")
 
 
-def exported(place: Place, name: str | None) -> Patterns:
-    """The files of a configuration in the Hub's Parquet conversion: `config/split/0000.parquet`."""
-    configs = sorted({path.split("/")[0] for path in place.listed()})
-    chosen = name or ("default" if "default" in configs else configs[0] if len(configs) == 1 else None)
-    if chosen not in configs:
-        raise ConfigNotFoundError(place.name, name, configs)
-    splits = dict.fromkeys(path.split("/")[1] for path in place.listed() if path.startswith(f"{chosen}/"))
-    return {split.removeprefix("partial-"): [f"{chosen}/{split}/*.parquet"] for split in splits}
+def exported(place: Place) -> dict[str, Splits]:
+    """The files of each configuration in the Hub's Parquet conversion: `config/split/0000.parquet`."""
+    found: dict[str, Splits] = {}
+    for path in place.listed():
+        if part := _EXPORTED.fullmatch(path):
+            splits = found.setdefault(part["config"], {})
+            splits.setdefault(part["split"], []).append(os.path.join(place.folder, path))
+    return {config: in_usual_order(splits) for config, splits in found.items()}
 
 
 def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
