@@ -381,6 +381,28 @@ def test_a_version_that_is_none_is_told_with_its_card(root, version):
     assert "README.md" in "".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
 
 
+def test_objects_in_a_column_that_the_card_calls_a_string_are_text(tmp_path):
+    (tmp_path / "train.jsonl").write_text('{"a": {"x": 1}}\n{"a": "plain"}\n')
+    (tmp_path / "README.md").write_text("---\ndataset_info: {features: [{name: a, dtype: string}]}\n---\n")
+    for rows in (d.load_dataset(str(tmp_path)), d.load_dataset(str(tmp_path), streaming=True)):
+        assert [row["a"] for row in rows["train"]] == ['{"x":1}', "plain"]
+
+
+def test_dataset_info_comes_before_the_features_of_a_configuration(root):
+    card = "{config_name: x, data_files: test.jsonl, features: [{name: a, dtype: int8}, {name: b, dtype: string}]}"
+    stated = "{config_name: x, features: [{name: a, dtype: int16}, {name: b, dtype: string}]}"
+    (root / "README.md").write_text(f"---\nconfigs:\n- {card}\n---\n")
+    assert d.load_dataset(str(root), split="train").features["a"] == d.Value("int8")
+    (root / "README.md").write_text(f"---\nconfigs:\n- {card}\ndataset_info: {stated}\n---\n")
+    assert d.load_dataset(str(root), split="train").features["a"] == d.Value("int16")
+
+
+def test_a_description_that_is_none_is_passed_over(root, caplog):
+    (root / "README.md").write_text("---\ndataset_info: soon\n---\n")
+    assert d.load_dataset(str(root), split="test").num_rows == 1
+    assert "Passed over: 'soon'" in caplog.text
+
+
 def test_a_builder_tells_the_version_of_its_configuration(root):
     (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, version: 1.2.3}\n---\n")
     builder = d.load_dataset_builder(str(root))
