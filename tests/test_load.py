@@ -4,6 +4,7 @@ import gzip
 import inspect
 import json
 import os
+import pickle
 from dataclasses import replace
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from crucible_datasets.exceptions import (
     CardError,
     ConfigNotFoundError,
     DataFilesNotFoundError,
+    DatasetGenerationError,
     DatasetNotFoundError,
     DatasetScriptError,
     FeaturesMismatchError,
@@ -401,6 +403,18 @@ def test_a_description_that_is_none_is_passed_over(root, caplog):
     (root / "README.md").write_text("---\ndataset_info: soon\n---\n")
     assert d.load_dataset(str(root), split="test").num_rows == 1
     assert "Passed over: 'soon'" in caplog.text
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet", "arrow"])
+def test_other_columns_than_the_card_states_are_an_error_of_the_dataset(tmp_path, format):
+    rows = d.Dataset.from_dict({"n": [1], "t": ["x"]})
+    (tmp_path / "train").mkdir()
+    getattr(rows, f"to_{format}")(str(tmp_path / "train" / f"0.{format}"))
+    (tmp_path / "README.md").write_text("---\ndataset_info: {features: [{name: n, dtype: int64}]}\n---\n")
+    with pytest.raises(DatasetGenerationError, match="not in the features: t") as caught:
+        d.load_dataset(str(tmp_path))
+    assert isinstance(caught.value, FeaturesMismatchError)
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), ValueError)
 
 
 def test_a_builder_tells_the_version_of_its_configuration(root):

@@ -44,6 +44,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
     │   │   ├── DatasetGenerationCastError
+    │   │   │   └── FileColumnsError (FeaturesMismatchError)
     │   │   ├── FileFormatError (ValueError)
     │   │   │   ├── ArrowFileError (OSError)
     │   │   │   └── FileFieldError (KeyError)
@@ -174,6 +175,7 @@ _HOMES = {
         "DatasetBuildError",
         "DatasetGenerationError",
         "DatasetGenerationCastError",
+        "FileColumnsError",
         "ManualDownloadError",
         "DefunctDatasetError",
         "FileFormatError",

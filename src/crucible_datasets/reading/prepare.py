@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ColumnNotFoundError, FeaturesMismatchError
+from crucible_datasets.exceptions import ColumnNotFoundError, FileColumnsError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.base import columns_of, fitting
@@ -162,7 +162,7 @@ def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint
         return None
     stated = request.features or request.described
     if stated is not None and set(stated) != set(together):
-        raise FeaturesMismatchError(stated, together)
+        raise FileColumnsError(stated, together)
     view = build.view_of(
         pa.concat_tables(table.replace_schema_metadata(None) for table in tables), together, files=paths
     )

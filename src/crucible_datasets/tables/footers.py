@@ -14,7 +14,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import (
     CastError,
     DataFilesNotFoundError,
-    FeaturesMismatchError,
+    FileColumnsError,
     FileFormatError,
     FileNotFoundDatasetsError,
     SchemaConflictError,
@@ -173,5 +173,5 @@ def _agreed(left: Any, right: Any, name: str) -> Any:
 def stated(features: Features, found: Features) -> Features:
     """The features that the caller gave, which must cover the files; columns that no file has are null."""
     if not set(found) <= set(features):
-        raise FeaturesMismatchError(features, found)
+        raise FileColumnsError(features, found)
     return features
