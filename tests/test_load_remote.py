@@ -314,6 +314,12 @@ def test_every_configuration_of_an_export_is_found(server):
     assert cd.load_dataset("acme/script", data_files="fr/*/*.parquet", split="train")["n"][:] == [3]
 
 
+def test_a_commit_is_named_by_all_of_its_digits(server):
+    commit = server.hub.repo("acme/numbers").find("main").id
+    with pytest.raises(DatasetNotFoundError, match=f"no revision '{commit[:8]}'. Name a commit by all of its 40"):
+        cd.load_dataset("acme/numbers", revision=commit[:8])
+
+
 def test_the_revision_of_an_address(server):
     repo, there = server.hub.repo("acme/numbers"), "hf://datasets/acme/numbers"
     repo.point("refs/tags/v1/x", repo.find("main").id)
