@@ -69,8 +69,6 @@ def _config(entry: Any, place: str) -> CardConfig:
         raise CardError(place, f"config_name {name!r} must not hold any of {_UNFIT_FOR_FILE_NAMES}")
     if not isinstance(entry.get("data_dir"), str | None):
         raise CardError(place, f"data_dir must be a path, not {entry['data_dir']!r}.")
-    if not isinstance(entry.get("version"), str | None):
-        raise CardError(place, f"version must be a text such as '1.0.0', not {entry['version']!r}.")
     about_files = ("config_name", "data_files", "data_dir", "default")
     return CardConfig(
         name,
