@@ -4,6 +4,7 @@ import gzip
 import inspect
 import json
 import os
+import pickle
 from dataclasses import replace
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from crucible_datasets.exceptions import (
     CardError,
     ConfigNotFoundError,
     DataFilesNotFoundError,
+    DatasetGenerationError,
     DatasetNotFoundError,
     DatasetScriptError,
     FeaturesMismatchError,
@@ -349,6 +351,82 @@ def test_sizes_can_be_saved_in_the_card(root):
     (root / "train.jsonl").write_text('{"a": 1, "b": "x"}\n')
     with pytest.raises(NonMatchingSplitsSizesError, match="1 rows instead of 2"):
         d.load_dataset(str(root))
+
+
+def test_sizes_are_saved_of_all_splits_though_one_is_asked_for(root):
+    d.load_dataset(str(root), split="test", save_infos=True)
+    assert d.load_dataset(str(root))["train"].num_rows == 2
+
+
+def test_an_empty_name_is_not_the_working_folder(root, monkeypatch):
+    monkeypatch.chdir(root)
+    for load in (d.load_dataset, d.get_dataset_config_names):
+        with pytest.raises(DatasetNotFoundError, match="the name is empty"):
+            load("")
+
+
+def test_patterns_of_a_configuration_start_at_its_folder(root):
+    (root / "one").mkdir()
+    (root / "one" / "q.jsonl").write_text('{"a": 7}\n')
+    (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, data_dir: one, data_files: '*.jsonl'}\n---\n")
+    assert d.load_dataset(str(root), "x", split="train").to_list() == [{"a": 7}]
+    (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, data_dir: one, data_files: '../../*'}\n---\n")
+    with pytest.raises(CardError, match="outside"):
+        d.load_dataset(str(root), "x")
+
+
+@pytest.mark.parametrize("version", ["1.0", "one"])
+def test_a_version_that_is_none_is_told_with_its_card(root, version):
+    (root / "README.md").write_text(f"---\nconfigs:\n- {{config_name: x, version: {version}}}\n---\n")
+    with pytest.raises(ValueError, match="version") as caught:
+        d.load_dataset(str(root))
+    assert "README.md" in "".join(caught.value.__notes__)
+    assert d.get_dataset_config_names(str(root)) == ["x"]
+
+
+def test_objects_in_a_column_that_the_card_calls_a_string_are_text(tmp_path):
+    (tmp_path / "train.jsonl").write_text('{"a": {"x": 1}}\n{"a": "plain"}\n')
+    (tmp_path / "README.md").write_text("---\ndataset_info: {features: [{name: a, dtype: string}]}\n---\n")
+    for rows in (d.load_dataset(str(tmp_path)), d.load_dataset(str(tmp_path), streaming=True)):
+        assert [row["a"] for row in rows["train"]] == ['{"x":1}', "plain"]
+
+
+def test_dataset_info_comes_before_the_features_of_a_configuration(root):
+    card = "{config_name: x, data_files: test.jsonl, features: [{name: a, dtype: int8}, {name: b, dtype: string}]}"
+    stated = "{config_name: x, features: [{name: a, dtype: int16}, {name: b, dtype: string}]}"
+    (root / "README.md").write_text(f"---\nconfigs:\n- {card}\n---\n")
+    assert d.load_dataset(str(root), split="train").features["a"] == d.Value("int8")
+    (root / "README.md").write_text(f"---\nconfigs:\n- {card}\ndataset_info: {stated}\n---\n")
+    assert d.load_dataset(str(root), split="train").features["a"] == d.Value("int16")
+
+
+def test_a_description_that_is_none_is_passed_over(root, caplog):
+    (root / "README.md").write_text("---\ndataset_info: soon\n---\n")
+    assert d.load_dataset(str(root), split="test").num_rows == 1
+    assert "Passed over: 'soon'" in caplog.text
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet", "arrow"])
+def test_other_columns_than_the_card_states_are_an_error_of_the_dataset(tmp_path, format):
+    rows = d.Dataset.from_dict({"n": [1], "t": ["x"]})
+    (tmp_path / "train").mkdir()
+    getattr(rows, f"to_{format}")(str(tmp_path / "train" / f"0.{format}"))
+    (tmp_path / "README.md").write_text("---\ndataset_info: {features: [{name: n, dtype: int64}]}\n---\n")
+    with pytest.raises(DatasetGenerationError, match="not in the features: t") as caught:
+        d.load_dataset(str(tmp_path))
+    assert isinstance(caught.value, FeaturesMismatchError)
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), ValueError)
+
+
+def test_a_builder_tells_the_version_of_its_configuration(root):
+    (root / "README.md").write_text("---\nconfigs:\n- {config_name: x, version: 1.2.3}\n---\n")
+    builder = d.load_dataset_builder(str(root))
+    assert (builder.config.version, builder.info.version) == ("1.2.3", "1.2.3")
+
+
+def test_a_stream_is_not_read_by_several_processes(root):
+    with pytest.raises(NotImplementedError, match="num_proc=2"):
+        d.load_dataset(str(root), streaming=True, num_proc=2)
 
 
 def test_paths_of_any_kind(root, monkeypatch):

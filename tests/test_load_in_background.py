@@ -21,6 +21,8 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetsError, FileFormatError, OfflineError, StorageError
 from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.server import serving
+from crucible_datasets.reading.kept_footers import keep_footers
+from crucible_datasets.tables.parquet import ParquetTable
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Use 'content=:DeprecationWarning", "ignore:.*fork.*:DeprecationWarning", "ignore:.*fork.*:RuntimeWarning"
@@ -226,6 +228,36 @@ def test_a_damaged_footer_is_read_again(hub, tmp_path):
     for footer in (tmp_path / "datasets" / "hub" / "footers").iterdir():
         footer.write_bytes(footer.read_bytes()[:-30])
     assert cd.load_dataset("acme/large", split="train[:10]")[:] == rows
+
+
+def test_a_footer_that_lies_about_the_rows_is_read_again(hub, tmp_path, monkeypatch):
+    rows = cd.load_dataset("acme/large", split="train[-10:]")[:]
+    footers = [path for path in (tmp_path / "datasets" / "hub" / "footers").iterdir() if path.suffix == ""]
+    assert len(footers) == FILES
+    for footer in footers:  # every byte that holds the number of rows, and some others
+        content = footer.read_bytes()
+        footer.write_bytes(content.replace(bytes([2 * ROWS]), bytes([2 * ROWS - 2])))
+        assert footer.read_bytes() != content
+    assert cd.load_dataset("acme/large", split="train[-10:]")[:] == rows
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    assert cd.load_dataset("acme/large", split="train[-10:]")[:] == rows  # kept anew
+
+
+def test_no_footers_are_kept_of_files_that_are_here(hub, tmp_path):
+    cd.load_dataset("acme/large", split="train[:10]")
+    footers = tmp_path / "datasets" / "hub" / "footers"
+    before = sorted(footers.iterdir())
+    keep_footers(ParquetTable.open([str(path) for path in (tmp_path / "cache").rglob("*.parquet")]).source.parts)
+    assert sorted(footers.iterdir()) == before
+
+
+def test_a_slice_in_memory_downloads_the_files_that_hold_its_rows(hub, tmp_path):
+    rows = cd.load_dataset("acme/large", split="train[60:70]", keep_in_memory=True)
+    assert downloaded(tmp_path) == [1]
+    assert (rows["n"][:], rows.cache_files) == (list(range(60, 70)), [])
+    both = cd.load_dataset("acme/large", split=["train[:5]", "train"], keep_in_memory=True)
+    assert [part["n"][:] for part in both] == [list(range(5)), list(range(FILES * ROWS))]
+    assert cd.load_dataset("acme/large", keep_in_memory=True)["train"].cache_files == []
 
 
 PROGRAM = """

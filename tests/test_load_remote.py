@@ -26,6 +26,7 @@ from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
     DatasetNotFoundError,
     DatasetScriptError,
+    EmptyDatasetError,
     OfflineError,
 )
 from crucible_datasets.localhub import server as module
@@ -87,6 +88,40 @@ def test_only_the_files_of_the_split_that_is_asked_for_are_fetched(server, reque
     assert cd.load_dataset("acme/numbers", split="test")["n"][:] == [9]
     fetched = [path for path in requests if "/resolve/" in path]
     assert [path.rpartition("/")[2] for path in fetched] == ["README.md", "test-0.parquet"]
+
+
+def test_sizes_are_not_saved_in_the_cache_of_the_hub(server, tmp_path, caplog):
+    assert cd.load_dataset("acme/numbers", split="test", save_infos=True).num_rows == 1
+    assert "Nothing was saved: acme/numbers" in caplog.text
+    (readme,) = (tmp_path / "cache").rglob("README.md")
+    assert readme.read_text() == CARD
+
+
+def test_what_save_to_disk_wrote_loads_from_the_hub(server, tmp_path):
+    cd.Dataset.from_dict({"n": [1, 2]}).save_to_disk(tmp_path / "hub" / "acme" / "saved")
+    assert cd.load_dataset("acme/saved", split="train")["n"][:] == [1, 2]
+
+
+def test_files_of_a_repository_may_be_named_by_their_addresses(server):
+    there = f"{server.endpoint}/datasets/acme/numbers/resolve/main/data/train-1.parquet"
+    both = cd.load_dataset("acme/numbers", data_files={"one": there, "two": "data/test-*"})
+    assert {split: rows["n"][:] for split, rows in both.items()} == {"one": [3], "two": [9]}
+
+
+def test_a_card_cannot_name_other_addresses(server, tmp_path):
+    there = f"{server.endpoint}/datasets/acme/numbers/resolve/main/data/train-1.parquet"
+    card = f"---\nconfigs:\n- {{config_name: x, data_files: '{there}'}}\n---\n"
+    (tmp_path / "hub" / "acme" / "elsewhere").mkdir()
+    (tmp_path / "hub" / "acme" / "elsewhere" / "README.md").write_text(card)
+    with pytest.raises(DataFilesNotFoundError):
+        cd.load_dataset("acme/elsewhere")
+
+
+def test_a_folder_that_is_missing_is_named_with_those_that_exist(server):
+    with pytest.raises(
+        EmptyDatasetError, match=r"dat: acme/numbers .* Its folders: data, other\. Did you mean 'data'\?"
+    ):
+        cd.load_dataset("acme/numbers", data_dir="dat")
 
 
 def test_what_is_cached_needs_no_network(server, requests, monkeypatch):
@@ -267,6 +302,43 @@ def test_a_program_is_not_run_and_its_export_is_read(server, caplog):
     repo, known = server.hub.repo("acme/script"), server.hub.repo("acme/numbers").find("main").files
     repo.commit({"default/train/0000.parquet": known["data/train-0.parquet"]}, "export", onto="refs/convert/parquet")
     assert cd.load_dataset("acme/script", split="train")["n"][:] == [1, 2]
+
+
+def test_every_configuration_of_an_export_is_found(server):
+    repo, known = server.hub.repo("acme/script"), server.hub.repo("acme/numbers").find("main").files
+    names = {"stray.parquet": "data/test-0.parquet", "en/test/0000.parquet": "data/test-0.parquet"}
+    names |= {"en/train/0000.parquet": "data/train-0.parquet", "fr/partial-train/0000.parquet": "data/train-1.parquet"}
+    repo.commit({path: known[name] for path, name in names.items()}, "export", onto="refs/convert/parquet")
+    english = cd.load_dataset("acme/script", "en")
+    assert {split: rows["n"][:] for split, rows in english.items()} == {"train": [1, 2], "test": [9]}
+    assert list(english) == ["train", "test"]
+    assert (english["train"].info.config_name, english["train"].info.dataset_name) == ("en", "script")
+    assert cd.load_dataset("acme/script", "fr", split="train", streaming=True).take(1).__iter__().__next__()["n"] == 3
+    assert cd.get_dataset_config_names("acme/script") == ["en", "fr"]
+    assert cd.get_dataset_default_config_name("acme/script") is None
+    assert cd.get_dataset_split_names("acme/script", "en") == ["train", "test"]
+    for name in (None, "de"):
+        with pytest.raises(ConfigNotFoundError, match="Available: en, fr"):
+            cd.load_dataset("acme/script", name)
+    assert cd.load_dataset("acme/script", data_files="fr/*/*.parquet", split="train")["n"][:] == [3]
+
+
+def test_a_commit_is_named_by_all_of_its_digits(server):
+    commit = server.hub.repo("acme/numbers").find("main").id
+    with pytest.raises(DatasetNotFoundError, match=f"no revision '{commit[:8]}'. Name a commit by all of its 40"):
+        cd.load_dataset("acme/numbers", revision=commit[:8])
+
+
+def test_the_revision_of_an_address(server):
+    repo, there = server.hub.repo("acme/numbers"), "hf://datasets/acme/numbers"
+    repo.point("refs/tags/v1/x", repo.find("main").id)
+    repo.commit({"data/train-1.parquet": None}, "less")
+    for address, revision in ((there, "v1/x"), (f"{there}@v1%2Fx", "v1/x"), (there, repo.find("v1/x").id)):
+        assert cd.load_dataset(address, split="train", revision=revision)["n"][:] == [1, 2, 3]
+    assert cd.load_dataset(there, split="train")["n"][:] == [1, 2]
+    assert cd.get_dataset_config_names(there, revision="v1/x") == ["main", "other"]
+    with pytest.raises(ArgumentError, match="names another one"):
+        cd.load_dataset(f"{there}@main", revision="v1/x")
 
 
 def test_what_was_pushed_comes_back_with_its_features(server, monkeypatch):

@@ -116,6 +116,27 @@ def test_a_changed_folder_is_another_commit_and_the_old_one_is_not_faked(server,
     assert asked(server, "GET", f"/datasets/acme/plain/resolve/{before}/numbers.csv")[0] == 404
 
 
+def test_what_clients_commit_to_a_plain_folder_stays(server, api, root):
+    api.upload_file(repo_id="acme/plain", repo_type="dataset", path_or_fileobj=b"new", path_in_repo="numbers.csv")
+    api.delete_file("README.md", "acme/plain", repo_type="dataset")
+    server.hub._looked.clear()
+    assert "README.md" not in api.list_repo_files("acme/plain", repo_type="dataset")
+    assert asked(server, "GET", "/datasets/acme/plain/resolve/main/numbers.csv")[2] == b"new"
+    Path(root, "acme", "plain", "numbers.csv").unlink()
+    Path(root, "acme", "plain", "README.md").write_text("# changed later")
+    server.hub._looked.clear()
+    assert asked(server, "GET", "/datasets/acme/plain/resolve/main/README.md")[2] == b"# changed later"
+    assert asked(server, "GET", "/datasets/acme/plain/resolve/main/numbers.csv")[2] == b"new"
+
+
+def test_a_plain_folder_is_not_deleted_by_a_client(server, api, root):
+    with pytest.raises(HfHubHTTPError, match="remove it there"):
+        api.delete_repo("acme/plain", repo_type="dataset")
+    server.hub._looked.clear()
+    assert api.repo_exists("acme/plain", repo_type="dataset")
+    assert Path(root, "acme", "plain", "numbers.csv").exists()
+
+
 def test_links_that_lead_out_of_a_folder_are_not_served(server, stranger, root, tmp_path):
     (tmp_path / "secret").write_text("secret")
     os.symlink(tmp_path / "secret", Path(root, "acme", "plain", "innocent.txt"))
@@ -465,3 +486,41 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path, capsys):
 
 def test_the_token_file_is_for_its_owner_only(server, root):
     assert os.stat(os.path.join(root, "tokens.json")).st_mode & 0o777 == 0o600
+
+
+def test_listings_are_filtered_sorted_and_paged(server, api, monkeypatch):
+    for name, card in {"en": "language: en\ntags: [small one]", "both": "language: [de, en]\nlicense: mit"}.items():
+        api.create_repo(f"acme/{name}", repo_type="dataset")
+        content = f"---\n{card}\n---\n".encode()
+        api.upload_file(repo_id=f"acme/{name}", repo_type="dataset", path_or_fileobj=content, path_in_repo="README.md")
+    api.update_repo_settings("acme/en", repo_type="dataset", gated="auto")
+
+    def names(**wanted):
+        return {one.id for one in api.list_datasets(**wanted)}
+
+    assert names(filter="license:mit") == {"acme/plain", "acme/both"}
+    assert names(language="en") == {"acme/en", "acme/both"}
+    assert names(filter=["license:mit", "language:de"]) == {"acme/both"}
+    assert names(filter="small one", search="EN") == {"acme/en"}
+    assert (names(gated=True), names(gated=False)) == ({"acme/en"}, {"acme/plain", "acme/both"})
+    assert len(list(api.list_datasets(sort="last_modified", limit=2))) == 2
+    monkeypatch.setattr("crucible_datasets.localhub.routing.PAGE", 1)
+    assert names() == {"acme/plain", "acme/both", "acme/en"}
+    assert len(api.list_repo_commits("acme/en", repo_type="dataset")) == 2
+
+
+def test_a_repository_is_renamed_and_its_history_squashed(api, tmp_path):
+    api.create_repo("acme/old", repo_type="dataset")
+    for content in (b"1", b"2"):
+        api.upload_file(repo_id="acme/old", repo_type="dataset", path_or_fileobj=content, path_in_repo="a")
+    api.super_squash_history("acme/old", repo_type="dataset", commit_message="one")
+    assert [one.title for one in api.list_repo_commits("acme/old", repo_type="dataset")] == ["one"]
+    api.move_repo("acme/old", "team/new", repo_type="dataset")
+    assert not api.repo_exists("acme/old", repo_type="dataset")
+    path = api.hf_hub_download("team/new", "a", repo_type="dataset", cache_dir=tmp_path / "cache")
+    assert Path(path).read_bytes() == b"2"
+    api.create_repo("acme/old", repo_type="dataset")
+    with pytest.raises(HfHubHTTPError, match="exists already"):
+        api.move_repo("acme/old", "team/new", repo_type="dataset")
+    with pytest.raises(HfHubHTTPError, match="rename it there"):
+        api.move_repo("acme/plain", "team/plain", repo_type="dataset")

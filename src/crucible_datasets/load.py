@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.dataset_dict import DatasetDict
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, UnavailableError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.lazy_imports import names_of_datasets
@@ -113,6 +113,7 @@ def load_dataset(
     where: tuple[Any, ...] = (download_config, download_mode, revision, token, storage_options)
     builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, *where, **config_kwargs)
     if streaming:
+        _require_one_process(num_proc)
         return builder.as_streaming_dataset(split)
     careful = VerificationMode.ALL_CHECKS if save_infos else VerificationMode.BASIC_CHECKS
     builder.how = How(
@@ -150,6 +151,12 @@ def load_dataset_builder(
     kinds = None if features is None else Features(features)
     fresh = DownloadMode(download_mode or "reuse_dataset_if_exists") is DownloadMode.FORCE_REDOWNLOAD
     return FilesBuilder(SplitReader(found, kinds, How(cache_dir, fresh=fresh)))
+
+
+def _require_one_process(num_proc: int | None) -> None:
+    if num_proc is not None:
+        instead = "Leave num_proc out; a DataLoader with num_workers reads a stream in several processes."
+        raise UnavailableError(f"Streaming with num_proc={num_proc}", instead)
 
 
 def load_from_disk(
@@ -219,7 +226,8 @@ class FilesBuilder:
         found = self._reader.resolved
         options = {**found.format.options(), **found.options}
         described = found.info.description or None
-        return FilesConfig(found.config_name, Version("0.0.0"), None, found.files, described, options)
+        version = Version(str(found.info.version or "0.0.0"))
+        return FilesConfig(found.config_name, version, None, found.files, described, options)
 
     @property
     def revision(self) -> str | None:
@@ -296,7 +304,11 @@ class FilesBuilder:
         return IterableDataset._of(streaming.named_splits(self._reader, split))
 
     def save_infos(self) -> None:
-        """Write the description to the README in the dataset's folder."""
+        """Write the description of all splits to the README in the dataset's folder, if it is on this disk."""
+        if self._reader.resolved.places:
+            logger.warning("Nothing was saved: %s is not a folder of this disk.", self._reader.resolved.places[0].name)
+            return
+        self._reader.all()
         DatasetInfosDict({self.config.name: self.info}).write_to_directory(self.base_path)
 
 

@@ -282,7 +282,7 @@ CARDS = [
     (TWO.replace("y,", "y, default: true,").replace("x,", "x, default: true,"), {}),
     (TWO.replace("y,", "default,").replace("x,", "x, default: true,"), {}),
     ("configs:\n- config_name: x\n  data_dir: sub\n", {}),
-    ("configs:\n- config_name: x\n  data_dir: sub\n  data_files: c.csv\n", {}),
+    ("configs:\n- config_name: x\n  data_dir: sub\n  data_files: '*.csv'\n", {}),
     ("configs:\n- config_name: x\n  data_dir: sub\n", {"name": "x", "data_files": "a.csv"}),
     ("configs:\n- config_name: x\n  data_files: a.csv\n", {"data_files": "b.csv"}),
     ("configs:\n- config_name: x\n  data_files: a.csv\n", {"data_dir": "sub"}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import logging
 import os
 import pickle
@@ -17,7 +18,7 @@ from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
 from huggingface_hub.errors import LocalEntryNotFoundError
 
 from crucible_datasets import DownloadConfig, config
-from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError, OfflineError
+from crucible_datasets.exceptions import DatasetNotFoundError, DownloadError, NotWritableError, OfflineError
 from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.routing import Request
 from crucible_datasets.localhub.server import serving
@@ -276,6 +277,20 @@ def test_over_plain_http_the_token_stays_on_the_machine():
 def test_a_server_cannot_name_files_outside_of_its_repository(path):
     with pytest.raises(DownloadError):
         safe_path(path)
+
+
+@pytest.mark.parametrize("path", ["12:30.csv", "a/b:c", "en:de/x.csv"])
+def test_a_colon_is_not_a_drive(path):
+    assert safe_path(path) == path
+
+
+def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(server, monkeypatch):
+    def denied(work, name, find):
+        raise PermissionError(errno.EACCES, "denied", os.path.join(work, f"{name}.tmp"))
+
+    monkeypatch.setattr("crucible_datasets.sources.hub.repo.found_or_claimed", denied)
+    with pytest.raises(NotWritableError, match="HF_HOME"):
+        HubRepo("acme/plain", endpoint=server.endpoint).fetched(["data/large.bin"])
 
 
 def test_many_processes_make_one_transfer(server, requests, tmp_path):

@@ -44,6 +44,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
     │   │   ├── DatasetGenerationCastError
+    │   │   │   └── FileColumnsError (FeaturesMismatchError)
     │   │   ├── FileFormatError (ValueError)
     │   │   │   ├── ArrowFileError (OSError)
     │   │   │   └── FileFieldError (KeyError)
@@ -68,7 +69,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     │   ├── ExpectedMoreSplitsError
     │   ├── NonMatchingSplitsSizesError
     │   └── UnexpectedSplitsError
-    ├── UnavailableError
+    ├── UnavailableError (NotImplementedError)
     ├── LimitExceededError (ValueError)
     ├── WorkerDiedError (RuntimeError)
     ├── WorkerError (RuntimeError)
@@ -174,6 +175,7 @@ _HOMES = {
         "DatasetBuildError",
         "DatasetGenerationError",
         "DatasetGenerationCastError",
+        "FileColumnsError",
         "ManualDownloadError",
         "DefunctDatasetError",
         "FileFormatError",

@@ -102,7 +102,7 @@ class DatasetTransformationNotAllowedError(DatasetsError):
         )
 
 
-class UnavailableError(DatasetsError):
+class UnavailableError(DatasetsError, NotImplementedError):
     """This library does not support something."""
 
     def message(self, what: str, instead: str) -> str:

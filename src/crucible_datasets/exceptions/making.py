@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from crucible_datasets.exceptions.base import DatasetsError, closest, listed, without_secrets
-from crucible_datasets.exceptions.types import UnknownTypeError
+from crucible_datasets.exceptions.types import FeaturesMismatchError, UnknownTypeError
 
 
 class DatasetBuildError(DatasetsError):
@@ -32,6 +32,14 @@ class DatasetGenerationCastError(DatasetGenerationError):
     ) -> DatasetGenerationCastError:
         """The error of a builder, from that of a failed cast."""
         return cls(builder_name, None, str(cast_error))
+
+
+class FileColumnsError(DatasetGenerationCastError, FeaturesMismatchError):
+    """The files do not have the columns in the dataset's description, or those that the caller states."""
+
+    def message(self, wanted: Iterable[str], found: Iterable[str]) -> str:  # type: ignore[override]
+        reason = "The columns of the files are not those of the features"
+        return f"{FeaturesMismatchError.message(self, wanted, found, reason)} Pass the right ones as features=."
 
 
 class ManualDownloadError(DatasetBuildError):

@@ -23,5 +23,7 @@ def is_name(part: str) -> bool:
 def require_name(id: str) -> None:
     """Raise unless this is a valid name: names become paths."""
     org, _, name = id.rpartition("/")
-    if not all(map(is_name, [org, name] if org else [name])) or ".." in id or "--" in id:
+    # A repository without an organization has folders of these names.
+    is_taken = bool(org) and name in {"refs", "commits"}
+    if is_taken or not all(map(is_name, [org, name] if org else [name])) or ".." in id or "--" in id:
         raise HubError(400, "BadRequest", f"{id!r} is not the name of a dataset.")

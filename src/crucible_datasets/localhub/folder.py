@@ -18,7 +18,7 @@ from typing import Any
 from crucible_datasets.forking import cached_property
 from crucible_datasets.localhub.blobs import Blobs, blob_of
 from crucible_datasets.localhub.errors import HubError, is_name, require_name
-from crucible_datasets.localhub.repos import Repo, StoredFile, stored
+from crucible_datasets.localhub.repos import Repo, StoredFile, Where, stored
 
 _TAKEN = {"datasets", "blobs", "buckets"}  # folders that are not organizations
 
@@ -69,29 +69,37 @@ class HubFolder:
             raise HubError(404, "EntryNotFound", "The file was changed after this commit, and its old content is gone.")
         return open(path, "rb")
 
-    def _import(self, repo: Repo) -> None:
-        """Commit the changes in a plain folder since the last commit."""
+    def plain(self, repo: Repo) -> str | None:
+        """The plain folder of a repository, if it has one."""
         plain = os.path.join(self.root, *repo.id.split("/"))
-        if not os.path.isdir(plain) or os.path.realpath(plain) == os.path.realpath(repo.folder):
-            return
-        if "/" not in repo.id or repo.id.partition("/")[0] in _TAKEN:
-            return
-        if time.monotonic() - self._looked.get(repo.id, float("-inf")) < 1:
+        if "/" not in repo.id or repo.id.partition("/")[0] in _TAKEN or not os.path.isdir(plain):
+            return None
+        return None if os.path.realpath(plain) == os.path.realpath(repo.folder) else plain
+
+    def _import(self, repo: Repo) -> None:
+        """Commit what has changed in a plain folder; what clients have committed since the last time stays."""
+        plain = self.plain(repo)
+        if plain is None or time.monotonic() - self._looked.get(repo.id, float("-inf")) < 1:
             return
         self._looked[repo.id] = time.monotonic()
-        known = dict(repo.find("main").files) if repo.exists else {}
-        present = dict(plain_files(plain))
+        noted, present = repo.imported, dict(plain_files(plain))
+        if noted == present:
+            return
+        shown = repo.find("main").files if repo.exists else {}
+        known = {path: file.where for path, file in shown.items() if file.where} if noted is None else noted
         changes: dict[str, StoredFile | None] = {
-            path: None for path, file in known.items() if file.where and path not in present
+            path: stored(path, blob_of(where[0]), where) for path, where in present.items() if known.get(path) != where
         }
-        for path, where in present.items():
-            if path not in known or known[path].where != where:
-                changes[path] = stored(path, blob_of(where[0]), where)
+        for path in known.keys() - present.keys():
+            if path in shown and shown[path].where == known[path]:
+                changes[path] = None
         if changes:
             (repo if repo.exists else repo.create()).commit(changes, "files of the folder", author="hub")
+        if repo.exists:
+            repo.keep_imported(present)
 
 
-def plain_files(folder: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+def plain_files(folder: str) -> Iterator[tuple[str, Where]]:
     """The files below a folder by name: path, size and modification time."""
     folder = os.path.realpath(folder)
     for parent, folders, files in os.walk(folder):

@@ -11,6 +11,12 @@ from typing import Any
 from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 
+# The fields of a card that the Hub shows as tags, such as `license:mit`.
+_TAGGED = {
+    *("annotations_creators", "language", "language_creators", "license", "multilinguality"),
+    *("size_categories", "source_datasets", "task_categories", "task_ids"),
+}
+
 
 def repo_info(
     hub: HubFolder, repo: Repo, commit: Commit, blobs: bool = False, only: Collection[str] | None = None
@@ -27,7 +33,7 @@ def repo_info(
         "private": lambda: settings["private"],
         "gated": lambda: settings["gated"],
         "disabled": lambda: False,
-        "tags": list,
+        "tags": lambda: _tags(card_data(hub, commit)),
         "downloads": int,
         "likes": int,
         "cardData": lambda: card_data(hub, commit),
@@ -59,6 +65,20 @@ def card_data(hub: HubFolder, commit: Commit) -> Any:
             )  # dates, and keys of any type
         except (ValueError, TypeError, YAMLError):
             return None
+
+
+def _tags(card: Any) -> list[str]:
+    """What the card says about the dataset, in the form that listings are filtered by."""
+    stated = {name: _listed(value) for name, value in (card or {}).items() if name in _TAGGED}
+    return [
+        *_listed((card or {}).get("tags")),
+        *(f"{name}:{one}" for name, several in stated.items() for one in several),
+    ]
+
+
+def _listed(value: Any) -> list[str]:
+    several = value if isinstance(value, list) else [] if value is None else [value]
+    return [str(one) for one in several]
 
 
 @lru_cache(maxsize=4)

@@ -3,6 +3,7 @@
     repo.json         settings: private, gated
     commits/<id>.json a commit, with all files of that state
     refs/<ref>        the commit of a branch, tag or pull request
+    plain.json        the files of a plain folder when it was last looked at
 
 A commit never changes, and a ref is replaced atomically, so readers see a consistent state.
 """
@@ -25,6 +26,8 @@ from crucible_datasets.atomic import atomic_file
 from crucible_datasets.localhub.blobs import Blob
 from crucible_datasets.localhub.errors import HubError
 
+Where = tuple[str, int, int]
+
 
 @dataclass(frozen=True)
 class StoredFile:
@@ -34,7 +37,7 @@ class StoredFile:
     git_sha1: str
     size: int
     is_lfs: bool
-    where: tuple[str, int, int] | None = None
+    where: Where | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,18 @@ class Repo:
     def settings(self) -> dict[str, Any]:
         with open(os.path.join(self.folder, "repo.json"), encoding="utf-8") as file:
             return dict(json.load(file))
+
+    @property
+    def imported(self) -> dict[str, Where] | None:
+        """The files of the plain folder when it was last looked at, by name; None if that was not noted."""
+        try:
+            with open(os.path.join(self.folder, "plain.json"), encoding="utf-8") as file:
+                return {path: tuple(where) for path, where in json.load(file).items()}
+        except OSError:
+            return None
+
+    def keep_imported(self, files: Mapping[str, Where]) -> None:
+        _write_json(os.path.join(self.folder, "plain.json"), files)
 
     def create(self, **settings: Any) -> Repo:
         """Create it, with an empty first commit, or change its settings."""
@@ -118,18 +133,28 @@ class Repo:
                 if file is not None:
                     files[path] = file
             _require_tree(files)
-            stated = {
-                "parent": parent,
-                "title": title,
-                "message": message,
-                "author": author,
-                "date": _now(),
-                "files": {path: asdict(files[path]) for path in sorted(files)},
-            }
-            id = hashlib.sha1(json.dumps(stated).encode(), usedforsecurity=False).hexdigest()
-            _write_json(self._commit_path(id), stated)
-            self.point(onto, id)
-            return self.load(id)
+            return self._write(onto, parent, files, title, message, author)
+
+    def squash(self, ref: str, title: str, author: str) -> Commit:
+        """Replace the history of a branch by one commit with its files."""
+        with self._lock:
+            return self._write(ref, None, self.find(ref).files, title, "", author)
+
+    def _write(
+        self, ref: str, parent: str | None, files: Mapping[str, StoredFile], title: str, message: str, author: str
+    ) -> Commit:
+        stated = {
+            "parent": parent,
+            "title": title,
+            "message": message,
+            "author": author,
+            "date": _now(),
+            "files": {path: asdict(files[path]) for path in sorted(files)},
+        }
+        id = hashlib.sha1(json.dumps(stated).encode(), usedforsecurity=False).hexdigest()
+        _write_json(self._commit_path(id), stated)
+        self.point(ref, id)
+        return self.load(id)
 
     def ids(self) -> list[str]:
         """The ids of all commits."""
@@ -194,7 +219,7 @@ def _loaded(path: str, id: str) -> Commit:
     return Commit(id=id, files=files, **stated)
 
 
-def stored(path: str, blob: Blob, where: tuple[str, int, int] | None = None) -> StoredFile:
+def stored(path: str, blob: Blob, where: Where | None = None) -> StoredFile:
     return StoredFile(blob.sha256, blob.git_sha1, blob.size, is_large(path, blob.size), where)
 
 

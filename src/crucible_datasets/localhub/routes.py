@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
@@ -30,15 +32,25 @@ def who(request: Request) -> Response:
 
 @route("GET", "/api/datasets")
 def listing(request: Request) -> Response:
-    wanted, author = request.query.get("search", [""])[0].lower(), request.query.get("author", [""])[0]
+    words, author = request.query.get("search", []), request.query.get("author", [""])[0]
     shown = []
     for name in request.hub.names():
         repo = request.hub.repo(name)
         if not repo.exists or (repo.settings["private"] and request.user is None):
             continue
-        if wanted in name.lower() and (not author or name.startswith(f"{author}/")):
+        if all(word.lower() in name.lower() for word in words) and (not author or name.startswith(f"{author}/")):
             shown.append(json_views.repo_info(request.hub, repo, repo.find("main")))
-    return Response(shown[: int(request.query.get("limit", ["1000"])[0])])
+    shown = [one for one in shown if _is_wanted(request, one)]
+    if (by := request.query.get("sort", [""])[0]) in {"lastModified", "createdAt"}:
+        shown.sort(key=lambda one: str(one[by]), reverse=True)
+    return paged(request, shown)
+
+
+def _is_wanted(request: Request, shown: Mapping[str, Any]) -> bool:
+    is_gated = bool(shown["gated"])
+    return set(request.query.get("filter", [])) <= set(shown["tags"]) and (
+        "gated" not in request.query or request.flag("gated") is is_gated
+    )
 
 
 @route("POST", "/api/validate-yaml")
@@ -67,7 +79,23 @@ def delete(request: Request) -> Response:
     name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
     repo = request.hub.repo(name)
     request.access.require_read(repo, user)
+    if (plain := request.hub.plain(repo)) is not None:
+        raise HubError(403, "Forbidden", f"{name} is the folder {plain} on the server: remove it there.")
     shutil.rmtree(repo.folder)
+    return Response({})
+
+
+@route("POST", "/api/repos/move")
+def move(request: Request) -> Response:
+    user, wanted = request.access.require_write(request.user), request.json()
+    repo, to = request.hub.repo(wanted["fromRepo"]), request.hub.repo(wanted["toRepo"])
+    request.access.require_read(repo, user)
+    if (plain := request.hub.plain(repo)) is not None:
+        raise HubError(403, "Forbidden", f"{repo.id} is the folder {plain} on the server: rename it there.")
+    if to.exists:
+        raise HubError(409, "Conflict", f"{to.id} exists already.")
+    os.makedirs(os.path.dirname(to.folder), exist_ok=True)
+    os.rename(repo.folder, to.folder)
     return Response({})
 
 
@@ -101,9 +129,19 @@ def refs(request: Request) -> Response:
 
 @route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}")
 def commits(request: Request) -> Response:
-    shown, page = json_views.commits(request.repo, request.revision), int(request.query.get("p", ["0"])[0])
-    size = int(request.query.get("limit", [str(PAGE)])[0])
-    return Response(shown[page * size : (page + 1) * size], headers={"X-Total-Count": str(len(shown))})
+    shown = json_views.commits(request.repo, request.revision)
+    known = {"X-Total-Count": str(len(shown))}
+    if "p" not in request.query:
+        return paged(request, shown, known)
+    page, size = int(request.query["p"][0]), int(request.query.get("limit", [str(PAGE)])[0])
+    return Response(shown[page * size : (page + 1) * size], headers=known)
+
+
+@route("POST", f"/api/datasets/{_ID}/super-squash/{_REVISION}")
+def squash(request: Request) -> Response:
+    repo, name = request.writable_repo()
+    ref = uploads.branch(repo, request.revision)
+    return Response({"commitOid": repo.squash(ref, str(request.json().get("message") or "squashed"), name).id})
 
 
 @route("GET", f"/api/datasets/{_ID}/auth-check")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from io import BufferedIOBase
 from typing import Any, BinaryIO
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 from crucible_datasets.localhub.access import Access
 from crucible_datasets.localhub.errors import HubError
@@ -123,6 +123,6 @@ def paged(request: Request, entries: list[Any], headers: Mapping[str, str] | Non
     stop = start + int(request.query.get("limit", [str(PAGE)])[0])
     known = dict(headers or {})
     if stop < len(entries):
-        rest = "&".join(f"{name}={value[0]}" for name, value in request.query.items() if name != "cursor")
-        known["Link"] = f'<{request.origin}{request.path}?{rest}&cursor={stop}>; rel="next"'
+        rest = urlencode({**request.query, "cursor": [str(stop)]}, doseq=True)
+        known["Link"] = f'<{request.origin}{request.path}?{rest}>; rel="next"'
     return Response(entries[start:stop], headers=known)

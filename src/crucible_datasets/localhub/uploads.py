@@ -65,7 +65,7 @@ def commit(hub: HubFolder, repo: Repo, revision: str, lines: Iterable[bytes], au
             changes |= {path: None for path in base.files if path == folder or path.startswith(f"{folder}/")}
         else:
             raise HubError(400, "BadRequest", f"A commit cannot contain {key!r}.")
-    onto = f"refs/pr/{_next_pull_request(repo)}" if pull else _branch(repo, revision)
+    onto = f"refs/pr/{_next_pull_request(repo)}" if pull else branch(repo, revision)
     title, message = str(header.get("summary", "")), str(header.get("description", ""))
     return repo.commit(changes, title, message, author, onto, header.get("parentCommit"), base.id)
 
@@ -74,7 +74,9 @@ def merge(repo: Repo, number: str, author: str) -> Commit:
     """Make the changes of a pull request on the branch main, unless a file was changed there too."""
     asked, main = repo.find(f"refs/pr/{number}"), repo.find("main")
     known = {commit.id for commit in repo.history("main")}
-    base = next(commit for commit in repo.history(asked.id) if commit.id in known)
+    base = next((commit for commit in repo.history(asked.id) if commit.id in known), None)
+    if base is None:
+        raise HubError(409, "Conflict", f"Pull request {number} and main have no commit in common: main was squashed.")
     changes: dict[str, StoredFile | None] = {}
     for path in {**base.files, **asked.files}:
         before, now, wanted = (commit.files.get(path) for commit in (base, main, asked))
@@ -115,7 +117,8 @@ def _large(hub: HubFolder, base: Commit, value: Mapping[str, Any]) -> StoredFile
     raise HubError(400, "BadRequest", f"The content of {value['path']} was never uploaded.")
 
 
-def _branch(repo: Repo, revision: str) -> str:
+def branch(repo: Repo, revision: str) -> str:
+    """The ref of a branch or a pull request."""
     for ref in (f"refs/heads/{revision}", revision):
         if ref in repo.refs():
             return ref

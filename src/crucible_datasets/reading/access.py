@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
+from urllib.parse import quote, unquote
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.reading.place import RemotePlace, of_address, of_repo
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import scheme_of
+
+_REPOSITORY = re.compile(r"(?P<address>hf://datasets/[^/@]+/[^/@]+)(?:@(?P<revision>refs/(?:convert|pr)/[^/]+|[^/]+))?")
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,15 @@ class Access:
         stated = {**(getattr(download_config, "storage_options", None) or {}), **(storage_options or {})}
         token = token if token is not None else getattr(download_config, "token", None)
         return cls(None if revision is None else str(revision), token, stated)
+
+    def dataset(self, asked: str) -> RemotePlace:
+        """The place of the dataset itself, at the requested revision."""
+        repo = _REPOSITORY.match(asked)
+        if repo is None or self.revision is None:
+            return self.place(asked)
+        if unquote(repo["revision"] or self.revision) != self.revision:
+            raise ArgumentError("revision", self.revision, f"{asked} names another one.")
+        return self.place(f"{repo['address']}@{quote(self.revision, safe='')}{asked[repo.end() :]}")
 
     def place(self, asked: str) -> RemotePlace:
         """The place that a URL or a repository's name refers to."""

@@ -11,9 +11,12 @@ from typing import Any
 from crucible_datasets import config
 from crucible_datasets.exceptions import CardError, content_errors
 from crucible_datasets.info import DatasetInfo
+from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.frontmatter import described_by
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import NamedSplit
+
+logger = get_logger(__name__)
 
 Patterns = dict[str, list[str]]
 _UNFIT_FOR_FILE_NAMES = r"<>:/\|?*"
@@ -104,8 +107,11 @@ def _is_split_and_path(item: Any) -> bool:
 
 def _infos(stated: Mapping[str, Any], folder: str, place: str) -> dict[str, DatasetInfo]:
     entries = stated.get("dataset_info") or []
+    if not isinstance(entries, (dict, list)):
+        logger.warning("%s: dataset_info must be keys with values. Passed over: %r", place, entries)
+        entries = []
     entries = [entries] if isinstance(entries, dict) else entries
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+    if not all(isinstance(entry, dict) for entry in entries):
         raise CardError(place, f"dataset_info must be keys with values, or a list of such, not {entries!r}.")
     infos = _older_infos(os.path.join(folder, config.DATASETDICT_INFOS_FILENAME))
     for entry in entries:

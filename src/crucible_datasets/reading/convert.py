@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from crucible_datasets import progress
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileColumnsError, FileFormatError
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.formats.prefetch import ahead
@@ -151,5 +151,5 @@ def _agreed(segments: Sequence[Segment], request: Request) -> Features:
     found = dict.fromkeys(name for segment in segments for name in segment.features)
     lacks_stated = request.needs_stated and request.final.keys() - found.keys()
     if segments and (found.keys() - request.final.keys() or not found.keys() & request.final.keys() or lacks_stated):
-        raise FeaturesMismatchError(request.final, found)
+        raise FileColumnsError(request.final, found)
     return request.final

@@ -38,8 +38,13 @@ def _numbered(names: Sequence[str]) -> Splits:
     for name in names:
         if number := _NUMBERED.fullmatch(name):
             found.setdefault(number["split"], []).append(name)
-    usual = [split for split in KEYWORDS if split in found]
-    return {str(NamedSplit(split)): found[split] for split in [*usual, *sorted(found.keys() - KEYWORDS.keys())]}
+    return {str(NamedSplit(split)): files for split, files in in_usual_order(found).items()}
+
+
+def in_usual_order(splits: Splits) -> Splits:
+    """The same splits: train, validation and test, then the others by name."""
+    usual = [split for split in KEYWORDS if split in splits]
+    return {split: splits[split] for split in [*usual, *sorted(splits.keys() - KEYWORDS.keys())]}
 
 
 def _evaluation_logs(names: Sequence[str]) -> Splits:

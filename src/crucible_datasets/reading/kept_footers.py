@@ -1,16 +1,20 @@
 """Stage 2 of 6: kept footers of Parquet files that are not downloaded, because only rows of other files are needed.
 
-    <datasets cache>/hub/footers/<hash of the content>
+    <datasets cache>/hub/footers/<hash of the content>      a digest, and the footer
 
-With them the same rows can be found again without the network. All of them can be deleted; they are read again.
+With them the same rows can be found again without the network. All of them can be deleted; they are read again, as are
+damaged ones: a wrong number of rows would lead to wrong rows.
 """
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
+
+import xxhash
 
 from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
@@ -18,15 +22,25 @@ from crucible_datasets.atomic import atomic_file
 if TYPE_CHECKING:
     from crucible_datasets.tables.rowgroups import Identity, ParquetPart
 
+_DIGEST_BYTES = 16
 
-def footer_path(identity: Identity) -> str:
-    """Where the footer of a file is kept."""
+
+def _path(identity: Identity) -> str:
     return os.path.join(config.HF_DATASETS_CACHE, "hub", "footers", str(identity[0]))
 
 
-def has_footer(identity: Identity) -> bool:
-    """Whether the footer of a file is kept."""
-    return os.path.exists(footer_path(identity))
+def _digest(identity: Identity, footer: bytes) -> bytes:
+    return xxhash.xxh3_128_digest(str(identity[0]).encode() + footer)
+
+
+def kept_footer(identity: Identity) -> BinaryIO | None:
+    """The footer of a file, if it is kept and undamaged."""
+    try:
+        with open(_path(identity), "rb") as file:
+            digest, footer = file.read(_DIGEST_BYTES), file.read()
+    except OSError:
+        return None
+    return io.BytesIO(footer) if digest == _digest(identity, footer) else None
 
 
 def keep_footers(parts: Iterable[ParquetPart]) -> None:
@@ -34,10 +48,11 @@ def keep_footers(parts: Iterable[ParquetPart]) -> None:
     from crucible_datasets.tables.footers import LatePart
 
     for part in parts:
-        path = footer_path(part.identity)
-        if not isinstance(part, LatePart) or os.path.exists(path):
+        if not isinstance(part, LatePart) or kept_footer(part.identity) is not None:
             continue
+        footer = io.BytesIO()
+        part.metadata.write_metadata_file(footer)
         with suppress(OSError):  # a read-only cache
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with atomic_file(path, is_lasting=False) as temporary:
-                part.metadata.write_metadata_file(temporary)
+            os.makedirs(os.path.dirname(_path(part.identity)), exist_ok=True)
+            with atomic_file(_path(part.identity), is_lasting=False) as temporary, open(temporary, "wb") as file:
+                file.write(_digest(part.identity, footer.getvalue()) + footer.getvalue())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileColumnsError, FileFormatError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.base import Filters, expression_of, narrowed
@@ -72,7 +72,7 @@ def require_stated(looks: Iterable[Look], stated: Features) -> None:
         known_columns(looks, list(stated), None)
     except ColumnNotFoundError as error:
         if error.available:
-            raise FeaturesMismatchError(stated, error.available) from None
+            raise FileColumnsError(stated, error.available) from None
 
 
 def missing_column(known: Features, columns: Sequence[str] | None, filters: Filters) -> str | None:

@@ -12,12 +12,12 @@ from dataclasses import field, replace
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError
+from crucible_datasets.exceptions import DataFilesNotFoundError, DatasetNotFoundError, EmptyDatasetError
 from crucible_datasets.reading import patterns
 from crucible_datasets.reading.archivenames import has_archive_name
 from crucible_datasets.reading.background_downloads import Advance, BackgroundDownloads
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.reading.kept_footers import has_footer
+from crucible_datasets.reading.kept_footers import kept_footer
 from crucible_datasets.reading.patterns import matching
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
@@ -107,6 +107,10 @@ class RemotePlace(Place):
         if start == "./":
             return self
         inside = [name.removeprefix(start) for name in self.names if name.startswith(start)]
+        if not inside:
+            there = sorted({name.partition("/")[0] for name in self.names if "/" in name})
+            shown = ", ".join(there[:10]) or "none"
+            raise EmptyDatasetError(start[:-1], f"{self.root} has no such folder. Its folders: {shown}.", there)
         return RemotePlace(folder, inside, lambda names: self.fetch([start + name for name in names]), self.root)
 
     def remote_file(self, path: str, whole: bool = False) -> DataFile | None:
@@ -132,7 +136,7 @@ class RemotePlace(Place):
         if not missing or sum(sizes.values()) < config.CRUCIBLE_BACKGROUND_DOWNLOADS:
             return None
         files = [DataFile(path, sizes[path], there[path].file.identity) for path in paths]
-        if config.is_offline() and not all(has_footer(file.identity) for file in files if file.path in missing):
+        if config.is_offline() and not all(kept_footer(file.identity) for file in files if file.path in missing):
             return None
         self.download([path for path in paths if path not in missing])
 

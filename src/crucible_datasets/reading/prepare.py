@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ColumnNotFoundError, FeaturesMismatchError
+from crucible_datasets.exceptions import ColumnNotFoundError, FileColumnsError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.base import columns_of, fitting
@@ -24,7 +24,7 @@ from crucible_datasets.formats.filters import expression_of, identity_of, is_wri
 from crucible_datasets.ops import build, columns
 from crucible_datasets.reading import convert
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.reading.kept_footers import footer_path
+from crucible_datasets.reading.kept_footers import kept_footer
 from crucible_datasets.reading.missing_columns import missing_column
 from crucible_datasets.reading.request import Request
 from crucible_datasets.splits import NamedSplit
@@ -46,14 +46,12 @@ def split_view(
     cache_dir: str | os.PathLike[str] | None = None,
     fresh: bool = False,
 ) -> View:
-    """The requested rows and columns of the files."""
+    """The requested rows and columns of the files; of files that are read in place, `loaded` keeps rows in memory."""
     view = _in_place(files, request) if _lie_ready(files, request) else None
     if view is None and request.format.name == "webdataset":
         view = _of_tars(files, request, num_proc, cache_dir, fresh)
     if view is None:
         view = _converted(files, request, keep_in_memory, num_proc, cache_dir, fresh)
-    elif keep_in_memory:
-        view = _loaded(view)
     return replace(view, split=None if split is None else NamedSplit(split))
 
 
@@ -152,7 +150,7 @@ def _part_elsewhere(file: DataFile) -> ParquetPart:
     assert file.elsewhere is not None
     if file.pending is None:
         return part_elsewhere(file.elsewhere.open, file.name, file.identity)
-    kept = footer_path(file.identity)
+    kept = kept_footer(file.identity)
     return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait, kept)
 
 
@@ -164,7 +162,7 @@ def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint
         return None
     stated = request.features or request.described
     if stated is not None and set(stated) != set(together):
-        raise FeaturesMismatchError(stated, together)
+        raise FileColumnsError(stated, together)
     view = build.view_of(
         pa.concat_tables(table.replace_schema_metadata(None) for table in tables), together, files=paths
     )
@@ -200,5 +198,7 @@ def _filtered(view: View, filters: Any) -> View:
         return view.moved(numbered.filter(expression).column("").to_numpy(), "filter")
 
 
-def _loaded(view: View) -> View:
-    return replace(build.view_of(view.read(), view.features), fingerprint=view.fingerprint)
+def loaded(view: View) -> View:
+    """The same rows, in memory."""
+    held = build.view_of(view.read(), view.features, fingerprint=view.fingerprint)
+    return replace(view, table=held.table, rows=held.rows)

@@ -17,7 +17,7 @@ from crucible_datasets.reading.background_downloads import BackgroundDownloads
 from crucible_datasets.reading.files import DataFile, folders_of
 from crucible_datasets.reading.kept_footers import keep_footers
 from crucible_datasets.reading.modes import VerificationMode
-from crucible_datasets.reading.prepare import split_view
+from crucible_datasets.reading.prepare import loaded, split_view
 from crucible_datasets.reading.request import Request
 from crucible_datasets.reading.resolved import ANY_FORMAT, Resolved
 from crucible_datasets.reading.verify import require_described, require_sizes
@@ -59,6 +59,7 @@ class SplitReader:
     how: How = field(default_factory=How)
     _views: dict[str, View] = field(default_factory=dict, init=False)
     _sizes: dict[str, int] = field(default_factory=dict, init=False)
+    _held: set[str] = field(default_factory=set, init=False)  # splits whose rows are kept in memory
     _downloads: dict[str, BackgroundDownloads] = field(default_factory=dict, init=False)
 
     @property
@@ -118,12 +119,12 @@ class SplitReader:
         in_memory = how.in_memory(files)
         if (downloads := next((file.pending.all for file in files if file.pending is not None), None)) is not None:
             self._downloads[name] = downloads
-            if in_memory:
-                self._download(name, [file.path for file in files])
-            elif begins and files[0].pending is not None and not config.is_offline():
+            if begins and files[0].pending is not None and not config.is_offline():
                 downloads.start_first()
         view = split_view(files, self.request, name, in_memory, how.num_proc, how.cache_dir, how.fresh)
         self._sizes[name] = sum(file.size for file in files)
+        if in_memory:
+            self._held.add(name)
         return replace(view, media_roots=folders_of(files))
 
     def _download(self, name: str, paths: Sequence[str]) -> None:
@@ -190,10 +191,17 @@ class SplitReader:
     def _piece(self, name: str, start: int, stop: int) -> View:
         view = self.split(name)
         if stop - start == len(view):
-            self._download(name, view.table.files)
-            return view
+            return self._whole(name)
         moved = view.moved(range(start, stop), "split")
-        return self._narrowed(name, moved) if name in self._downloads and len(moved) else moved
+        narrow = self._narrowed(name, moved) if name in self._downloads and len(moved) else moved
+        return loaded(narrow) if name in self._held else narrow
+
+    def _whole(self, name: str) -> View:
+        """All rows of a split, whose files are downloaded."""
+        self._download(name, self.split(name).table.files)
+        if name in self._held:
+            self._views[name] = loaded(self._views[name])
+        return self._views[name]
 
     def _narrowed(self, name: str, view: View) -> View:
         """The same rows, as those of the files that they are in; no others are downloaded."""
@@ -208,9 +216,8 @@ class SplitReader:
 
     def all(self) -> dict[str, View]:
         """Every split, with a common type for each column where there is one."""
-        views = agreeing({name: self.split(name) for name in self.names})
-        for name in self.names:
-            self._download(name, self.split(name).table.files)
+        whole = {name: self.split(name) for name in self.names}
+        views = agreeing({name: self._whole(name) for name in whole})
         return {name: self._told(view) for name, view in views.items()}
 
 

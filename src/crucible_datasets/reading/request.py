@@ -78,14 +78,19 @@ class Request:
         """The options for a file: those implied by its extension, and those given."""
         return {**self._implied(file), **self.options}
 
+    @property
+    def _parsed_as(self) -> Features | None:
+        """The features that the parser is told: JSON objects in a column of strings, for example, stay text."""
+        return self.features or (self.described if self.format.name == "json" else None)
+
     def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """The requested rows and columns of a file's bytes."""
-        options = {"features": self.features, **self.all_options(file)}
+        options = {"features": self._parsed_as, **self.all_options(file)}
         return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
 
     def filled(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """The same for a file that lacks requested columns of other files, which become null."""
-        whole = self.format.rows(stream, features=self.features, **self.all_options(file))
+        whole = self.format.rows(stream, features=self._parsed_as, **self.all_options(file))
         return map(self.narrowed, whole)
 
     def narrowed(self, table: pa.Table) -> pa.Table:

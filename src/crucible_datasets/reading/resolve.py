@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import (
     ArgumentError,
+    CardError,
     DatasetNotFoundError,
     DatasetScriptError,
     DownloadError,
     OfflineError,
     UnknownEntryError,
+    content_errors,
 )
 from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.info import DatasetInfo
@@ -27,10 +29,9 @@ from crucible_datasets.reading.configs import default, info_of, require_config
 from crucible_datasets.reading.data_files import Patterns, of_repository, patterns_of
 from crucible_datasets.reading.format_choice import extensions, format_of, is_missing_file, named, of_format
 from crucible_datasets.reading.patterns import absence
-from crucible_datasets.reading.place import Place, of_export
+from crucible_datasets.reading.place import Place, RemotePlace, of_export
 from crucible_datasets.reading.resolved import Resolved, checked, with_options
-from crucible_datasets.reading.selection import conventional, fitting, inside, matched, require_inside
-from crucible_datasets.reading.selection import exported as exported_files
+from crucible_datasets.reading.selection import conventional, exported, fitting, inside, matched, require_inside
 from crucible_datasets.sources.base import scheme_of
 
 logger = get_logger(__name__)
@@ -49,12 +50,14 @@ def resolve(
 ) -> Resolved:
     """The dataset that `path` names: a format, folder, file, URL or repository; `options` are those of the format."""
     asked, access = os.fspath(path), access or Access()
+    if not asked:
+        raise DatasetNotFoundError("''", "the name is empty. Name a repository, folder, file, URL or format.")
     patterns = None if data_files is None else patterns_of(data_files)
     place = os.path.abspath(os.path.expanduser(asked.removeprefix("file://")))
     if format := _packaged(asked):
         found = _of_format(format, name, data_dir, patterns, access)
     elif os.path.isdir(place):
-        found = _of_folder(Place(place), name, data_dir, patterns)
+        found = _of_folder(Place(place), name, data_dir, patterns, access)
     elif os.path.isfile(place):
         found = _of_file(place, name)
     elif address := _address(asked):
@@ -98,24 +101,45 @@ def _no_format_either(asked: str, error: DownloadError | OfflineError | DatasetN
 def _of_remote(
     asked: str, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
 ) -> Resolved:
-    place = access.place(asked)
+    place = access.dataset(asked)
     if patterns and not scheme_of(asked):
         patterns = of_repository(patterns, asked, access.revision or config.HUB_DEFAULT_VERSION)
-    if not scheme_of(asked) and place.has(f"{asked.rpartition('/')[2]}.py"):
-        exported = of_export(asked, access.token)
-        if exported is None:
-            raise DatasetScriptError(f"{asked}/{asked.rpartition('/')[2]}.py")
-        logger.warning(
-            "%s is a program, which is never run. What the Hub made of it, as Parquet, is read instead.", asked
-        )
-        return replace(
-            _of_folder(exported, name, data_dir, patterns or exported_files(exported, name)), places=(exported,)
-        )
+    if (export := _export(asked, place, access)) is not None:
+        place = export
+        if patterns is None and data_dir is None:
+            return _of_export(export, name, asked)
+        name = None  # it names a configuration, and files were given instead
     if scheme_of(asked) and place.listed() == [asked.rpartition("/")[2]]:
         file = os.path.join(place.folder, place.listed()[0])
         return replace(_of_file(file, name), places=(place,))
     place.download_description()
-    return replace(_of_folder(place, name, data_dir, patterns), name=_snake(asked.rpartition("/")[2]), places=(place,))
+    found = _of_folder(place, name, data_dir, patterns, access)
+    return replace(found, name=_snake(asked.rpartition("/")[2]), places=(place, *found.places))
+
+
+def _export(asked: str, place: Place, access: Access) -> RemotePlace | None:
+    """The Hub's conversion to Parquet, if a repository is a program, which is never run."""
+    script = f"{asked.rpartition('/')[2]}.py"
+    if scheme_of(asked) or not place.has(script):
+        return None
+    export = of_export(asked, access.token)
+    if export is None:
+        raise DatasetScriptError(f"{asked}/{script}")
+    logger.warning("%s is a program, which is never run. What the Hub made of it, as Parquet, is read instead.", asked)
+    return export
+
+
+def _of_export(place: RemotePlace, name: str | None, asked: str) -> Resolved:
+    configs = exported(place)
+    chosen = _default_of(configs) if name is None else name
+    require_config(place.name, chosen, list(configs), optional=False)
+    files, format = configs[str(chosen)], FORMATS["parquet"]
+    called = _snake(asked.rpartition("/")[2])
+    return Resolved(called, str(chosen), tuple(configs), place.folder, files, format, places=(place,))
+
+
+def _default_of(names: Collection[str]) -> str | None:
+    return "default" if "default" in names else next(iter(names)) if len(names) == 1 else None
 
 
 def config_names(
@@ -124,10 +148,13 @@ def config_names(
     """The names of the configurations, and that of the default one."""
     asked = os.fspath(path)
     place = os.path.abspath(os.path.expanduser(asked))
-    if os.path.isdir(place) and not _packaged(asked):
+    if asked and os.path.isdir(place) and not _packaged(asked):
         configs = card_of(place).configs
     elif (_address(asked) or _REPOSITORY.fullmatch(asked)) and not _packaged(asked) and not os.path.exists(place):
-        repo = (access or Access()).place(_address(asked) or asked)
+        access = access or Access()
+        repo = access.dataset(_address(asked) or asked)
+        if (export := _export(asked, repo, access)) is not None:
+            return list(exported(export)), _default_of(exported(export))
         repo.download_description()
         configs = card_of(repo.folder).configs
     else:
@@ -187,22 +214,27 @@ def _of_file(path: str, name: str | None) -> Resolved:
     return Resolved(_snake(stem), "default", ("default",), os.path.dirname(path), files, format_of(files, path))
 
 
-def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: Patterns | None) -> Resolved:
+def _of_folder(
+    place: Place, name: str | None, data_dir: str | None, patterns: Patterns | None, access: Access
+) -> Resolved:
     folder = place.folder
     script = os.path.join(folder, f"{os.path.basename(folder)}.py")
     if os.path.exists(script):
         raise DatasetScriptError(script)
-    if place.has(config.DATASET_STATE_JSON_FILENAME):
+    if not isinstance(place, RemotePlace) and place.has(config.DATASET_STATE_JSON_FILENAME):
         raise ArgumentError("path", folder, "it was written by save_to_disk: open it with load_from_disk.")
     card = card_of(folder)
     own = patterns is None and data_dir is None
     chosen = chosen_config(card, name, place.name, optional=not own)
     if own:
-        patterns, data_dir = chosen.data_files, chosen.data_dir if chosen.data_files is None else None
-        require_inside(folder, [*(one for several in (patterns or {}).values() for one in several), data_dir or ""])
-    base = inside(folder, data_dir)
+        patterns, data_dir = chosen.data_files, chosen.data_dir
+        require_inside(folder, data_dir or "", [one for several in (patterns or {}).values() for one in several])
+    base, elsewhere = inside(folder, data_dir), list[Place]()
     within = place.below(base)
-    files = conventional(within) if patterns is None else matched(patterns, within)
+    if patterns is None:
+        files = conventional(within)
+    else:
+        files = matched(patterns, within, None if own else access, elsewhere)  # a card is untrusted: no URLs
     if archives := [path for paths in files.values() for path in paths if path.endswith(".zip")]:
         place.download(
             archives[: config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE]
@@ -217,8 +249,10 @@ def _of_folder(place: Place, name: str | None, data_dir: str | None, patterns: P
         format,
         # The card describes only its own files.
         info=info_of(card, chosen) if own else DatasetInfo(),
+        places=tuple(elsewhere),
     )
-    return with_options(found, chosen.options)
+    with content_errors(CardError, os.path.join(folder, config.REPOCARD_FILENAME)):
+        return with_options(found, chosen.options)
 
 
 def _snake(name: str) -> str:

@@ -76,8 +76,10 @@ class Resolved:
 def with_options(found: Resolved, stated: Mapping[str, Any]) -> Resolved:
     """With the options, features and description that a card's configuration states; unknown options are ignored."""
     known = {name: value for name, value in stated.items() if name in (*found.format.options(), *ANY_FORMAT)}
-    features = stated.get("features")
+    features = stated.get("features") if found.info.features is None else None  # dataset_info comes first
     about = {name: stated[name] for name in ("version", "description") if name in stated}
+    if not isinstance(about.get("version"), str | None):
+        raise ArgumentTypeError("version", about["version"], "expected a text such as '1.0.0'.")
     if unknown := sorted(stated.keys() - known.keys() - about.keys() - {"features"}):
         logger.warning("Passed over what %s does not know: %s", found.format.name, ", ".join(unknown))
     return replace(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import (
     ArgumentError,
     CardError,
-    ConfigNotFoundError,
     DataFilesNotFoundError,
     EmptyDatasetError,
 )
@@ -17,13 +17,15 @@ from crucible_datasets.formats.base import Format
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.data_files import Patterns
-from crucible_datasets.reading.discover import Splits, splits_of
+from crucible_datasets.reading.discover import Splits, in_usual_order, splits_of
 from crucible_datasets.reading.format_choice import of_format
 from crucible_datasets.reading.place import Place, RemotePlace
 from crucible_datasets.sources.base import scheme_of
 from crucible_datasets.sources.wildcards import folder_of, is_pattern
 
 logger = get_logger(__name__)
+
+_EXPORTED = re.compile(r"(?P<config>[^/]+)/(?:partial-)?(?P<split>[^/]+)/[^/]+\.parquet")
 
 
 def conventional(place: Place) -> Splits:
@@ -50,7 +52,7 @@ def matched(patterns: Patterns, base: Place, access: Access | None = None, place
             paths = _of_address(there, address)
             if mark:
                 there.download(paths)  # members of an archive can be listed once it is downloaded
-                paths = [inside for path in paths for inside in base.matched(f"{member}::{path}")]
+                paths = [inside for path in paths for inside in Place(base.folder).matched(f"{member}::{path}")]
             found[split] += paths
         if not found[split]:
             raise DataFilesNotFoundError(
@@ -68,14 +70,14 @@ def _of_address(place: RemotePlace, address: str) -> list[str]:
     return found if found or "*" in address else place.matched("**")  # a folder's name may have a `[` in it
 
 
-def exported(place: Place, name: str | None) -> Patterns:
-    """The files of a configuration in the Hub's Parquet conversion: `config/split/0000.parquet`."""
-    configs = sorted({path.split("/")[0] for path in place.listed()})
-    chosen = name or ("default" if "default" in configs else configs[0] if len(configs) == 1 else None)
-    if chosen not in configs:
-        raise ConfigNotFoundError(place.name, name, configs)
-    splits = dict.fromkeys(path.split("/")[1] for path in place.listed() if path.startswith(f"{chosen}/"))
-    return {split.removeprefix("partial-"): [f"{chosen}/{split}/*.parquet"] for split in splits}
+def exported(place: Place) -> dict[str, Splits]:
+    """The files of each configuration in the Hub's Parquet conversion: `config/split/0000.parquet`."""
+    found: dict[str, Splits] = {}
+    for path in place.listed():
+        if part := _EXPORTED.fullmatch(path):
+            splits = found.setdefault(part["config"], {})
+            splits.setdefault(part["split"], []).append(os.path.join(place.folder, path))
+    return {config: in_usual_order(splits) for config, splits in found.items()}
 
 
 def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
@@ -92,13 +94,17 @@ def fitting(files: Splits, format: Format, patterns: Patterns | None) -> Splits:
     return kept
 
 
-def require_inside(folder: str, stated: Sequence[str]) -> None:
+def require_inside(folder: str, data_dir: str, stated: Sequence[str]) -> None:
     """Raise if a card, which is untrusted, names files outside its folder."""
-    for one in stated:
-        # As `reading.patterns` will read it: a member comes before its archive, and `~` is expanded.
-        file = os.path.expanduser(one.rpartition("::")[2].removeprefix("file://"))
-        if not f"{os.path.normpath(os.path.join(folder, file))}/".startswith(f"{folder.rstrip('/')}/"):
+    paths = {data_dir: data_dir, **{one: os.path.join(data_dir, _file(one)) for one in stated}}
+    for one, path in paths.items():
+        if not f"{os.path.normpath(os.path.join(folder, path))}/".startswith(f"{folder.rstrip('/')}/"):
             raise CardError(os.path.join(folder, config.REPOCARD_FILENAME), f"{one!r} lies outside of its folder.")
+
+
+def _file(pattern: str) -> str:
+    """The file of a pattern as `reading.patterns` will read it: a member comes before its archive, `~` is expanded."""
+    return os.path.expanduser(pattern.rpartition("::")[2].removeprefix("file://"))
 
 
 def inside(folder: str, data_dir: str | None) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from crucible_datasets import progress
 from crucible_datasets.cache import Cache, default_cache
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, FileColumnsError, FileFormatError
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
@@ -63,7 +63,7 @@ def _stated(found: Features, request: Request) -> Features:
     if stated is None:
         return found
     if set(stated) != set(found):
-        raise FeaturesMismatchError(stated, found)
+        raise FileColumnsError(stated, found)
     return Features(stated)
 
 

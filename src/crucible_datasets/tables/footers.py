@@ -14,7 +14,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import (
     CastError,
     DataFilesNotFoundError,
-    FeaturesMismatchError,
+    FileColumnsError,
     FileFormatError,
     FileNotFoundDatasetsError,
     SchemaConflictError,
@@ -103,10 +103,10 @@ class LatePart(ParquetPart):
 
 
 def pending_part(
-    path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None], kept: str
+    path: str, identity: Identity, open: Callable[[], BinaryIO], arrive: Callable[[], None], kept: BinaryIO | None
 ) -> LatePart:
-    """A file that will be at `path`, and can be read remotely until then. Its footer may be in the file `kept`."""
-    if os.path.exists(kept):
+    """A file that will be at `path`, and can be read remotely until then; its footer, if it is `kept` already."""
+    if kept is not None:
         with suppress(FileFormatError):
             return LatePart(path, identity, *_footer(kept, path), arrive, open)
     with open() as stream:
@@ -173,5 +173,5 @@ def _agreed(left: Any, right: Any, name: str) -> Any:
 def stated(features: Features, found: Features) -> Features:
     """The features that the caller gave, which must cover the files; columns that no file has are null."""
     if not set(found) <= set(features):
-        raise FeaturesMismatchError(features, found)
+        raise FileColumnsError(features, found)
     return features

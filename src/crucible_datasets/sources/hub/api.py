@@ -20,6 +20,8 @@ from crucible_datasets.sources.web import Web
 
 T = TypeVar("T")
 
+_PART_OF_COMMIT = re.compile(r"[0-9a-f]{4,39}")
+_SHORT = " Name a commit by all of its 40 digits."
 _NEXT = re.compile(r'<([^>]+)>\s*;\s*rel="next"')
 
 
@@ -89,7 +91,7 @@ class HubApi:
         if error.status == 401 and error.code != "RepoNotFound" and self._is_known:
             return f"{self.endpoint} does not accept the token. Log in again, or check HF_TOKEN and token=."
         if error.code == "RevisionNotFound":
-            return f"it has no revision {self.revision!r}."
+            return f"it has no revision {self.revision!r}.{_SHORT if _PART_OF_COMMIT.fullmatch(self.revision) else ''}"
         return f"it does not exist at {self.endpoint}, or it is private and the token gives no access to it."
 
 

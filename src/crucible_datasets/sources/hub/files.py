@@ -12,6 +12,7 @@ from crucible_datasets.sources.fetching import Expected
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _MOST_TOGETHER = 10_000  # the Hub truncates longer listings
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DRIVE = re.compile(r"[A-Za-z]:")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,6 @@ def _file(entry: Any, path: str, sha256: str, git: str) -> HubFile:
 def safe_path(path: str) -> str:
     """The path, if it stays inside the repository; else an error."""
     parts = path.split("/")
-    if "\\" in path or "\0" in path or any(part in {"", ".", ".."} for part in parts) or ":" in parts[0]:
+    if "\\" in path or "\0" in path or any(part in {"", ".", ".."} for part in parts) or _DRIVE.match(path):
         raise DownloadError(path, "the server named a file outside of its repository.")
     return path

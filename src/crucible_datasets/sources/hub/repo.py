@@ -195,7 +195,7 @@ class HubRepo(HubApi):
         if config.is_offline():
             raise OfflineError(f"{file.path} of {self.id} at {self.commit}")
         target = self._blob(file)
-        with storage_errors(target):
+        with storage_errors(target), storage_errors(os.path.join(self._work, file.hash)):
             os.makedirs(self._work, exist_ok=True)
             with found_or_claimed(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
                 if found:
