@@ -7,7 +7,7 @@ from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ConfigNotFoundError
-from crucible_datasets.ops.pushcard import card_without
+from crucible_datasets.ops.pushing.card import card_without
 from crucible_datasets.reading.card import CardConfig, card_of
 from crucible_datasets.sources.hub import HubRepo
 from crucible_datasets.sources.hub.addresses import named

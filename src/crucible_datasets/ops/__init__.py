@@ -9,7 +9,7 @@ groups, join, codes      group_by and join, on integer codes of keys
 map, filter              users' functions (mapping) and expressions (expressions); cleanup: their cached results
 save, saved, file_copies, shards    `save_to_disk` and its layout
 export, through_pandas, blocks, destination    files of other formats, and where they are written
-push, pushfiles, pushcommit, pushcard, pushcount, pushbucket    `push_to_hub`
+push                     `push_to_hub`, of the parts in pushing
 sql, search, webdataset  DuckDB queries; search indexes; tar shards
 interchange, clusters, tfdata, transport    Arrow streams; Ray, Dask and Spark; TensorFlow; other machines
 """

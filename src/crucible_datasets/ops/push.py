@@ -19,10 +19,10 @@ from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.features.embed import without_folders
 from crucible_datasets.ops.blocks import blocks, blocks_with_files
-from crucible_datasets.ops.pushbucket import push_to_bucket
-from crucible_datasets.ops.pushcommit import Before, Sent, Where, committed
-from crucible_datasets.ops.pushcount import counted
-from crucible_datasets.ops.pushfiles import Tables, write
+from crucible_datasets.ops.pushing.bucket import push_to_bucket
+from crucible_datasets.ops.pushing.commit import Before, Sent, Where, committed
+from crucible_datasets.ops.pushing.count import counted
+from crucible_datasets.ops.pushing.files import Tables, write
 from crucible_datasets.ops.shards import Shards
 from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.splits import SplitInfo
@@ -130,9 +130,8 @@ def _uploaded(where: Where, name: str, api: Any, content: Any) -> Any:
     api.preupload_lfs_files(
         where.repo_id, [operation], repo_type="dataset", revision=where.revision, create_pr=where.create_pr
     )
-    if (
-        getattr(operation, "_upload_mode", None) == "regular"
-    ):  # small files are part of the commit, after the local file is gone
+    if getattr(operation, "_upload_mode", None) == "regular":
+        # Small files are sent with the commit, when the local file is gone.
         with operation.as_file() as file:
             file.seek(0)
             operation.path_or_fileobj = file.read()

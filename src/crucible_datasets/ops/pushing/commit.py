@@ -18,8 +18,8 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.pushcard import card_with, known_info, stated_files
-from crucible_datasets.ops.pushcount import counted
+from crucible_datasets.ops.pushing.card import card_with, known_info, stated_files
+from crucible_datasets.ops.pushing.count import counted
 from crucible_datasets.sources.backoff import TransientError
 from crucible_datasets.sources.hub.addresses import named
 from crucible_datasets.sources.hub.writer import Retries, Writer

@@ -13,9 +13,9 @@ from crucible_datasets import config
 from crucible_datasets.atomic.files import scratch_folder
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
-from crucible_datasets.ops.pushcard import known_info
-from crucible_datasets.ops.pushcommit import Before, Sent, Where, operations_on
-from crucible_datasets.ops.pushfiles import Tables, write
+from crucible_datasets.ops.pushing.card import known_info
+from crucible_datasets.ops.pushing.commit import Before, Sent, Where, operations_on
+from crucible_datasets.ops.pushing.files import Tables, write
 from crucible_datasets.sources.hub.bucket import HubBucket
 from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.splits import SplitInfo

@@ -12,13 +12,13 @@ from crucible_datasets.features import Features
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.formats.parquet import file_errors, parquet_reader
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.ops.pushcard import has_configs, parquet, stated_files
+from crucible_datasets.ops.pushing.card import has_configs, parquet, stated_files
 from crucible_datasets.sources.base import Elsewhere
 from crucible_datasets.sources.hub.repo import HubRepo
 from crucible_datasets.splits import SplitDict, SplitInfo
 
 if TYPE_CHECKING:
-    from crucible_datasets.ops.pushcommit import Before, Where
+    from crucible_datasets.ops.pushing.commit import Before, Where
     from crucible_datasets.sources.hub.writer import Writer
 
 

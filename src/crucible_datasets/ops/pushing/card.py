@@ -13,7 +13,7 @@ from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.splits import SplitDict, SplitInfo
 
 if TYPE_CHECKING:
-    from crucible_datasets.ops.pushcommit import Where
+    from crucible_datasets.ops.pushing.commit import Where
 
 _NO_OPTIONS = {"config_name", "default", "description", "version"}
 
