@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -178,7 +177,9 @@ def remove_tree(path: str) -> None:
 @contextmanager
 def scratch_folder(what: str) -> Iterator[str]:
     """A folder for temporary files, removed at the end, or after a kill when the next one for the same is made."""
-    home = tempfile.gettempdir()
+    from tempfile import gettempdir  # it takes milliseconds to import, and loading data needs no such folder
+
+    home = gettempdir()
     remove_abandoned(home, what)
     folder = os.path.join(home, unfinished_name(what))
     os.mkdir(folder, 0o700)
