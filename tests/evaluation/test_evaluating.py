@@ -263,6 +263,9 @@ def test_what_was_answered_before_an_end_is_kept_and_not_asked_for_again(tmp_pat
     with pytest.raises(raised) as stopped:
         evaluate(model, data, "exact_match", **how)
     assert "run_id='one' and resume=True" in stopped.value.__notes__[-1]
+    other = r"begun with dataset_hash='\w{12}… \(30 samples\)', and now has '\w{12}… \(10 samples\)'"
+    with pytest.raises(ArgumentError, match=other):
+        evaluate(model, data[:10], "exact_match", resume=True, **how)
     assert [one.id for one in ResultStore(tmp_path).load("one").samples] == [str(n) for n in range(20)]
     assert len(evaluate(model, data, "exact_match", resume=True, **how).samples) == 30
     assert asked == list(range(30))

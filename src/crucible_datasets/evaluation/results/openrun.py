@@ -29,6 +29,7 @@ from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import ArgumentError, FileFormatError, RunExistsError, RunFinishedError
 from crucible_datasets.exceptions.base import listed
+from crucible_datasets.exceptions.evaluation import shown_hash
 from crucible_datasets.logging import INFO, WARNING, get_logger
 
 if TYPE_CHECKING:
@@ -192,6 +193,8 @@ def refuse_other(kept: RunInfo, info: RunInfo) -> None:
     for field in _OF_ONE_KIND:
         before, now = (value(text(getattr(run, field))) for run in (kept, info))
         if before != now:
+            if field == "dataset_hash":
+                before, now = shown_hash(before, kept.num_samples), shown_hash(now, info.num_samples)
             differ = f"it was begun with {field}={before!r}, and now has {now!r}."
             raise ArgumentError("run_id", info.run_id, differ)
 
