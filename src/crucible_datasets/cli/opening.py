@@ -71,10 +71,23 @@ def stream(
 
 
 def open_store(path: str | None) -> ResultStore:
-    """The result store in a folder, or the configured one."""
+    """The result store in a folder, which need not exist yet, or the configured one."""
     from crucible_datasets.evaluation.results.store import ResultStore
 
     return ResultStore(path)
+
+
+def existing_store(path: str | None) -> ResultStore:
+    """The result store in a folder, which must exist, or the configured one."""
+    store = open_store(path)
+    if problem := missing_store(path, store):
+        raise FileNotFoundDatasetsError(store.path, problem)
+    return store
+
+
+def missing_store(path: str | None, store: ResultStore) -> str:
+    """A sentence if the folder that was named does not exist: a misspelt one must not look like an empty store."""
+    return "" if path is None or os.path.isdir(store.path) else f"there is no such folder.{_near(store.path)}"
 
 
 def run_named(store: ResultStore, asked: str) -> str:
