@@ -371,6 +371,24 @@ def test_a_store_may_be_listed_before_its_first_run_but_that_is_said(tmp_path, m
     assert not (tmp_path / "none").exists()
 
 
+def test_missing_folders_of_outputs_are_created_by_every_command(tmp_path, store, files):
+    folder, rows = store[0], files / "good.jsonl"
+    for number, asked in enumerate(
+        (
+            ("convert", rows, "{}/x.csv"),
+            ("sample", rows, "-o", "{}/x.csv"),
+            ("split", rows, "-o", "{}/{{split}}.csv"),
+            ("load", rows, "--save", "{}/x"),
+            ("lock", rows, "--file", "{}/x.lock"),
+            ("report", "good", "--store", folder, "-o", "{}/x.html"),
+            ("results", "export", "good", "--store", folder, "-o", "{}/x.csv"),
+            ("eval", "gsm8k", rows, "--synthetic", "--no-store", "--report", "{}/x.html"),
+        )
+    ):
+        done(*(str(word).format(tmp_path / f"{number}" / "below") for word in asked))
+        assert list((tmp_path / f"{number}" / "below").iterdir())
+
+
 def test_a_file_is_no_store(files):
     path = files / "good.jsonl"
     for asked in (("results",), ("eval", "gsm8k", path, "--synthetic")):
