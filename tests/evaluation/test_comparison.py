@@ -192,6 +192,11 @@ def test_other_data_is_told_by_the_number_of_samples_and_a_short_hash(size, advi
     assert caught.value.first_value == "a" * 64
 
 
+def test_one_run_is_no_comparison():
+    with pytest.raises(ArgumentError, match="results='a': a comparison needs at least two runs"):
+        compare(result(GOOD))
+
+
 def test_missing_predictions_must_count_the_same():
     missing = {"counts": {"ok": 190, "missing": 10}}.items()
     wrong = result(GOOD, missing="wrong", summary=missing)
