@@ -393,7 +393,8 @@ def test_a_file_is_no_store(files):
     path = files / "good.jsonl"
     for asked in (("results",), ("eval", "gsm8k", path, "--synthetic")):
         ran = crucible(*asked, "--store", path)
-        assert ran.code == exit_codes.USAGE and ran.err == f"--store '{path}': it is a file; runs are stored in a folder.\n"
+        assert ran.code == exit_codes.USAGE
+        assert ran.err == f"--store '{path}': it is a file; runs are stored in a folder.\n"
     with pytest.raises(ArgumentError, match="it is a file"):
         ResultStore(path)
 

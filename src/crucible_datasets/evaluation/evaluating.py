@@ -135,7 +135,8 @@ def _require_named_run(store: ResultStore | None, run_id: str | None) -> None:
         raise ArgumentError("resume", True, "pass store= and run_id= too: where the run is kept, and its name.")
     if run_id is None:
         begun = listed((run.info.run_id for run in store.unfinished()), 10)
-        raise ArgumentError("resume", True, f"pass run_id= too, the name of the run. Unfinished in {store.path}: {begun}.")
+        reason = f"pass run_id= too, the name of the run. Unfinished in {store.path}: {begun}."
+        raise ArgumentError("resume", True, reason)
 
 
 def _executor(given: str | Executor | None) -> Executor | None:

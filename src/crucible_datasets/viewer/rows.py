@@ -56,7 +56,8 @@ class DatasetRows:
         splits = self.data.splits(query.config)
         name = query.split or next(iter(splits), None)
         if name is None or name not in splits:
-            raise NotFoundHereError(f"There is no split {name!r}.{closest(name, splits)} Available: {', '.join(splits)}.")
+            known = ", ".join(splits)
+            raise NotFoundHereError(f"There is no split {name!r}.{closest(name, splits)} Available: {known}.")
         return name, undecoded(splits[name])
 
     def rows(self, query: Query) -> Any:
