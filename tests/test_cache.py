@@ -309,7 +309,10 @@ def test_finding_is_using(tmp_path, old_entries):
 
 
 def test_entries_of_some_age_go(old_entries):
-    assert keys(old_entries.clean(older_than=2.5 * 86400)) == ["day-3", "day-4"]
+    assert keys(old_entries.clean(older_than=3.5 * 86400)) == ["day-4"]
+    with pytest.raises(ArgumentError, match="with its unit"):
+        old_entries.clean(older_than="2")
+    assert keys(old_entries.clean(older_than="60h")) == ["day-3"]
 
 
 def test_entries_in_use_stay_until_their_process_ends(old_entries):
@@ -448,7 +451,7 @@ def test_du_sums_up(command):
 
 
 def test_clean_by_size_age_or_all(command):
-    assert command("clean", "--limit", "300") == (0, "removed 1 entry, 100 B\nkept    3 entries, 300 B\n")
+    assert command("clean", "--limit", "300B") == (0, "removed 1 entry, 100 B\nkept    3 entries, 300 B\n")
     assert command("clean", "--older-than", "60h") == (0, "removed 1 entry, 100 B\nkept    2 entries, 200 B\n")
     process = use(str(command.root), "day-1")
     kept = "kept    1 entry, 100 B, which running processes use\n"
@@ -457,10 +460,14 @@ def test_clean_by_size_age_or_all(command):
     assert command("clean", "--all") == (0, "removed 1 entry, 100 B\nkept    0 entries, 0 B\n")
 
 
-@pytest.mark.parametrize("arguments", [("--limit", "much"), ("--older-than", "long")])
+@pytest.mark.parametrize(
+    "arguments", [("--limit", "much"), ("--older-than", "long"), ("--limit", "10"), ("--older-than", "30")]
+)
 def test_clean_refuses_what_it_does_not_understand(command, arguments):
+    """A number without a unit too: 30 may mean days, and 30 seconds would be the whole cache."""
     code, text = command("clean", *arguments)
-    assert code == 2 and arguments[1] in text and "Traceback" not in text
+    assert code == 2 and f"{arguments[0]} '{arguments[1]}'" in text and "Traceback" not in text
+    assert len(list(Cache(command.root).entries())) == 4
 
 
 def test_verify_names_damaged_files(command):

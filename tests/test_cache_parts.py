@@ -383,7 +383,7 @@ def test_the_command_shows_what_is_unfinished(cache):
 
 
 @pytest.mark.usefixtures("commands")
-@pytest.mark.parametrize("options", [{"all": True}, {"limit": "100"}, {"older_than": "0s"}])
+@pytest.mark.parametrize("options", [{"all": True}, {"limit": "100B"}, {"older_than": "0s"}])
 def test_the_command_removes_what_is_unfinished(cache, options):
     stopped(cache, 2)
     assert lines(clean(limit="1GB")) == ["removed 0 entries, 0 B", "kept    1 entry, 208 B"]

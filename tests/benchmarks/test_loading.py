@@ -136,6 +136,14 @@ def test_a_stream_cannot_be_cut_by_percent_and_a_table_can():
         load_benchmark("gsm8k", "test[:25%]", synthetic=True, streaming=True)
 
 
+@pytest.mark.parametrize(("split", "note"), [("astronmy", ["config='astronomy'."]), ("tset", []), ("xyz", [])])
+def test_a_misspelt_configuration_in_place_of_the_split_is_told_apart(split, note):
+    """Hugging Face's `load_dataset` takes the configuration second."""
+    with pytest.raises(UnknownEntryError, match=f"There is no split '{split}' of mmlu") as error:
+        load_benchmark("mmlu", split, synthetic=True)
+    assert [one.split()[-1] for one in getattr(error.value, "__notes__", [])] == note
+
+
 def test_an_unknown_split_lists_what_exists(hub):
     with pytest.raises(UnknownEntryError, match="tset.*Did you mean 'test'"):
         load_benchmark("gsm8k", "tset", synthetic=True)

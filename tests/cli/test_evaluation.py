@@ -14,6 +14,7 @@ from crucible_datasets.cli import COMMANDS, exit_codes, parser
 from crucible_datasets.evaluation import ResultStore, compare, evaluate
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.rules import RULES
+from crucible_datasets.exceptions import ArgumentError
 
 
 @pytest.fixture(scope="module")
@@ -339,6 +340,63 @@ def test_bash_completes_commands_options_and_benchmarks():
             ["bash", "-c", script + "\n" + ask.format(words, at)], capture_output=True, text=True, timeout=60
         )
         assert wanted <= set(ran.stdout.split()), (words, ran)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("results", "show", "good"),
+        ("results", "diff", "half", "good"),
+        ("results", "rescore", "good"),
+        ("results", "export", "good", "-o", "x.csv"),
+        ("results", "mirror"),
+        ("results", "delete", "good"),
+        ("compare", "half", "good"),
+        ("report", "good"),
+    ],
+)
+def test_a_store_that_does_not_exist_is_no_empty_store(tmp_path, monkeypatch, asked):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    ran = crucible(*asked, "--store", "rums")
+    assert ran.code == exit_codes.NOT_FOUND and "rums: there is no such folder. Did you mean 'runs'?" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+@pytest.mark.parametrize("more", [(), ("--unfinished",)])
+def test_a_store_may_be_listed_before_its_first_run_but_that_is_said(tmp_path, more):
+    ran = done("results", "list", "--store", tmp_path / "none", *more, "--json")
+    assert ran.json == [] and "there is no such folder" in ran.err
+    assert "there is no such folder" in done("results", "list", "--store", tmp_path / "none", *more).out
+    assert not (tmp_path / "none").exists()
+
+
+def test_missing_folders_of_outputs_are_created_by_every_command(tmp_path, store, files):
+    folder, rows = store[0], files / "good.jsonl"
+    for number, asked in enumerate(
+        (
+            ("convert", rows, "{}/x.csv"),
+            ("sample", rows, "-o", "{}/x.csv"),
+            ("split", rows, "-o", "{}/{{split}}.csv"),
+            ("load", rows, "--save", "{}/x"),
+            ("lock", rows, "--file", "{}/x.lock"),
+            ("report", "good", "--store", folder, "-o", "{}/x.html"),
+            ("results", "export", "good", "--store", folder, "-o", "{}/x.csv"),
+            ("eval", "gsm8k", rows, "--synthetic", "--no-store", "--report", "{}/x.html"),
+        )
+    ):
+        done(*(str(word).format(tmp_path / f"{number}" / "below") for word in asked))
+        assert list((tmp_path / f"{number}" / "below").iterdir())
+
+
+def test_a_file_is_no_store(files):
+    path = files / "good.jsonl"
+    for asked in (("results",), ("eval", "gsm8k", path, "--synthetic")):
+        ran = crucible(*asked, "--store", path)
+        assert ran.code == exit_codes.USAGE
+        assert ran.err == f"--store '{path}': it is a file; runs are stored in a folder.\n"
+    with pytest.raises(ArgumentError, match="it is a file"):
+        ResultStore(path)
 
 
 def test_runs_that_do_not_fit_are_not_said_to_be_missing(store, tmp_path):

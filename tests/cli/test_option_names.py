@@ -11,6 +11,7 @@ from crucible_datasets.cli.option_names import option_names, with_option_names
 from crucible_datasets.exceptions import (
     ArgumentError,
     CodeExecutionRefusedError,
+    ConfigNotFoundError,
     MissingPredictionsError,
     SplitNotFoundError,
 )
@@ -62,10 +63,16 @@ def test_arguments_with_another_name_in_the_library_are_called_as_options(tmp_pa
     )
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n' * 3)
     wrong = crucible("split", tmp_path / "a.jsonl", "--parts", "train=0.5,test=0.9", "-o", tmp_path / "{split}.csv")
-    assert wrong.err.startswith("--parts {")
+    assert wrong.err.startswith("--parts train=0.5,test=0.9: together they are 140 % of the rows; leave out train")
     monkeypatch.setattr("crucible_datasets.sources.backoff._NEVER_REACHED", 0.0)
     unheard = crucible("hub", "mirror", "acme/rows", tmp_path, "--endpoint", "http://127.0.0.1:9")
     assert unheard.code == exit_codes.UNREACHABLE and "http://127.0.0.1:9" in unheard.err
+
+
+def test_a_configuration_is_named_as_the_command_takes_it():
+    told = str(ConfigNotFoundError("openai/gsm8k", None, ["main", "socratic"]))
+    assert "as in --config main. Available" in with_option_names(told, option_names(parser_of(["head"])))
+    assert "as in NAME:main. Available" in with_option_names(told, option_names(parser_of(["lock"])))
 
 
 def test_what_is_no_argument_of_the_command_stays_as_it_is():

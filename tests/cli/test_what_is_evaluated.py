@@ -219,7 +219,7 @@ def test_without_a_network_the_miniature_is_pointed_at(tmp_path, monkeypatch):
     ran = crucible("eval", "gsm8k", answers(tmp_path / "a.jsonl"), "--no-store")
     assert ran.code == exit_codes.UNREACHABLE and "--synthetic" in ran.err
     ran = crucible("eval", "gsm8k", f"small={tmp_path / 'none.jsonl'}", "--no-store")
-    assert ran.code == exit_codes.NOT_FOUND and ran.err == f"{tmp_path / 'none.jsonl'}: there is no such file.\n"
+    assert ran.code == exit_codes.NOT_FOUND and f"{tmp_path / 'none.jsonl'}: there is no such file." in ran.err
     ran = crucible("view", tmp_path / "none.jsonl", "--no-browser")
     assert ran.code == exit_codes.NOT_FOUND and "there is no such file" in ran.err and not ran.out
 
@@ -300,3 +300,15 @@ def test_eval_tells_what_to_look_at_before_a_score_is_believed(tmp_path, said, m
     assert any(told in line for line in advice) if told else not advice
     (run,) = ResultStore(tmp_path / "s").list()
     assert (f"show {run.info.run_id} --samples unparsed" in str(advice)) == (metrics == "numeric")
+
+
+def test_misspelt_files_of_data_and_predictions_are_suggested(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quiz.jsonl").write_text('{"id": "a", "input": "2 + 2?", "target": "4"}\n')
+    (tmp_path / "small.jsonl").write_text('{"id": "a", "prediction": "4"}\n')
+    for words, meant in ((("quizz.jsonl", "small.jsonl"), "quiz"), (("quiz.jsonl", "m=smal.jsonl"), "small")):
+        ran = crucible("eval", *words, "--no-store")
+        assert ran.code == exit_codes.NOT_FOUND and ran.err.endswith(f"Did you mean '{meant}.jsonl'?\n")
+    for given in (("small.jsonl", "quizz.jsonl"), ("smal.jsonl", "quiz.jsonl")):
+        with pytest.raises(FileNotFoundError, match="Did you mean '(quiz|small).jsonl'"):
+            evaluate(*given)

@@ -183,6 +183,20 @@ def test_runs_that_are_not_alike_are_refused_with_the_reason(what, other):
         assert (str(again), again.what) == (str(caught.value), what)
 
 
+@pytest.mark.parametrize(("size", "advice"), [(200, "same version of the data"), (150, "same samples")])
+def test_other_data_is_told_by_the_number_of_samples_and_a_short_hash(size, advice):
+    first, second = result(GOOD, dataset_hash="a" * 64), result(BETTER[:size], "b", dataset_hash="b" * 64)
+    told = rf"is aaaaaaaaaaaa… \(200 samples\), that of 'b' is bbbbbbbbbbbb… \({size} samples\)\. .* {advice}\."
+    with pytest.raises(IncomparableRunsError, match=told) as caught:
+        compare(first, second)
+    assert caught.value.first_value == "a" * 64
+
+
+def test_one_run_is_no_comparison():
+    with pytest.raises(ArgumentError, match="results='a': a comparison needs at least two runs"):
+        compare(result(GOOD))
+
+
 def test_missing_predictions_must_count_the_same():
     missing = {"counts": {"ok": 190, "missing": 10}}.items()
     wrong = result(GOOD, missing="wrong", summary=missing)

@@ -263,6 +263,9 @@ def test_what_was_answered_before_an_end_is_kept_and_not_asked_for_again(tmp_pat
     with pytest.raises(raised) as stopped:
         evaluate(model, data, "exact_match", **how)
     assert "run_id='one' and resume=True" in stopped.value.__notes__[-1]
+    other = r"begun with dataset_hash='\w{12}… \(30 samples\)', and now has '\w{12}… \(10 samples\)'"
+    with pytest.raises(ArgumentError, match=other):
+        evaluate(model, data[:10], "exact_match", resume=True, **how)
     assert [one.id for one in ResultStore(tmp_path).load("one").samples] == [str(n) for n in range(20)]
     assert len(evaluate(model, data, "exact_match", resume=True, **how).samples) == 30
     assert asked == list(range(30))
@@ -582,6 +585,31 @@ def test_a_finished_run_is_given_back_whoever_finished_it(tmp_path, monkeypatch)
             again(**other)
     with pytest.raises(RunExistsError):
         evaluate(TEXTS, questions(), store=tmp_path / "store", run_id="job")
+
+
+def test_a_run_is_resumed_only_by_its_name(tmp_path):
+    """Everything would be run again otherwise, without a word."""
+    store = ResultStore(tmp_path)
+    store.open_run(run_id="begun", model="m", dataset="d", metrics=["exact_match@1"]).close()
+    with pytest.raises(ArgumentError, match="pass store= and run_id= too"):
+        evaluate(TEXTS, questions(), run_id="begun", resume=True)
+    with pytest.raises(ArgumentError, match="pass run_id= too.* Unfinished in .*: begun"):
+        evaluate(TEXTS, questions(), store=store, resume=True)
+    with pytest.raises(ArgumentError, match="pass run_id= too"):
+        store.open_run(model="m", dataset="d", resume=True)
+    assert len(store) == 0
+
+
+@pytest.mark.parametrize(("model", "level"), [("m", "WARNING"), ("other", "INFO")])
+def test_a_run_that_cannot_be_resumed_is_begun_and_that_is_said(tmp_path, caplog, model, level):
+    """A job may pass resume=True from its first start on; a misspelt name is a warning if it may mean another run."""
+    begun = evaluate(TEXTS, questions(), model="m").info
+    ResultStore(tmp_path).open_run(begun, run_id="job-1").close()
+    with caplog.at_level("INFO", "crucible_datasets"):
+        assert len(evaluate(TEXTS, questions(), model=model, store=tmp_path, run_id="job-I", resume=True)) == 8
+    [said] = [record for record in caplog.records if "a new run starts" in record.getMessage()]
+    assert said.levelname == level and "'job-I'" in said.getMessage()
+    assert ("job-1" in said.getMessage()) == (level == "WARNING")
 
 
 @pytest.mark.parametrize("stream", [False, True])

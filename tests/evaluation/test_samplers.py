@@ -163,6 +163,20 @@ def test_sizes_of_parts(asked, sizes):
     assert {name: len(part) for name, part in parts.items()} == sizes
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"train": 0.8, "test": 0.3}, "110 % of the rows; leave out train"),
+        ({"validation": 0.8, "test": 0.3}, "110 % of the rows; none would be left for train"),
+        ({"train": 8, "test": 1}, "9 rows, and there are 10; leave out train"),
+        ({"train": 0.5, "test": 1}, "6 rows, and there are 10; leave out train"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_added_up(asked, told):
+    with pytest.raises(ArgumentError, match=f"together they are {told}"):
+        split(questions(["easy"] * 10), **asked)
+
+
 @kinds
 @given(levels=LEVELS, seed=SEEDS)
 def test_a_bootstrap_sample_draws_from_all_rows_each_time(kind, levels, seed):

@@ -201,7 +201,12 @@ def test_what_cannot_be_computed():
     for function in ("mean", "median", "all"):
         with pytest.raises(AggregationError, match=f"'{function}' cannot be computed of column 'text'"):
             aggregate(view, ["key"], [("m", "text", function)])
-    with pytest.raises(ColumnNamesError):
+    for column, most in (("text", ["min", "max"]), ("lists", [])):
+        with pytest.raises(AggregationError) as error:
+            aggregate(view_of(key=[1], text=["a"], lists=[[1]]), ["key"], [("m", column, "mean")])
+        always = {"count", "size", "n_unique", "count_distinct", "mode", "first", "last", "list"}
+        assert set(error.value.available) == always.union(most)
+    with pytest.raises(ColumnNamesError, match="^Column name 'key': "):
         aggregate(view, ["key"], [("key", "score", "max")])
     with pytest.raises(ColumnNotFoundError):
         list(groups(view, ["nothing"]))

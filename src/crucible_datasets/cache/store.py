@@ -31,7 +31,7 @@ from crucible_datasets.cache.ledger import Ledger
 from crucible_datasets.cache.manifest import MANIFEST, Damage, Entry, damages, read_manifest, write_manifest
 from crucible_datasets.cache.partial import MADE_IN_PARTS, partial_entries, remove_partial, resumed, salvage_abandoned
 from crucible_datasets.cache.parts import Parts
-from crucible_datasets.cache.units import byte_count
+from crucible_datasets.cache.units import byte_count, seconds
 from crucible_datasets.logging import get_logger
 
 Make = Callable[[str], Mapping[str, Any] | None]
@@ -100,19 +100,19 @@ class Cache:
         """The bytes of all entries."""
         return sum(entry.size for entry in self.entries())
 
-    def clean(self, limit: int | str | None = None, older_than: float | None = None) -> list[Entry]:
+    def clean(self, limit: int | str | None = None, older_than: float | str | None = None) -> list[Entry]:
         """Remove the least recently used entries until the rest fits into the limit; the entries removed.
 
-        The limit defaults to `config.CRUCIBLE_CACHE_LIMIT`. Entries not used for `older_than` seconds are always
-        removed, entries in use never.
+        The limit, such as "10GB" or a number of bytes, defaults to `config.CRUCIBLE_CACHE_LIMIT`. Entries not used for
+        `older_than`, such as "30d" or a number of seconds, are always removed, entries in use never.
         """
+        oldest = float("-inf") if older_than is None else time.time() - seconds(older_than)
+        allowed = byte_count(config.CRUCIBLE_CACHE_LIMIT if limit is None else limit, self.root)
         if not os.path.isdir(self.root):
             return []
         self._remove_dead_work()
-        allowed = byte_count(config.CRUCIBLE_CACHE_LIMIT if limit is None else limit, self.root)
         entries = sorted(self.entries(), key=lambda entry: entry.last_used)
         size, in_use, removed = sum(entry.size for entry in entries), self._uses.live(), []
-        oldest = time.time() - older_than if older_than is not None else float("-inf")
         for entry in entries:
             too_much = size > allowed or allowed == 0
             if (too_much or entry.last_used < oldest) and os.path.basename(entry.folder) not in in_use:

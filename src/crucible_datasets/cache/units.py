@@ -38,15 +38,17 @@ def byte_count(size: int | str, disk: str) -> int:
 
 
 def seconds(age: float | str) -> float:
-    """The seconds that an age means, such as `30d` or `12h`.
+    """The seconds that an age means, such as `30d` or `12h`; a number that is not text is in seconds.
 
     >>> seconds("2m")
     120.0
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhdw]?)\s*", str(age))
+    if not isinstance(age, str):
+        return float(age)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*", age)
     if match is None:
-        raise ArgumentError("older_than", age, "write an age as 30d, 12h, 15m or 40s.")
-    return float(match[1]) * _AGES[match[2] or "s"]
+        raise ArgumentError("older_than", age, "write an age with its unit, as 30d, 12h, 15m or 40s.")
+    return float(match[1]) * _AGES[match[2]]
 
 
 def shown_size(size: int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from crucible_datasets.cli import exit_codes
 from crucible_datasets.cli.command import Command
 from crucible_datasets.cli.output import Column, Message, Outputs, Sections, Table, amount
+from crucible_datasets.exceptions import ArgumentError
 
 if TYPE_CHECKING:
     from crucible_datasets.cache import Cache
@@ -67,11 +68,9 @@ def du() -> Outputs:
 
 def clean(limit: str | None = None, older_than: str | None = None, all: bool = False) -> Outputs:
     """Remove the least recently used entries."""
-    from crucible_datasets.cache.units import seconds
-
+    _require_unit(limit)
     cache = _cache()
-    age = None if older_than is None else seconds(older_than)
-    removed = cache.clean(0 if all else limit, age)
+    removed = cache.clean(0 if all else limit, older_than)
     rest = list(cache.entries())
     in_use = ", which running processes use" if all and rest else ""
     yield Message(
@@ -91,6 +90,12 @@ def verify() -> Outputs:
     lines.append(f"{_amount(whole)} read, {len(found)} damaged {'file' if len(found) == 1 else 'files'}")
     yield Message("\n".join(lines), {"entries": len(whole), "damaged": damaged})
     return exit_codes.CHECK_FAILED if found else exit_codes.OK
+
+
+def _require_unit(limit: str | None) -> None:
+    """Raise for a size without a unit: 10 would be 10 bytes, and remove almost everything."""
+    if limit is not None and limit.strip().replace(".", "", 1).isdecimal() and float(limit):
+        raise ArgumentError("limit", limit, "write a size with its unit, as 10GB, 512MiB, or 20% of the disk.")
 
 
 def _cache() -> Cache:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, code_argument, require_count, run_argument, store_argument
-from crucible_datasets.cli.opening import explained_run_names, open_store, run_named
+from crucible_datasets.cli.opening import existing_store, explained_run_names, run_named
 from crucible_datasets.cli.output import Column, Message, Outputs, Sections, Table, amount
 from crucible_datasets.cli.scores import interval, number, percent, result_rows
 
@@ -15,7 +15,7 @@ def diff(
 ) -> Outputs:
     """Show which samples were fixed and which were broken between two runs."""
     require_count(limit or 0, "limit")
-    place = open_store(store)
+    place = existing_store(store)
     with explained_run_names(place, [first, second]):
         found = place.diff(run_named(place, first), run_named(place, second), metric)
     counts = Table((Column("kind"), amount("samples")), [{"kind": k, "samples": n} for k, n in found.counts.items()])
@@ -47,7 +47,7 @@ def rescore(
     allow_code_execution: bool,
 ) -> Outputs:
     """Score the stored predictions of a run again, with another rule or other metrics."""
-    place = open_store(store)
+    place = existing_store(store)
     chosen = metrics.split(",") if metrics else None
     name, keep = run_named(place, run), not no_store
     made = place.rescore(name, chosen, extract=extract, save=keep, allow_code_execution=allow_code_execution)

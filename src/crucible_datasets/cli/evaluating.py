@@ -21,7 +21,7 @@ from crucible_datasets.cli.command import (
     store_argument,
 )
 from crucible_datasets.cli.completion import file_argument
-from crucible_datasets.cli.opening import explained_run_names, open_store, run_named
+from crucible_datasets.cli.opening import existing_store, explained_run_names, open_store, run_named
 from crucible_datasets.cli.output import Message, Outputs, Sections, plural
 from crucible_datasets.cli.prediction_files import files_by_model, predictions_for
 from crucible_datasets.cli.scores import comparison_table, run_notes, score_rows, score_table, scores_and_notes
@@ -105,7 +105,7 @@ def compare(
     """Compare stored runs in pairs: differences with intervals and p-values."""
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
 
-    place = open_store(store)
+    place = existing_store(store)
     results = [place.load(run_named(place, run)) for run in runs]
     with explained_run_names(place, runs):
         table = compared(

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 
 from crucible_datasets.cli.command import Command, force_argument, run_argument, store_argument
 from crucible_datasets.cli.completion import file_argument
-from crucible_datasets.cli.opening import open_store, run_named
+from crucible_datasets.cli.opening import existing_store, open_store, run_named
 from crucible_datasets.cli.output import Message, Outputs, Sections, plural
 from crucible_datasets.cli.scores import result_rows, score_table
 from crucible_datasets.cli.writing import require_absent
@@ -23,7 +23,7 @@ def report(
     from crucible_datasets.evaluation.report.page import write_report
 
     require_absent(output, force)
-    place = open_store(store)
+    place = existing_store(store)
     path = write_report(output, [place.load(run_named(place, run)) for run in runs], title, max_samples=max_samples)
     yield _written(path, runs)
     return None
@@ -35,7 +35,7 @@ def export(
     """Write runs to a file for other programs; its name says the format."""
     from crucible_datasets.evaluation.exports import export as exported
 
-    place = open_store(store)
+    place = existing_store(store)
     if rows is not None and (format or os.path.splitext(output)[1].lower()[1:]) not in _OF_ROWS:
         raise ArgumentError("rows", rows, f"only {', '.join(_OF_ROWS)} have rows to choose.")
     require_absent(output, force)
@@ -63,7 +63,7 @@ def import_(files: list[str], store: str | None, model: str | None) -> Outputs:
 
 def mirror(store: str | None, url: str | None, samples: bool) -> Outputs:
     """Copy the runs to a database: SQLite in the store, or PostgreSQL by its URL."""
-    with open_store(store).mirror(url, samples) as database:
+    with existing_store(store).mirror(url, samples) as database:
         runs, where = [run.info.run_id for run in database.list()], database.place
     yield Message(f"{where} has {plural(len(runs), 'run')}", {"database": where, "runs": runs})
     return None

@@ -71,10 +71,23 @@ def stream(
 
 
 def open_store(path: str | None) -> ResultStore:
-    """The result store in a folder, or the configured one."""
+    """The result store in a folder, which need not exist yet, or the configured one."""
     from crucible_datasets.evaluation.results.store import ResultStore
 
     return ResultStore(path)
+
+
+def existing_store(path: str | None) -> ResultStore:
+    """The result store in a folder, which must exist, or the configured one."""
+    store = open_store(path)
+    if problem := missing_store(path, store):
+        raise FileNotFoundDatasetsError(store.path, problem)
+    return store
+
+
+def missing_store(path: str | None, store: ResultStore) -> str:
+    """A sentence if the folder that was named does not exist: a misspelt one must not look like an empty store."""
+    return "" if path is None or os.path.isdir(store.path) else f"there is no such folder.{_near(store.path)}"
 
 
 def run_named(store: ResultStore, asked: str) -> str:
@@ -132,10 +145,10 @@ def _source(dataset: str, options: Mapping[str, Any]) -> tuple[str, Mapping[str,
 
 def require_file(name: str) -> None:
     """Raise for the name of a missing file, instead of searching the Hub for a dataset of that name."""
-    from crucible_datasets.reading.format_choice import is_missing_file
+    from crucible_datasets.reading.format_choice import is_missing_file, names_beside
 
     if is_missing_file(name):
-        raise FileNotFoundDatasetsError(name, f"there is no such file.{_near(name)}")
+        raise FileNotFoundDatasetsError(name, "there is no such file.", names_beside(name))
 
 
 @contextmanager
@@ -158,12 +171,9 @@ def _with_suggestions(name: str) -> Iterator[None]:
 
 def _near(path: str) -> str:
     """A sentence with files of a similar name."""
-    folder, name = os.path.split(path)
-    try:
-        beside = sorted(os.listdir(folder or "."))
-    except OSError:
-        return ""
-    return closest(name, beside)
+    from crucible_datasets.reading.format_choice import names_beside
+
+    return closest(os.path.basename(path), names_beside(path))
 
 
 def _is_saved(folder: str) -> bool:

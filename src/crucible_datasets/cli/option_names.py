@@ -20,7 +20,9 @@ _OTHER_NAMES = {
 _GIVEN = re.compile(
     r"""(?<![\w.-])(?P<name>\w+)=(?P<value>'[^']*'|"[^"]*"|\{[^{}]*\}|None|True|False|-?\d+(?:\.\d+)?|(?=[\s,.)]|$))(?P<colon>:?)"""
 )
+_CONFIG = re.compile(r"load_dataset\((?:'[^']*'|\"[^\"]*\"), '(?P<config>[^']*)'\)")
 _FIELD = re.compile(r"\bfields=\{'(?P<field>\w+)': '(?P<column>[^']*)'\}")
+_PART = re.compile(r"'(\w+)': ")  # of several values by name
 # Advice that applies to Python programs only.
 _REPLACEMENTS = (
     (re.compile(r"(?<=--allow-code-execution) in this call"), ""),
@@ -56,12 +58,15 @@ def with_option_names(message: str, words: Mapping[str, str]) -> str:
     def option(given: re.Match[str]) -> str:
         word = words.get(given["name"])
         value = given["value"] if given["colon"] or " " in given["value"] else given["value"].strip("'\"")
+        value = _PART.sub(r"\1=", value[1:-1]).replace(", ", ",") if value.startswith("{") else value
         if word is None:
             return f"{words['options']} {given['name']}={value}" if _is_reading(given, words) else given[0]
         return f"{word}{'' if value in ('', 'None', 'True') else f' {value}'}{given['colon']}"
 
     if words:
         where = "" if "field" in words else " of `crucible eval`"
+        # Commands without this option take it as a part of the name.
+        message = _CONFIG.sub(r"--config \g<config>" if "config" in words else r"NAME:\g<config>", message)
         message = _FIELD.sub(rf"--field \g<field>=\g<column>{where}", message)
     message = _GIVEN.sub(option, message)
     for pattern, instead in _REPLACEMENTS:

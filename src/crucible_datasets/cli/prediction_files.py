@@ -11,7 +11,7 @@ from crucible_datasets.exceptions import ArgumentError, FileNotFoundDatasetsErro
 
 def files_by_model(predictions: list[str], model: str | None) -> dict[str, str]:
     """Files by model: `name=file`, or the name of the file."""
-    from crucible_datasets.reading.format_choice import stem_of
+    from crucible_datasets.reading.format_choice import names_beside, stem_of
 
     if model is not None and len(predictions) > 1:
         raise ArgumentError("model", model, "with several files, write MODEL=FILE for each.")
@@ -23,7 +23,7 @@ def files_by_model(predictions: list[str], model: str | None) -> dict[str, str]:
         if name in found:
             raise ArgumentError("predictions", given, f"there are two models called {name!r}: write MODEL=FILE.")
         if "://" not in path and not os.path.exists(path):
-            raise FileNotFoundDatasetsError(path, "there is no such file.")
+            raise FileNotFoundDatasetsError(path, "there is no such file.", names_beside(path))
         found[name] = path
     return found
 

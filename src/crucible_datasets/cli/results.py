@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crucible_datasets.cli import diffs, exchange
 from crucible_datasets.cli.command import Command, run_argument, store_argument
-from crucible_datasets.cli.opening import open_store, run_named, runs_of
+from crucible_datasets.cli.opening import existing_store, missing_store, open_store, run_named, runs_of
 from crucible_datasets.cli.output import Column, Facts, Message, Outputs, Sections, Table, amount, plural
 from crucible_datasets.cli.run_samples import KINDS, answers
 from crucible_datasets.cli.scores import data_column, interval, number, scores_and_notes
@@ -37,6 +37,8 @@ def list_(
     from msgspec import to_builtins
 
     place = open_store(store)
+    if problem := missing_store(store, place):
+        yield f"{place.path}: {problem}"  # not an error, since a store is created by its first run
     if unfinished:
         begun = [to_builtins(run.info) for run in place.unfinished()]
         yield _runs(begun, _SO_FAR, f"no unfinished runs in {place.path}")
@@ -119,7 +121,7 @@ def _ranges(scores: list[str]) -> dict[str, tuple[float | None, float | None]] |
 
 def show(run: str, store: str | None, by: str | None, samples: str | None, metric: str | None, limit: int) -> Outputs:
     """Show a run: what was run on what, its scores, those of groups of its samples, and its answers."""
-    place = open_store(store)
+    place = existing_store(store)
     result = place.load(run_named(place, run))
     finished = result.info.run_id in place
     so_far = f"unfinished: {plural(len(result), 'sample')} so far, and the scores are of those"
@@ -166,7 +168,7 @@ def _groups(result: EvaluationResult, by: str) -> Table:
 
 def delete(runs: list[str], store: str | None) -> Outputs:
     """Remove runs, by their full names."""
-    place = open_store(store)
+    place = existing_store(store)
     gone = {run: place.delete(run) for run in runs}
     yield Message("\n".join(f"removed {run}" for run, was_there in gone.items() if was_there), gone)
     for run, was_there in gone.items():

@@ -17,6 +17,7 @@ from crucible_datasets.evaluation.runs.questions import questions_of
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.evaluation.runs.running import EvaluationCall, run
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.exceptions.base import listed
 from crucible_datasets.executors.base import Executor, executor_of
 from crucible_datasets.reading.format_choice import stem_of
 
@@ -57,8 +58,12 @@ def evaluate(
     of samples or rows, or the result of a sampler. Metrics and the extraction rule (`extract`) default to those of
     the benchmark; `extract=False` means no rule. `missing` is how samples without prediction count: "error", "wrong"
     or "ignore". `synthetic` uses the generated miniature of a benchmark instead of its data. `executor` ("processes",
-    "ray" or a RayExecutor) calls the function and the metrics; results are stored by this process.
+    "ray" or a RayExecutor) calls the function and the metrics; results are stored by this process. `resume` continues
+    the run `run_id` of the `store`, and begins it if there is none.
     """
+    kept_in = _store(store)
+    if resume:
+        _require_named_run(kept_in, run_id)
     questions = questions_of(data, fields, synthetic)
     chosen = questions.metrics if metrics is None else metrics
     rule = questions.extract if extract is None else extract
@@ -74,7 +79,7 @@ def evaluate(
         options={**(options or {}), **facts},
         cluster_by=questions.checked_field(cluster_by),
         columns=(prediction_column, id_column),
-        store=_store(store),
+        store=kept_in,
         run_id=run_id,
         resume=resume,
         executor=_executor(executor),
@@ -122,6 +127,16 @@ def _store(given: Any) -> ResultStore | None:
         return ResultStore(given)
     reason = "expected a folder or a ResultStore; ResultStore() is the one of the settings."
     raise ArgumentTypeError("store", given, reason)
+
+
+def _require_named_run(store: ResultStore | None, run_id: str | None) -> None:
+    """Raise if it is not said which run to continue: everything would be run again without a word."""
+    if store is None:
+        raise ArgumentError("resume", True, "pass store= and run_id= too: where the run is kept, and its name.")
+    if run_id is None:
+        begun = listed((run.info.run_id for run in store.unfinished()), 10)
+        reason = f"pass run_id= too, the name of the run. Unfinished in {store.path}: {begun}."
+        raise ArgumentError("resume", True, reason)
 
 
 def _executor(given: str | Executor | None) -> Executor | None:

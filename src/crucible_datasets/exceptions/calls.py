@@ -78,7 +78,7 @@ class AggregationError(DatasetsError, ValueError, TypeError):
 
     def message(self, function: str, column: str, feature: str, available: Iterable[str]) -> str:
         self.function, self.column, self.feature, self.available = function, column, feature, list(available)
-        return f"{function!r} cannot be computed of column {column!r}, {feature}. Functions: {listed(self.available)}."
+        return f"{function!r} cannot be computed of column {column!r}, {feature}. Possible: {listed(self.available)}."
 
 
 class ExpressionError(DatasetsError, ValueError, TypeError):

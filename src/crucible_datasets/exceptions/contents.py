@@ -21,7 +21,8 @@ class ColumnNamesError(DatasetsError, ValueError):
 
     def message(self, names: Iterable[str], available: Iterable[str], reason: str) -> str:
         self.names, self.available = list(names), list(available)
-        return f"Column names {listed(self.names)}: {reason}. Existing columns: {listed(self.available)}."
+        what = "Column name" if len(self.names) == 1 else "Column names"
+        return f"{what} {listed(map(repr, self.names))}: {reason}. Existing columns: {listed(self.available)}."
 
 
 @also_of_arrow("ArrowInvalid")

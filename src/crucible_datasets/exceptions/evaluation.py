@@ -8,12 +8,21 @@ from crucible_datasets.exceptions.base import DatasetsError, closest, listed
 
 _ENOUGH = 4  # letters of a part: names end with a digest, so that fewer would fit by chance
 
+_SHA256 = 64  # hexadecimal digits
+
 
 def is_part_of_name(asked: str, name: str) -> bool:
     """Whether the name of a run begins or ends so, with enough letters or with a whole word between dashes."""
     if len(asked) >= _ENOUGH:
         return name.startswith(asked) or name.endswith(asked)
     return asked != "" and (name.startswith(f"{asked}-") or name.endswith(f"-{asked}"))
+
+
+def shown_hash(value: object, size: int) -> str:
+    """The beginning of the hash of the data, and the number of samples if it is known."""
+    text = str(value)
+    shown = f"{text[:12]}…" if len(text) == _SHA256 else text
+    return f"{shown} ({size:,} {'sample' if size == 1 else 'samples'})" if size else shown
 
 
 class RunNotFoundError(DatasetsError, KeyError, FileNotFoundError):
@@ -124,14 +133,25 @@ class TooFewCompletionsError(DatasetsError, ValueError):
 class IncomparableRunsError(DatasetsError, ValueError):
     """Two runs are not comparable: the difference of their scores would say nothing about the models."""
 
-    def message(self, what: str, first: str, first_value: object, second: str, second_value: object) -> str:
+    def message(
+        self,
+        what: str,
+        first: str,
+        first_value: object,
+        second: str,
+        second_value: object,
+        sizes: tuple[int, int] | None = None,
+    ) -> str:
         self.what, self.first, self.second = what, first, second
-        self.first_value, self.second_value = first_value, second_value
+        self.first_value, self.second_value, self.sizes = first_value, second_value, sizes
         advice = {
             "benchmark": "Give two runs on one benchmark.",
             "samples": "Evaluate both on the same samples.",
             "dataset hash": "Evaluate both on the same version of the data.",
         }.get(what, "Score the stored outputs of both again, in the same way.")
+        if sizes is not None:
+            first_value, second_value = map(shown_hash, (first_value, second_value), sizes)
+            advice = advice if sizes[0] == sizes[1] else "Evaluate both on the same samples."
         is_, that = ("are", "those") if what.endswith("s") else ("is", "that")
         return f"The {what} of {first!r} {is_} {first_value!s}, {that} of {second!r} {is_} {second_value!s}. {advice}"
 

@@ -83,14 +83,14 @@ def rename(view: View, names: Mapping[str, str], fingerprint: str | None = None)
 def rename_one(view: View, before: str, after: str, fingerprint: str | None = None) -> View:
     """One column under a new name, which no column has yet."""
     if after in view.features:
-        raise ColumnNamesError([after], view.column_names, "it is already there")
+        raise ColumnNamesError([after], view.column_names, "a column of this name is already there")
     return rename(view, {before: after}, fingerprint)
 
 
 def add(view: View, name: str, column: Any, feature: Any = None, fingerprint: str | None = None) -> View:
     """One more column, at the end."""
     if name in view.features:
-        raise ColumnNamesError([name], view.column_names, "it is already there")
+        raise ColumnNamesError([name], view.column_names, "a column of this name is already there")
     if feature is None:
         values, feature = infer_column(column, name)
     else:

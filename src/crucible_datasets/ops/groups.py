@@ -33,6 +33,8 @@ Aggregation = tuple[str, str, str]
 """A new column's name, the column it is made from, and the function's name."""
 
 LIST_BYTES = 1 << 30
+_TRIED = 100  # rows
+_UNFIT = (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError)
 
 
 class Groups(NamedTuple):
@@ -123,8 +125,20 @@ def _aggregated(view: View, found: Groups, column: str, function: str) -> tuple[
         return FUNCTIONS[function](view, found, column)
     except DatasetsError:
         raise  # some of them are errors of Arrow too
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise AggregationError(function, column, str(view.features[column]), list(FUNCTIONS)) from error
+    except _UNFIT as error:
+        usable = [other for other in FUNCTIONS if other != function and _fits(view, column, other)]
+        raise AggregationError(function, column, str(view.features[column]), usable) from error
+
+
+def _fits(view: View, column: str, function: str) -> bool:
+    """Whether a function can be computed of the first rows of a column, for the error of another."""
+    few = view.moved(range(min(len(view), _TRIED)), "group")
+    one = Groups(np.zeros(len(few), np.int64), np.arange(len(few)), np.array([0, len(few)]))
+    try:
+        FUNCTIONS[function](few, one, column)
+    except (*_UNFIT, DatasetsError):
+        return False
+    return True
 
 
 Function = Callable[[View, Groups, str], tuple[pa.ChunkedArray, Any]]

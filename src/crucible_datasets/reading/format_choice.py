@@ -67,6 +67,14 @@ def is_missing_file(name: str) -> bool:
     return extension in known or any(os.path.exists(f"{stem}{one}{name[len(bare) :]}") for one in near)
 
 
+def names_beside(path: str) -> list[str]:
+    """The names in the folder of a missing file, among which its error may suggest one."""
+    try:
+        return sorted(os.listdir(os.path.dirname(path) or "."))
+    except OSError:
+        return []
+
+
 def stem_of(path: str) -> str:
     """A file's name without folder, format and compression: `llama-3.1` for `runs/llama-3.1.csv.gz`."""
     bare = named_compression(os.path.basename(path.rstrip("/")))[0]

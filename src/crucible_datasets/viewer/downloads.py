@@ -20,7 +20,7 @@ TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv", "parquet": "applica
 def pieces(rows: Any, kind: str, formula_safe: bool = True) -> Iterator[bytes]:
     """The pieces of the file; CSV is protected against formula injection, unless `formula_safe` is false."""
     if kind not in TYPES:
-        raise NotFoundHereError(f"There is no download {kind!r}; there are {', '.join(TYPES)}.")
+        raise NotFoundHereError(f"There is no download {kind!r}. Available: {', '.join(TYPES)}.")
     written = _parquet(rows) if kind == "parquet" else _lines(rows) if kind == "jsonl" else _csv(rows, formula_safe)
     # An error in the first rows becomes an error response; later, the file can only be truncated.
     return chain([next(written, b"")], written)

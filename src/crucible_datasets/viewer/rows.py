@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions.base import closest
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.internal_api import stored_rows
@@ -68,7 +69,8 @@ class DatasetRows:
         splits = self.data.splits(query.config)
         name = query.split or next(iter(splits), None)
         if name is None or name not in splits:
-            raise NotFoundHereError(f"There is no split {name!r}; there are {', '.join(splits)}.")
+            known = ", ".join(splits)
+            raise NotFoundHereError(f"There is no split {name!r}.{closest(name, splits)} Available: {known}.")
         return name, undecoded(splits[name])
 
     def rows(self, query: Query) -> Any:

@@ -52,7 +52,7 @@ class Side:
     def blocks(self, columns: Sequence[str]) -> Iterator[pa.Array]:
         """The texts of all rows, in their order."""
         if not columns:
-            raise ArgumentError("columns", None, f"no column holds texts; there are {', '.join(self._schema.names)}.")
+            raise ArgumentError("columns", None, f"no column holds texts. Columns: {', '.join(self._schema.names)}.")
         needed = list(dict.fromkeys(_column(name, self._schema.names) for name in columns))
         for table in self._rows.select_columns(needed).with_format("arrow").iter(_ROWS_AT_ONCE):
             yield from _small(texts_in(table, columns))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from crucible_datasets.benchmarks.loading.pieces import Piece, limited, pieces_o
 from crucible_datasets.benchmarks.loading.shapes import features_of
 from crucible_datasets.benchmarks.locks.guard import LockGiven, benchmark_under, lock_of
 from crucible_datasets.benchmarks.samples.provenance import Provenance
-from crucible_datasets.exceptions import ArgumentError, DownloadError, OfflineError
+from crucible_datasets.exceptions import ArgumentError, DownloadError, OfflineError, UnknownEntryError
 
 BadRows = Literal["error", "skip"]
 _MINIATURE = "Pass synthetic=True for a miniature of the benchmark, which needs no network."
@@ -64,7 +65,7 @@ def load_benchmark(
     where = {"synthetic": synthetic, **source_options, **load_options}
     spec, used_lock = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
     load = partial(loaded, entry, {**where, "folders": folders, "lock": used_lock}, on_bad_rows)
-    with _network_hints():
+    with _hints(entry, split):
         if used_lock is None:
             return load(spec, revision, limit, streaming)
         arguments = {"revision": revision, "limit": limit, "streaming": streaming, **where}
@@ -80,10 +81,15 @@ def _refuse_config(entry: BenchmarkEntry, split: str | None) -> None:
 
 
 @contextmanager
-def _network_hints() -> Iterator[None]:
-    """Add a note on `synthetic=True` to errors of the network."""
+def _hints(entry: BenchmarkEntry, split: str | None) -> Iterator[None]:
+    """Add a note on `synthetic=True` to errors of the network, and one on `config` to those of an unknown split."""
     try:
         yield
+    except UnknownEntryError as error:
+        meant = get_close_matches(str(split), [*entry.config_names, *entry.group_names], n=1)
+        if error.kind.startswith("split of ") and meant and not get_close_matches(str(split), error.available):
+            error.add_note(f"A configuration is passed by name: config={meant[0]!r}.")
+        raise
     except (DownloadError, OfflineError) as error:
         if _MINIATURE not in getattr(error, "__notes__", ()):
             error.add_note(_MINIATURE)

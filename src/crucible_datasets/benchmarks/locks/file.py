@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crucible_datasets.atomic import atomic_file
+from crucible_datasets.atomic.files import make_folders
 from crucible_datasets.benchmarks.locks.entries import Kind, LockedDataset
 from crucible_datasets.exceptions import InvalidRecordError, LockFileError
 
@@ -88,7 +89,9 @@ class Lock:
 
     def write(self, path: str | os.PathLike[str] | None = None) -> None:
         """Write the file atomically."""
-        with atomic_file(path or self.path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
+        place = os.path.abspath(path or self.path)
+        make_folders(os.path.dirname(place))
+        with atomic_file(place) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.write(self.to_toml())
 
 

@@ -11,7 +11,7 @@ from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
 from crucible_datasets.iterable_dataset import IterableDataset
 from crucible_datasets.load import load_dataset_builder, load_from_disk
-from crucible_datasets.reading.format_choice import is_missing_file, stem_of
+from crucible_datasets.reading.format_choice import is_missing_file, names_beside, stem_of
 
 
 def opened(
@@ -36,7 +36,7 @@ def _named(
     source: str, texts: list[str], split: str | None, streaming: bool, options: Mapping[str, Any], skips: bool
 ) -> tuple[Any, Provenance]:
     if is_missing_file(source):
-        raise FileNotFoundDatasetsError(source, "there is no such file.")
+        raise FileNotFoundDatasetsError(source, "there is no such file.", names_beside(source))
     if os.path.isdir(source) and is_saved(source):
         return _streamed(_only_split(load_from_disk(source), split), streaming), Provenance(source=source, split=split)
     builder = load_dataset_builder(source, **options)

@@ -20,7 +20,8 @@ def require_comparable(runs: Sequence[tuple[str, EvaluationResult]], metric: str
             raise IncomparableRunsError("metric", first, key, name, found)
         for what, fact in _SAME:
             if fact(reference, key) != fact(result, key):
-                raise IncomparableRunsError(what, first, fact(reference, key), name, fact(result, key))
+                sizes = (len(set(reference.ids)), len(set(result.ids))) if what == _DATA else None
+                raise IncomparableRunsError(what, first, fact(reference, key), name, fact(result, key), sizes)
         _require_same_policy(first, reference, name, result, key)
     return key
 
@@ -33,9 +34,10 @@ def _content(result: EvaluationResult) -> str:
     return f"unknown, {len(result.ids)} ids with hash {hashlib.sha256(ids.encode()).hexdigest()[:16]}"
 
 
+_DATA = "dataset hash"
 # What must be equal: its name, and a function that gets it from a run and a metric.
 _SAME: tuple[tuple[str, Callable[[EvaluationResult, str], Any]], ...] = (
-    ("dataset hash", lambda result, key: _content(result)),
+    (_DATA, lambda result, key: _content(result)),
     ("rules", lambda result, key: sorted(result.info.rules)),
     ("metric options", lambda result, key: result.info.options.get("metric_options", {}).get(key) or {}),
 )

@@ -146,7 +146,7 @@ def _pairs(runs: list[Run], baseline: str | None) -> list[tuple[Run, Run]]:
 def _alone(runs: list[Run]) -> tuple[str, str, str, str]:
     """Two runs without a common benchmark, for the error."""
     if len(runs) < 2:
-        raise ArgumentError("results", len(runs), "two runs at least are needed for a comparison.")
+        raise ArgumentError("results", ", ".join(run.model for run in runs), "a comparison needs at least two runs.")
     first, second = runs[0], next((run for run in runs if run.benchmark != runs[0].benchmark), runs[1])
     return first.model, first.benchmark, second.model, second.benchmark
 

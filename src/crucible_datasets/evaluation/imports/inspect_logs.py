@@ -15,6 +15,7 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleRes
 from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
 from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json_mixed import loads
+from crucible_datasets.reading.format_choice import names_beside
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]{32})")
@@ -29,7 +30,7 @@ def from_inspect_log(path: str | os.PathLike[str], model: str | None = None) -> 
         header, samples = _read_json(name) if name.lower().endswith(".json") else _read_zip(name)
         return _result(header["eval"], samples, model, name)
     except FileNotFoundError:
-        raise FileNotFoundDatasetsError(name, "there is no such file.") from None
+        raise FileNotFoundDatasetsError(name, "there is no such file.", names_beside(name)) from None
     except (*_OF_FILES, *_OF_CONTENT) as error:
         if isinstance(error, (FileFormatError, LimitExceededError)):
             raise

@@ -12,6 +12,7 @@ import msgspec
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, PredictionsError
 from crucible_datasets.features import jsontext
+from crucible_datasets.reading.format_choice import names_beside
 
 
 def read_predictions(path: str) -> Any:
@@ -64,7 +65,7 @@ def _answers(path: str) -> list[Any]:
 
 def _opened(path: str) -> IO[bytes]:
     if not os.path.exists(path):
-        raise DataFilesNotFoundError(path, "there is no such file.")
+        raise DataFilesNotFoundError(path, "there is no such file.", names_beside(path))
     return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
 
 

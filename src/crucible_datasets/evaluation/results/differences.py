@@ -77,7 +77,8 @@ def difference(
     """Compare two runs sample by sample. `right_from` or better is correct; default 1, or 0 for error rates."""
     hashes = first.info.dataset_hash, second.info.dataset_hash
     if None not in hashes and hashes[0] != hashes[1]:
-        raise IncomparableRunsError("dataset hash", first.info.run_id, hashes[0], second.info.run_id, hashes[1])
+        sizes = len(set(first.ids)), len(set(second.ids))
+        raise IncomparableRunsError("dataset hash", first.info.run_id, hashes[0], second.info.run_id, hashes[1], sizes)
     key = first.key(metric)
     other_key = key if key in second.summary else second.key(key.rpartition("@")[0])
     higher = first.summary[key].higher_is_better

@@ -17,7 +17,7 @@ from crucible_datasets.evaluation.results.openrun import count_in, remove_folder
 from crucible_datasets.evaluation.results.places import Places, new_run_id, now
 from crucible_datasets.evaluation.results.runfile import StoredRun, write_run
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleResult
-from crucible_datasets.exceptions import FileFormatError, RunExistsError, RunNotFoundError
+from crucible_datasets.exceptions import ArgumentError, FileFormatError, RunExistsError, RunNotFoundError
 from crucible_datasets.exceptions.evaluation import is_part_of_name
 from crucible_datasets.logging import get_logger
 from crucible_datasets.progress import bar
@@ -27,10 +27,12 @@ __all__ = ["chosen", "condition", "delete", "described", "named", "save", "unfin
 _logger = get_logger(__name__)
 
 
-def described(info: RunInfo | None, facts: dict[str, Any]) -> RunInfo:
+def described(info: RunInfo | None, facts: dict[str, Any], resume: bool = False) -> RunInfo:
     """The info of a run, completed by a run id, the time and the version of the library."""
     if info is not None:
         return msgspec.structs.replace(info, **facts)
+    if resume and facts.get("run_id") is None:
+        raise ArgumentError("resume", True, "pass run_id= too, the name of the run; unfinished() lists such runs.")
     from crucible_datasets import __version__
 
     model, dataset = facts.get("model", "unknown"), facts.get("dataset", "unknown")

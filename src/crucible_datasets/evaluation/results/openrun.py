@@ -28,10 +28,14 @@ from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import StoredRun
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import ArgumentError, FileFormatError, RunExistsError, RunFinishedError
+from crucible_datasets.exceptions.base import listed
+from crucible_datasets.exceptions.evaluation import shown_hash
+from crucible_datasets.logging import INFO, WARNING, get_logger
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+_logger = get_logger(__name__)
 T = TypeVar("T")
 _INFO, _SEALED = "info.json", "sealed.json"
 _OF_ONE_KIND = (
@@ -133,7 +137,7 @@ class OpenRun:
 
 
 def begin(places: Places, info: RunInfo, resume: bool = False) -> OpenRun:
-    """Claim the id of a run; with `resume`, join a run in progress."""
+    """Claim the id of a run; with `resume`, join a run in progress if there is one."""
     with storage_errors(places.journals(info.run_id)):
         return _begun(places, info, resume)
 
@@ -152,7 +156,25 @@ def _begun(places: Places, info: RunInfo, resume: bool) -> OpenRun:
         os.rmdir(folder)
         raise RunExistsError(info.run_id, places.root, "Finished runs are never changed: choose another run_id.")
     _write_whole(os.path.join(folder, _INFO), StoredRun(info, finished=False))
+    if resume:
+        _say_new(places, info)
     return OpenRun(places, info)
+
+
+def _say_new(places: Places, info: RunInfo) -> None:
+    """Log that there was nothing to resume: a warning if another unfinished run may have been meant."""
+    others = [run_id for run_id in sorted(os.listdir(places.open)) if _is_alike(places, run_id, info)]
+    meant = f" Unfinished runs of {info.model} on {info.dataset}: {listed(others, 10)}." if others else ""
+    level = WARNING if others else INFO
+    _logger.log(level, "There is no run %r in %s to resume: a new run starts.%s", info.run_id, places.root, meant)
+
+
+def _is_alike(places: Places, run_id: str, info: RunInfo) -> bool:
+    """Whether another unfinished run is of the same model on the same data."""
+    with suppress(ArgumentError, FileFormatError, OSError):  # not a run, or a damaged one
+        kept = stored_info(places.journals(run_id)) if run_id != info.run_id else None
+        return kept is not None and (kept.model, kept.dataset) == (info.model, info.dataset)
+    return False
 
 
 def _joined(folder: str, info: RunInfo) -> RunInfo:
@@ -171,6 +193,8 @@ def refuse_other(kept: RunInfo, info: RunInfo) -> None:
     for field in _OF_ONE_KIND:
         before, now = (value(text(getattr(run, field))) for run in (kept, info))
         if before != now:
+            if field == "dataset_hash":
+                before, now = shown_hash(before, kept.num_samples), shown_hash(now, info.num_samples)
             differ = f"it was begun with {field}={before!r}, and now has {now!r}."
             raise ArgumentError("run_id", info.run_id, differ)
 

@@ -23,6 +23,8 @@ class Places:
 
     def __init__(self, root: str | os.PathLike[str] | None) -> None:
         self.root = os.path.abspath(os.path.expanduser(root if root is not None else config.CRUCIBLE_RESULTS_DIR))
+        if os.path.isfile(self.root):
+            raise ArgumentError("store", self.root, "it is a file; runs are stored in a folder.")
         self.runs = os.path.join(self.root, "runs")
         self.open = os.path.join(self.root, "open")
         self.index = os.path.join(self.root, "index.jsonl")

@@ -48,7 +48,7 @@ class ResultStore(Viewable):
 
     def open_run(self, info: RunInfo | None = None, *, resume: bool = False, **facts: Any) -> OpenRun:
         """Begin a run to which samples are appended; `facts` are fields of RunInfo, such as `model` and `dataset`."""
-        return begin(self._places, listing.described(info, facts), resume)
+        return begin(self._places, listing.described(info, facts, resume), resume)
 
     def save(self, result: EvaluationResult) -> str:
         """Save a complete run; its run id."""

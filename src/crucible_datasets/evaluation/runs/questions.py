@@ -22,7 +22,7 @@ from crucible_datasets.evaluation.sampling.samplers import Drawn
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.logging import get_logger
-from crucible_datasets.reading.format_choice import is_missing_file
+from crucible_datasets.reading.format_choice import is_missing_file, names_beside
 
 _OF_ANSWERS = ("prediction", "epoch")  # fields of samples that have been answered
 _FIELDS = frozenset(FIELDS)
@@ -135,7 +135,8 @@ def _names_a_benchmark(name: str) -> bool:
     if os.path.isdir(name) or "://" in name:
         return False
     if is_missing_file(name) or "/" in name:
-        raise FileNotFoundDatasetsError(name, "there is no such file, and no benchmark is called so.")
+        reason = "there is no such file, and no benchmark is called so."
+        raise FileNotFoundDatasetsError(name, reason, names_beside(name))
     return True  # `load_benchmark` raises an error that lists them
 
 

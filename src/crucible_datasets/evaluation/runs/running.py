@@ -143,6 +143,7 @@ def _info(call: EvaluationCall) -> RunInfo:
         tags=call.tags,
         options=call.options,
         library_version=__version__,
+        num_samples=len(questions.ids),
         missing=call.how.missing,
         cluster_by=call.cluster_by,
     )

@@ -143,15 +143,17 @@ def _sizes(asked: Mapping[str, float | None], num_rows: int) -> dict[str, int]:
     elif fractions and abs(sum(given.values()) - 1) < 1e-9:
         counts["train"] += num_rows - sum(counts.values())  # the rounding difference
     if min(counts.values()) < 0 or sum(counts.values()) != num_rows:
-        advice = "leave out train, and it gets the rest"
-        raise ArgumentError("sizes", given, f"together they are not the {num_rows} rows there are; {advice}.")
+        total = sum(given.values()) if fractions else sum(counts[part] for part in given)
+        found = f"{total * 100:g} % of the rows" if fractions else f"{total} rows, and there are {num_rows}"
+        advice = "leave out train, and it gets the rest" if rest is None else f"none would be left for {rest}"
+        raise ArgumentError("sizes", given, f"together they are {found}; {advice}.")
     return {part: counts[part] for part in asked if part in counts}
 
 
 def _count(part: str, size: float, num_rows: int) -> int:
     whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
     if (not whole and not isinstance(size, (float, np.floating))) or not 0 <= size <= (num_rows if whole else 1):
-        raise ArgumentError(part, size, f"expected a fraction as a float, or a number of rows up to {num_rows}.")
+        raise ArgumentError(part, size, f"expected a share from 0.0 to 1.0, or a number of rows up to {num_rows}.")
     return int(size) if whole else round(float(size) * num_rows)
 
 
