@@ -55,6 +55,8 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── DefunctDatasetError
     ├── FileNotFoundDatasetsError (FileNotFoundError)
     │   ├── DataFilesNotFoundError
+    │   │   ├── IsAFileError (NotADirectoryError)
+    │   │   └── IsAFolderError (IsADirectoryError)
     │   ├── DatasetNotFoundError
     │   │   └── PinNotFoundError
     │   └── EmptyDatasetError
@@ -91,6 +93,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── BadMediaError (ValueError, OSError, RuntimeError)
     │   ├── MissingMediaError (FileNotFoundError)
     │   └── OversizedMediaError (LimitExceededError)
+    ├── FileExistsDatasetsError (FileExistsError)
     ├── NotAFolderError (FileExistsError, NotADirectoryError)
     ├── RunNotFoundError (KeyError, FileNotFoundError)
     ├── RunExistsError (FileExistsError, ValueError)
@@ -187,6 +190,8 @@ _HOMES = {
         "nonsense_told",
         "FileNotFoundDatasetsError",
         "DataFilesNotFoundError",
+        "IsAFolderError",
+        "IsAFileError",
         "DatasetNotFoundError",
         "EmptyDatasetError",
         "SchemaConflictError",
@@ -207,6 +212,7 @@ _HOMES = {
         "StorageError",
         "NotWritableError",
         "NotAFolderError",
+        "FileExistsDatasetsError",
         "OutOfBoundsError",
         "DownloadError",
         "AccessDeniedError",

@@ -42,7 +42,14 @@ def listed(url: str, options: Options) -> list[SourceFile]:
     identity = headers.get("ETag") or _time(headers)
     size = content_length(headers, url)
     named = url, identity, -1 if size is None else size
-    return [SourceFile(url, _name(url), size, named, headers.get("ETag", ""))]
+    return [SourceFile(url, _name(url), size, named, headers.get("ETag", ""), modified=_modified(headers))]
+
+
+def _modified(headers: Mapping[str, str]) -> float | None:
+    try:
+        return parsedate_to_datetime(headers.get("Last-Modified", "")).timestamp()
+    except (ValueError, TypeError):
+        return None
 
 
 def _name(url: str) -> str:
