@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import logging
+import os
 import random
 import threading
 import time
@@ -717,3 +718,34 @@ def test_whom_google_forbids_is_denied_access(online):
         for act in (BlobFile, partial(BlobFile, mode="w")):
             with pytest.raises(PermissionError, match="GOOGLE_APPLICATION_CREDENTIALS"):
                 act("gs://bucket/a", storage_options=options).close()
+
+
+WITHOUT_KEYS = {"s3://bucket/a": "AWS_PROFILE", "az://container/a": "AZURE_STORAGE_CONNECTION_STRING"}
+
+
+@pytest.mark.parametrize("address", WITHOUT_KEYS)
+def test_whoever_has_no_keys_is_told_how_to_state_them(address, online, monkeypatch, tmp_path):
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    fsspec.get_filesystem_class(address.partition(":")[0]).clear_instance_cache()
+    for act in (BlobFile, storage.exists, partial(storage.write_jsonl, records=[{}])):
+        with pytest.raises(PermissionError, match=WITHOUT_KEYS[address]):
+            act(address)
+
+
+def test_files_of_a_format_are_read_with_options_too(monkeypatch):
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+    known = store("s3")
+    rows, root = cd.Dataset.from_dict({"n": [1, 2]}), f"{known.root}/{uuid.uuid4().hex}"
+    rows.to_json(f"{root}/a.jsonl", storage_options=known.options)
+    rows.to_csv(f"{root}/a.csv", storage_options=known.options)
+    rows.to_parquet(f"{root}/a.parquet", storage_options=known.options)
+    for make in (cd.Dataset, cd.DatasetDict):
+        for kind in ("json:a.jsonl", "csv:a.csv", "parquet:a.parquet"):
+            name, _, file = kind.partition(":")
+            paths = f"{root}/{file}" if make is cd.Dataset else {"train": f"{root}/{file}"}
+            found = getattr(make, f"from_{name}")(paths, storage_options=known.options)
+            assert (found if make is cd.Dataset else found["train"])["n"][:] == [1, 2]

@@ -25,6 +25,9 @@ _LONGEST_REASON = 300  # some stores respond with a page of XML
 _MISSING = {True: "the bucket or folder to write to does not exist.", False: "it does not exist."}
 _DENIED = {"401", "403"}
 _DENIED_IN_WORDS = re.compile(r"client error \((401|403) |^Forbidden: ")  # hf_xet and gcsfs state no number
+# Of botocore and google-auth; adlfs says it in words. Nothing was sent, since there was nothing to send.
+_WITHOUT_KEYS = {"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "DefaultCredentialsError"}
+_WITHOUT_KEYS_IN_WORDS = re.compile("Must provide either a connection_string or account_name with credentials")
 KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
 _KEYS = {
     "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
@@ -71,6 +74,8 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _is_denied(error: BaseException) -> bool:
     """Whether access was denied, with or without credentials."""
+    if type(error).__name__ in _WITHOUT_KEYS or _WITHOUT_KEYS_IN_WORDS.search(str(error)):
+        return True
     is_said = isinstance(error, OSError) and bool(_DENIED_IN_WORDS.search(str(error)))
     return isinstance(error, PermissionError) or is_said or _states(error, _DENIED)
 
