@@ -406,6 +406,10 @@ def test_a_folder_of_the_hub_is_no_file_either(hub):
         file.write("x")
     for place in ("hf://datasets/acme/notes", "hf://buckets/acme/stuff"):
         assert storage.listdir(f"{place}/same") == ["same"]
+        for pattern, found in {"s*": ["/same"], "s*/": ["/same"], "*/s*": ["/same/same"], "*/*/": []}.items():
+            matched = [path[path.index("/same") :] for path in storage.glob(f"{place}/{pattern}")]
+            assert matched == found
+        assert storage.glob(f"{place}/same") == [f"{place}/same"]
         with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
             storage.stat(f"{place}/same")
         with pytest.raises(DataFilesNotFoundError, match="it is a file"):

@@ -184,10 +184,11 @@ class _Written(io.BufferedIOBase):
     ) -> None:
         self.name, self.mode, self.keeps_part = without_secrets(path), mode, keeps_part
         self._path, self._options, self._stack = path, options, ExitStack()
+        self._stream: Any = None  # flushed even if it could not be opened
         if path.endswith("/"):
             raise IsAFolderError(path)
-        is_appended = mode.startswith("a")
-        if is_direct or local_path(path) is not None:
+        is_appended, self._is_local = mode.startswith("a"), local_path(path) is not None
+        if is_direct or self._is_local:
             made = written(path, options, end if is_appended else None)
         else:
             made = _uploaded_at_the_end(path, options)
@@ -201,13 +202,19 @@ class _Written(io.BufferedIOBase):
         return self._is_seekable
 
     def write(self, data: Any) -> int:
-        with self._errors():
+        if self._is_local:
+            return self._stream.write(data)
+        with store_errors(self._path, self._options, writing=True):
             return self._stream.write(data)
 
     def flush(self) -> None:
-        if not self._stream.closed:
-            with self._errors():
-                self._stream.flush()
+        if self._stream is None or self._stream.closed:
+            return
+        if self._is_local:
+            self._stream.flush()
+            return
+        with store_errors(self._path, self._options, writing=True):
+            self._stream.flush()
 
     def tell(self) -> int:
         return self._stream.tell()
@@ -241,14 +248,6 @@ class _Written(io.BufferedIOBase):
         if error is not None and not self.keeps_part:
             self.discard(kind, error, trace)
         self.close()
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        if local_path(self._path) is not None:
-            yield
-            return
-        with store_errors(self._path, self._options, writing=True):
-            yield
 
 
 @contextmanager
@@ -347,7 +346,7 @@ def _line(record: Any, name: str) -> bytes:
         raise InvalidRecordError(name, f"it is {type(record).__name__}, not an object")
     try:
         try:
-            return f"{json.dumps(record, ensure_ascii=False, default=_plain)}\n".encode()
+            return f"{_encoded(record)}\n".encode()
         except UnicodeEncodeError:  # half a surrogate pair, which JSON can only escape
             return f"{json.dumps(record, default=_plain)}\n".encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -363,6 +362,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):  # of numpy, and whatever resembles it
         return value.tolist()
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+_encoded = json.JSONEncoder(ensure_ascii=False, default=_plain).encode  # json.dumps would make one for each record
 
 
 def exists(path: Path, storage_options: Mapping[str, Any] | None = None) -> bool:
