@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 import io
+import logging
+import os
 import random
 import threading
+import time
 import uuid
+import wave
 import zipfile
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import fsspec
+import numpy as np
 import pytest
 from support.faulty import faulty
 from support.servers import store
@@ -22,9 +32,13 @@ from crucible_datasets.exceptions import (
     AccessDeniedError,
     ArgumentError,
     BadRecordError,
+    ContentMismatchError,
     DataFilesNotFoundError,
     DownloadError,
+    FileFormatError,
+    InvalidRecordError,
     UploadError,
+    without_secrets,
 )
 from crucible_datasets.localhub import server as module
 from crucible_datasets.localhub.errors import HubError
@@ -286,7 +300,9 @@ def test_a_folder_of_files_is_a_dataset(root):
 def test_a_copy_between_stores_uses_the_credentials_of_each(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        storage, "BlobFile", lambda path, mode, storage_options: seen.append(storage_options) or open(path, mode)
+        storage,
+        "BlobFile",
+        lambda path, mode, streaming=None, *, storage_options: seen.append(storage_options) or open(path, mode),
     )
     (tmp_path / "a").write_bytes(b"1")
     for options in ({"storage_options": {"key": 1}}, {"storage_options": {"key": 1}, "target_options": {}}):
@@ -390,6 +406,10 @@ def test_a_folder_of_the_hub_is_no_file_either(hub):
         file.write("x")
     for place in ("hf://datasets/acme/notes", "hf://buckets/acme/stuff"):
         assert storage.listdir(f"{place}/same") == ["same"]
+        for pattern, found in {"s*": ["/same"], "s*/": ["/same"], "*/s*": ["/same/same"], "*/*/": []}.items():
+            matched = [path[path.index("/same") :] for path in storage.glob(f"{place}/{pattern}")]
+            assert matched == found
+        assert storage.glob(f"{place}/same") == [f"{place}/same"]
         with pytest.raises(DataFilesNotFoundError, match="it is a folder"):
             storage.stat(f"{place}/same")
         with pytest.raises(DataFilesNotFoundError, match="it is a file"):
@@ -445,3 +465,291 @@ def test_a_server_that_is_no_hub_is_an_error_of_this_library_for_saved_datasets_
             cd.Dataset.from_dict({"a": [1]}).save_to_disk(place, storage_options=options)
         with pytest.raises(DownloadError, match=place):
             cd.load_from_disk(place, storage_options=options)
+
+
+SECRET_ADDRESSES = {
+    "http://host/a?sig=s3cret": "http://host/a",
+    "https://s3cret@host/a": "https://host/a",
+    "HTTPS://me:s3@cret@host/a?b": "HTTPS://host/a",
+    "zip://in/a.txt::https://host/a.zip?sig=s3cret::x": "zip://in/a.txt::https://host/a.zip",
+    "simplecache::http://me:s3cret@host/a": "simplecache::http://host/a",
+    "ftp://me:s3@cret@host/a@b": "ftp://host/a@b",
+    "abfs://container@account.dfs.core.windows.net/a?b": "abfs://container@account.dfs.core.windows.net/a?b",
+    "hf://datasets/acme/data@main/a:b@c": "hf://datasets/acme/data@main/a:b@c",
+    "s3://bucket/is it?": "s3://bucket/is it?",
+}
+
+
+@pytest.mark.parametrize("address", SECRET_ADDRESSES)
+def test_no_address_is_shown_with_its_secret(address):
+    assert without_secrets(address) == SECRET_ADDRESSES[address]
+
+
+def test_a_name_in_an_address_is_sent_as_a_password_and_not_shown(online, caplog):
+    caplog.set_level(logging.DEBUG)
+    with faulty(b'{"a": 1}\n{"a"\n') as server:
+        for user in ("me:w%40rd", "t0ken"):
+            address = server.url.replace("//", f"//{user}@") + "?sig=s1gnature"
+            with pytest.raises(BadRecordError) as caught:
+                list(storage.read_jsonl(address))
+            errors = []
+            list(storage.read_jsonl(address, "collect", errors))
+            told = repr((caught.value, vars(caught.value), errors, BlobFile(address, "rb"), BlobFile(address)))
+            assert not any(secret in told + caplog.text for secret in (user, "s1gnature"))
+        sent = {base64.b64decode(seen["Authorization"].removeprefix("Basic ")) for seen in server.seen}
+        assert sent == {b"me:w@rd", b"t0ken:"}
+
+
+def test_patterns_find_folders_too(root):
+    for name in ("top.txt", "a/one.txt", "a/deep/two.txt", "b/one.txt"):
+        storage.write_jsonl(f"{root}/{name}", [{}])
+
+    def found(pattern):
+        return [path.removeprefix(f"{root}/") for path in storage.glob(f"{root}/{pattern}")]
+
+    assert found("*") == ["a", "b", "top.txt"]
+    assert found("*/") == ["a", "b"]
+    assert found("a") == found("a/") == ["a"]
+    assert found("a/**") == ["a/deep", "a/deep/two.txt", "a/one.txt"]
+    assert found("?/one.txt") == ["a/one.txt", "b/one.txt"]
+    assert found("none") == found("none/*") == []
+
+
+@pytest.mark.parametrize("kind", ["s3", "gs"])
+def test_a_file_can_have_the_name_of_a_folder_in_an_object_store(kind, monkeypatch):
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+    known = store(kind)
+    root, options = f"{known.root}/{uuid.uuid4().hex}", known.options
+    for name in ("a", "a/b", "odd*name"):
+        storage.write_jsonl(f"{root}/{name}", [{"name": name}], storage_options=options)
+    for name in ("a", "a/b", "odd*name"):
+        for streaming in (True, False):
+            with BlobFile(f"{root}/{name}", streaming=streaming, storage_options=options) as file:
+                assert file.read() == f'{{"name": "{name}"}}\n'
+    assert storage.listdir(f"{root}/a", options) == ["b"]
+
+
+def test_only_the_folder_itself_is_listed(online):
+    asked = []
+
+    class Store(Quiet):
+        def do_GET(self):
+            asked.append(self.path)
+            folders = "".join(f"<CommonPrefixes><Prefix>{name}/</Prefix></CommonPrefixes>" for name in "ab")
+            self.answer(f"<ListBucketResult><IsTruncated>false</IsTruncated>{folders}</ListBucketResult>".encode())
+
+        def answer(self, body):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with served(Store) as address:
+        options = {"key": "me", "secret": "s3cret", "endpoint_url": address}
+        assert storage.listdir("s3://bucket", options) == ["a", "b"]
+        assert storage.glob("s3://bucket/*", options) == ["s3://bucket/a", "s3://bucket/b"]
+    assert asked and all("delimiter=%2F" in path for path in asked)
+
+
+def test_files_are_what_other_programs_expect(root):
+    """As of code for blobfile: whatever it passes, and whatever it does with the file."""
+    path = f"{root}/a.bin"
+    with BlobFile(path, "wb", False, 4096, partial_writes_on_exc=True) as file:
+        file.write(b"abcdef")
+        assert file.seek(1) == 1
+        file.write(b"X")
+        assert (file.seek(0, io.SEEK_END), file.truncate(4), file.seekable(), file.mode) == (6, 4, True, "wb")
+        file.flush()
+    with BlobFile(path, "r", streaming=None, buffer_size=1, cache_dir="x", file_size=4) as file:
+        assert (file.read(2), file.tell(), file.read()) == ("aX", 2, "cd")
+    with BlobFile(path, "a") as file:
+        assert (file.tell(), file.write("\u00fc"), file.tell()) == (4, 1, 6)
+        assert not file.seekable()
+    with BlobFile(path, "wb", streaming=True) as file:
+        assert file.write(b"new") == 3
+    with wave.open(BlobFile(f"{root}/a.wav", "wb"), "wb") as sound:  # its length is written last, at the start
+        sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        sound.writeframes(b"\0" * 8000)
+        sound._file.close()
+    assert storage.stat(f"{root}/a.wav").size == 8044
+
+
+def test_a_part_is_kept_only_if_that_is_wanted(root):
+    for mode, whole in (("w", "new"), ("a", "newnew")):
+        with pytest.raises(ZeroDivisionError), BlobFile(f"{root}/a", mode, partial_writes_on_exc=True) as file:
+            file.write("new")
+            raise ZeroDivisionError
+        assert text(f"{root}/a") == whole
+
+
+def test_a_version_is_that_of_the_content(root):
+    with BlobFile(f"{root}/a", "w") as file:
+        file.write("one")
+    known = storage.stat(f"{root}/a")
+    assert abs(known.mtime - time.time()) < 60
+    with BlobFile(f"{root}/a", version=known.version) as file:
+        assert file.read() == "one"
+    with BlobFile(f"{root}/a", "w") as file:
+        file.write("two!")
+    with pytest.raises(ContentMismatchError, match=r"/a is not"):
+        BlobFile(f"{root}/a", version=known.version)
+    with pytest.raises(ArgumentError, match="only of a file that is read"):
+        BlobFile(f"{root}/a", "w", version=known.version)
+
+
+def test_the_errors_are_those_of_open_too(root):
+    storage.write_jsonl(f"{root}/folder/file", [{}])
+    for act in (BlobFile, storage.stat, storage.remove):
+        with pytest.raises(IsADirectoryError, match="it is a folder"):
+            act(f"{root}/folder")
+    with pytest.raises(NotADirectoryError, match="it is a file"):
+        storage.listdir(f"{root}/folder/file")
+    for mode in ("r", "w", "ab"):
+        with pytest.raises(IsADirectoryError, match="it is a folder"):
+            BlobFile(f"{root}/folder/file/", mode)
+
+
+def test_a_copy_replaces_only_what_it_may(root):
+    storage.write_jsonl(f"{root}/a", [{"a": 1}])
+    digest = storage.copy(f"{root}/a", f"{root}/b", overwrite=False, parallel=True, return_md5=True)
+    assert digest == hashlib.md5(b'{"a": 1}\n').hexdigest()
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        storage.copy(f"{root}/a", f"{root}/b", overwrite=False)
+    assert storage.copy(f"{root}/a", f"{root}/b") is None
+
+
+def test_two_colons_can_be_in_a_name(tmp_path):
+    path = str(tmp_path / "module::test.jsonl")
+    storage.write_jsonl(path, [{"a": 1}])
+    assert list(storage.read_jsonl(path)) == [{"a": 1}]
+    assert storage.stat(path).size == 9
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst", "lz4"])
+def test_records_are_compressed_as_the_name_says(root, kind):
+    path, records = f"{root}/r.jsonl.{kind}", [{"a": n, "text": "long " * 100} for n in range(2000)]
+    storage.write_jsonl(path, records[:1500])
+    storage.write_jsonl(path, records[1500:], append=True)
+    assert storage.stat(path).size < 100_000
+    assert list(storage.read_jsonl(path)) == records
+    assert cd.load_dataset("json", data_files=path, split="train").to_list() == records
+
+
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+def test_compressed_records_that_break_off_are_never_taken_for_all(tmp_path, on_error):
+    (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' * 10_000)[:-30])
+    with pytest.raises(FileFormatError, match="breaks off"):
+        list(storage.read_jsonl(tmp_path / "r.jsonl.gz", on_error))
+
+
+def test_arrays_and_times_are_written_as_json(tmp_path):
+    record = {
+        "number": np.int64(1),
+        "real": np.float32(0.5),
+        "yes": np.bool_(True),
+        "rows": np.arange(4).reshape(2, 2),
+        "when": datetime(2026, 1, 2, 3, tzinfo=UTC),
+        "day": date(2026, 1, 2),
+        "map": MappingProxyType({"a": 1}),
+        "half": "\ud83d",
+    }
+    storage.write_jsonl(tmp_path / "a.jsonl", [MappingProxyType(record)])
+    assert list(storage.read_jsonl(tmp_path / "a.jsonl")) == [
+        {
+            "number": 1,
+            "real": 0.5,
+            "yes": True,
+            "rows": [[0, 1], [2, 3]],
+            "when": "2026-01-02T03:00:00+00:00",
+            "day": "2026-01-02",
+            "map": {"a": 1},
+            "half": "\ud83d",
+        }
+    ]
+
+
+@pytest.mark.parametrize("bad", [[1], "text", None, {"a": {1}}, {"a": b"1"}, {(1, 2): 3}])
+def test_what_is_no_record_is_named_and_nothing_is_written(tmp_path, bad):
+    with pytest.raises(InvalidRecordError, match=r"Record 2 for .*a\.jsonl"):
+        storage.write_jsonl(tmp_path / "a.jsonl", [{"a": 1}, bad])
+    assert storage.listdir(tmp_path) == []
+
+
+def test_arguments_are_checked_at_the_call(tmp_path):
+    with pytest.raises(ArgumentError, match="on_error"):
+        storage.read_jsonl(tmp_path / "a", "ignore")
+
+
+def test_the_end_of_a_line_is_no_part_of_a_bad_record(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n{"a"\r\n')
+    errors = []
+    assert list(storage.read_jsonl(tmp_path / "a.jsonl", "collect", errors)) == [{"a": 1}]
+    assert [error.text for error in errors] == ['{"a"']
+
+
+def test_a_bucket_that_is_missing_is_not_made(online):
+    asked = []
+
+    class Store(Quiet):
+        def do_GET(self):
+            asked.append((self.command, self.path))
+            body = b"<Error><Code>NoSuchBucket</Code></Error>"
+            self.send_response(404)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(b"" if self.command == "HEAD" else body)
+
+        do_HEAD = do_PUT = do_POST = do_GET
+
+    with served(Store) as address:
+        options = {"key": "me", "secret": "s3cret", "endpoint_url": address}
+        with pytest.raises(FileNotFoundError, match="bucket or folder to write to does not exist"):
+            storage.write_jsonl("s3://bucket/a.jsonl", [{}], storage_options=options)
+    assert asked and all(path.startswith("/bucket/a.jsonl") for _, path in asked)
+
+
+def test_whom_google_forbids_is_denied_access(online):
+    class Forbidding(Quiet):
+        def do_GET(self):
+            self.send_response(403)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_POST = do_GET
+
+    with served(Forbidding) as address:
+        options = {"token": "anon", "endpoint_url": address}
+        for act in (BlobFile, partial(BlobFile, mode="w")):
+            with pytest.raises(PermissionError, match="GOOGLE_APPLICATION_CREDENTIALS"):
+                act("gs://bucket/a", storage_options=options).close()
+
+
+WITHOUT_KEYS = {"s3://bucket/a": "AWS_PROFILE", "az://container/a": "AZURE_STORAGE_CONNECTION_STRING"}
+
+
+@pytest.mark.parametrize("address", WITHOUT_KEYS)
+def test_whoever_has_no_keys_is_told_how_to_state_them(address, online, monkeypatch, tmp_path):
+    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    fsspec.get_filesystem_class(address.partition(":")[0]).clear_instance_cache()
+    for act in (BlobFile, storage.exists, partial(storage.write_jsonl, records=[{}])):
+        with pytest.raises(PermissionError, match=WITHOUT_KEYS[address]):
+            act(address)
+
+
+def test_files_of_a_format_are_read_with_options_too(monkeypatch):
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", False)
+    known = store("s3")
+    rows, root = cd.Dataset.from_dict({"n": [1, 2]}), f"{known.root}/{uuid.uuid4().hex}"
+    rows.to_json(f"{root}/a.jsonl", storage_options=known.options)
+    rows.to_csv(f"{root}/a.csv", storage_options=known.options)
+    rows.to_parquet(f"{root}/a.parquet", storage_options=known.options)
+    for make in (cd.Dataset, cd.DatasetDict):
+        for kind in ("json:a.jsonl", "csv:a.csv", "parquet:a.parquet"):
+            name, _, file = kind.partition(":")
+            paths = f"{root}/{file}" if make is cd.Dataset else {"train": f"{root}/{file}"}
+            found = getattr(make, f"from_{name}")(paths, storage_options=known.options)
+            assert (found if make is cd.Dataset else found["train"])["n"][:] == [1, 2]

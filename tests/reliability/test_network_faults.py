@@ -302,10 +302,14 @@ def leaks(folder):
 @pytest.mark.parametrize("fault", ["fine", "404", "503", "gzip", "shorter"])
 @pytest.mark.usefixtures("hastier")
 def test_what_opens_a_web_page_is_said_nowhere_else(fault, tmp_path, caplog):
-    caplog.set_level(logging.DEBUG, logger="crucible_datasets")
+    caplog.set_level(logging.DEBUG)  # of the HTTP client too
     told = []
     with faulty(b'{"a": 1}\n' * 100, "fine", *[fault] * ALWAYS) as server:
-        for url in (f"{server.url}.jsonl?signature={TOKEN}", server.url.replace("//", f"//user:{TOKEN}@") + ".jsonl"):
+        opened_by = [f"{server.url}.jsonl?signature={TOKEN}"]
+        opened_by += [
+            server.url.replace("//", f"//{user}@") + ".jsonl" for user in (f"me:{TOKEN}", TOKEN, f"a:b@{TOKEN}")
+        ]
+        for url in opened_by:
             try:
                 told.append(repr(load_dataset("json", data_files=url, split="train")))
                 told.append(repr(http.listed(url, {})))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
+from support.faulty import faulty
 
+from crucible_datasets.sources import http
 from crucible_datasets.sources.ranged import ranged
 
 CONTENT = random.Random(20261118).randbytes(3 << 20)
@@ -54,3 +57,30 @@ def test_a_line_is_not_asked_for_with_what_was_read_before(file, asked):
     file.seek(1 << 20)
     file.readline()
     assert all(stop - start <= 1 << 17 for start, stop in asked[1:])
+
+
+def test_a_server_without_ranges_is_asked_for_the_file_once(online):
+    content = random.Random(7).randbytes(3 << 20)
+    with faulty(content, "fine", *["whole"] * 100) as server:
+        (file,) = http.listed(server.url, {})
+        with http.opened(file, {}) as stream:
+            assert stream.read(10) == content[:10]
+            for start in (2 << 20, 100, 1 << 20):
+                stream.seek(start)
+                assert stream.read(1000) == content[start : start + 1000]
+            stream.seek(0)
+            assert stream.read() == content
+        with http.opened(file, {}) as stream:
+            assert stream.read() == content
+    # For its headers, for its start, and for the whole.
+    assert [method for method, _ in server.asked] == ["HEAD", "GET", "GET"]
+
+
+def test_a_range_at_the_end_of_a_server_without_ranges_is_given_up_at_once(online):
+    content = random.Random(8).randbytes(1 << 20)
+    with faulty(content, "fine", *["whole"] * 100) as server:
+        (file,) = http.listed(server.url, {})
+        with http.opened(file, {}) as stream:
+            stream.seek(-8, os.SEEK_END)
+            assert stream.read() == content[-8:]
+    assert [(method, bool(asked)) for method, asked in server.asked] == [("HEAD", False), ("GET", True), ("GET", False)]

@@ -56,6 +56,8 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── DefunctDatasetError
     ├── FileNotFoundDatasetsError (FileNotFoundError)
     │   ├── DataFilesNotFoundError
+    │   │   ├── IsAFileError (NotADirectoryError)
+    │   │   └── IsAFolderError (IsADirectoryError)
     │   ├── DatasetNotFoundError
     │   │   └── PinNotFoundError
     │   └── EmptyDatasetError
@@ -92,6 +94,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── BadMediaError (ValueError, OSError, RuntimeError)
     │   ├── MissingMediaError (FileNotFoundError)
     │   └── OversizedMediaError (LimitExceededError)
+    ├── FileExistsDatasetsError (FileExistsError)
     ├── NotAFolderError (FileExistsError, NotADirectoryError)
     ├── RunNotFoundError (KeyError, FileNotFoundError)
     ├── RunExistsError (FileExistsError, ValueError)
@@ -189,6 +192,8 @@ _HOMES = {
         "content_errors",
         "FileNotFoundDatasetsError",
         "DataFilesNotFoundError",
+        "IsAFolderError",
+        "IsAFileError",
         "DatasetNotFoundError",
         "EmptyDatasetError",
         "SchemaConflictError",
@@ -209,6 +214,7 @@ _HOMES = {
         "StorageError",
         "NotWritableError",
         "NotAFolderError",
+        "FileExistsDatasetsError",
         "OutOfBoundsError",
         "DownloadError",
         "AccessDeniedError",

@@ -194,6 +194,12 @@ from crucible_datasets.exceptions.making import (
     FormatConflictError as FormatConflictError,
 )
 from crucible_datasets.exceptions.making import (
+    IsAFileError as IsAFileError,
+)
+from crucible_datasets.exceptions.making import (
+    IsAFolderError as IsAFolderError,
+)
+from crucible_datasets.exceptions.making import (
     LimitExceededError as LimitExceededError,
 )
 from crucible_datasets.exceptions.making import (
@@ -225,6 +231,9 @@ from crucible_datasets.exceptions.places import (
 )
 from crucible_datasets.exceptions.places import (
     DownloadError as DownloadError,
+)
+from crucible_datasets.exceptions.places import (
+    FileExistsDatasetsError as FileExistsDatasetsError,
 )
 from crucible_datasets.exceptions.places import (
     NotAFolderError as NotAFolderError,

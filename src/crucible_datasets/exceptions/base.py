@@ -98,6 +98,10 @@ def listed(names: Iterable[object], limit: int = 20) -> str:
 
 
 def without_secrets(address: str) -> str:
-    """A URL without secrets: the password before the host, the signature in the query."""
-    shown = re.sub(r"://[^/@:]*:[^/@]*@", "://", address)
-    return shown.partition("?")[0] if shown.startswith(("http://", "https://")) else shown
+    """A URL without secrets: the password before the host, the signature in the query; also of each URL in a chain.
+
+    On the web, a name without a password may be a token. In other places it is the name of a user or a container.
+    """
+    shown = re.sub(r"://[^/@:]*:[^/]*@", "://", address)
+    shown = re.sub(r"(https?://)[^/?#]*@", r"\1", shown, flags=re.IGNORECASE)
+    return re.sub(r"(https?://[^?]*)\?.*", r"\1", shown, flags=re.IGNORECASE | re.DOTALL)

@@ -169,6 +169,20 @@ class DataFilesNotFoundError(FileNotFoundDatasetsError):
     """No data file was found where some were expected."""
 
 
+class IsAFolderError(DataFilesNotFoundError, IsADirectoryError):
+    """A file was expected where a folder is."""
+
+    def message(self, asked: object) -> str:  # type: ignore[override]
+        return super().message(asked, "it is a folder, not a file.")
+
+
+class IsAFileError(DataFilesNotFoundError, NotADirectoryError):
+    """A folder was expected where a file is."""
+
+    def message(self, asked: object) -> str:  # type: ignore[override]
+        return super().message(asked, "it is a file, not a folder.")
+
+
 class DatasetNotFoundError(FileNotFoundDatasetsError):
     """There is no dataset of that name."""
 

@@ -44,6 +44,14 @@ class NotAFolderError(DatasetsError, FileExistsError, NotADirectoryError):
         return f"{path} is a file. A dataset is saved to a folder: name another place, or remove the file."
 
 
+class FileExistsDatasetsError(DatasetsError, FileExistsError):
+    """A file would be replaced, which was not allowed."""
+
+    def message(self, path: str) -> str:
+        self.path = without_secrets(path)
+        return f"{self.path} exists already. Remove it, or pass overwrite=True."
+
+
 class OutOfBoundsError(DatasetsError, PermissionError, ValueError):
     """A value of a dataset names a URL or a file outside the dataset's folder. It was not opened."""
 

@@ -21,7 +21,8 @@ from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.sources.append_copy import copy_before_append
-from crucible_datasets.sources.store_errors import store_errors
+from crucible_datasets.sources.base import scheme_of
+from crucible_datasets.sources.store_errors import KINDS, store_errors
 
 Path = str | bytes | os.PathLike[Any]
 StorageOptions = dict[str, Any] | None
@@ -84,8 +85,9 @@ def written(path: Path, storage_options: StorageOptions = None, after: bytes | N
         return
     filesystem, location = remote(path, storage_options)
     at_the_store = partial(store_errors, os.fsdecode(path), storage_options or {}, writing=True)
-    with at_the_store():
-        filesystem.makedirs(filesystem._parent(location), exist_ok=True)
+    if scheme_of(os.fsdecode(path)) not in KINDS:  # object stores have no folders, and s3fs would create the bucket
+        with at_the_store():
+            filesystem.makedirs(filesystem._parent(location), exist_ok=True)
     with _uploaded(filesystem, location, at_the_store) as stream:
         with at_the_store():
             if after is not None and filesystem.isfile(location):
@@ -133,6 +135,11 @@ def size_at(target: Path | BinaryIO, storage_options: StorageOptions = None) -> 
         return int(filesystem.size(location)) if filesystem.isfile(location) else 0
 
 
+def compression_named(path: Path) -> str | None:
+    """The compression that the extension of a path names."""
+    return _BY_EXTENSION.get(os.path.splitext(os.fsdecode(path))[1].lower())
+
+
 @contextmanager
 def written_or_handed(
     target: Path | BinaryIO,
@@ -148,9 +155,7 @@ def written_or_handed(
         with _compressed(target, None if compression == "infer" else compression) as stream:
             yield stream
         return
-    kind = (
-        _BY_EXTENSION.get(os.path.splitext(os.fsdecode(target))[1].lower()) if compression == "infer" else compression
-    )
+    kind = compression_named(target) if compression == "infer" else compression
     end = None if not after else b"\n" if kind is None else b""
     with written(target, storage_options, end) as plain, _compressed(plain, kind) as stream:
         yield stream

@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import ArgumentTypeError
 from crucible_datasets.features import Features
+from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.reader import How, SplitReader
 from crucible_datasets.reading.resolve import resolve
 from crucible_datasets.splits import NamedSplit
@@ -48,5 +49,7 @@ def splits(
 def _reader(
     format: str, paths: Any, features: Mapping[str, Any] | None, how: How, options: Mapping[str, Any]
 ) -> SplitReader:
-    found = resolve(format, data_files=paths, options=options)
+    given = dict(options)
+    access = Access.of(None, given.pop("token", None), given.pop("storage_options", None), None)
+    found = resolve(format, data_files=paths, options=given, access=access)
     return SplitReader(found, None if features is None else Features(features), how)

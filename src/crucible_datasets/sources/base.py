@@ -30,6 +30,7 @@ class SourceFile:
     identity: tuple[str | int, ...] = field(repr=False)
     known: Any = field(default=None, compare=False, repr=False)  # private to the source
     is_below: bool = field(default=False, compare=False, repr=False)  # found below a folder or by a pattern
+    modified: float | None = field(default=None, compare=False, repr=False)  # in seconds since 1970, if known
 
 
 class Listing(Protocol):

@@ -68,6 +68,11 @@ def already_downloaded(files: Sequence[SourceFile]) -> list[str]:
     return paths
 
 
+def is_downloaded(file: SourceFile) -> bool:
+    """Whether a file has been downloaded."""
+    return _is_there(file, _place(file))
+
+
 def _fetch(file: SourceFile, path: str, body: Body, expected: Expected, advance: Advance) -> None:
     work, name = _work(), os.path.basename(os.path.dirname(path))
     with storage_errors(path):

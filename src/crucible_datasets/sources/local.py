@@ -43,7 +43,8 @@ def _path(url: str) -> str:
 
 def _file(path: str, name: str, is_below: bool = False) -> SourceFile:
     facts = os.stat(path)
-    return SourceFile(path, name, facts.st_size, (path, facts.st_size, facts.st_mtime_ns), is_below=is_below)
+    identity = path, facts.st_size, facts.st_mtime_ns
+    return SourceFile(path, name, facts.st_size, identity, is_below=is_below, modified=facts.st_mtime)
 
 
 SOURCE = Source("local", ("", "file"), listed, opened, fetched)

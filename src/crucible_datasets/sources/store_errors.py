@@ -22,9 +22,13 @@ _SIGNATURE = re.compile(r"(\w+://[^\s'\"?]+)\?[^\s'\"]+")  # a query may be a si
 _ELSEWHERE = re.compile(r" ?For more information check: \S+")  # a link that explains the HTTP status
 _SHORTEST_SECRET = 6
 _LONGEST_REASON = 300  # some stores respond with a page of XML
+_MISSING = {True: "the bucket or folder to write to does not exist.", False: "it does not exist."}
 _DENIED = {"401", "403"}
-_DENIED_IN_WORDS = re.compile(r"client error \((401|403) ")  # hf_xet raises a ConnectionError that says no more
-_KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
+_DENIED_IN_WORDS = re.compile(r"client error \((401|403) |^Forbidden: ")  # hf_xet and gcsfs state no number
+# Of botocore and google-auth; adlfs says it in words. Nothing was sent, since there was nothing to send.
+_WITHOUT_KEYS = {"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "DefaultCredentialsError"}
+_WITHOUT_KEYS_IN_WORDS = re.compile("Must provide either a connection_string or account_name with credentials")
+KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
 _KEYS = {
     "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
     "gs": "Set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or pass storage_options "
@@ -42,17 +46,18 @@ def store_errors(url: str, options: Options, writing: bool = False) -> Iterator[
     except DatasetsError:
         raise
     except FileNotFoundError as error:
-        reason = "the bucket or folder to write to does not exist." if writing else "it does not exist."
-        raise DataFilesNotFoundError(url, reason) from error
+        raise DataFilesNotFoundError(url, _MISSING[writing]) from error
     except NotImplementedError as error:
         raise (UploadError if writing else DownloadError)(
             url, "this storage does not support the operation."
         ) from error
     except ImportError as error:
-        if (extra := _KINDS.get(scheme_of(url))) is None:
+        if (extra := KINDS.get(scheme_of(url))) is None:
             raise
         raise MissingPackageError(str(error.name or extra), extra) from error
     except Exception as error:  # each client has its own errors, few of them an OSError
+        if any(_states(one, {"404"}) for one in _chain(error)):
+            raise DataFilesNotFoundError(url, _MISSING[writing]) from error
         denied = next((one for one in _chain(error) if _is_denied(one)), None)
         reason = f"{type(denied or error).__name__}: {_reason(denied or error, options)}"
         if denied is not None:
@@ -69,10 +74,17 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _is_denied(error: BaseException) -> bool:
     """Whether access was denied, with or without credentials."""
+    if type(error).__name__ in _WITHOUT_KEYS or _WITHOUT_KEYS_IN_WORDS.search(str(error)):
+        return True
+    is_said = isinstance(error, OSError) and bool(_DENIED_IN_WORDS.search(str(error)))
+    return isinstance(error, PermissionError) or is_said or _states(error, _DENIED)
+
+
+def _states(error: BaseException, statuses: set[str]) -> bool:
+    """Whether an error of a client comes from an answer with one of these HTTP statuses."""
     stated = (getattr(error, name, None) for name in ("status_code", "status", "code"))
     answered = getattr(getattr(error, "response", None), "status_code", None)
-    is_said = isinstance(error, ConnectionError) and bool(_DENIED_IN_WORDS.search(str(error)))
-    return isinstance(error, PermissionError) or is_said or any(str(code) in _DENIED for code in (*stated, answered))
+    return any(str(code) in statuses for code in (*stated, answered))
 
 
 def _reason(error: BaseException, options: Options) -> str:
@@ -85,7 +97,7 @@ def _reason(error: BaseException, options: Options) -> str:
 
 def _what_to_do(url: str) -> str:
     kind = scheme_of(url)
-    keys = _KEYS.get(_KINDS.get(kind, kind), "Pass credentials as storage_options")
+    keys = _KEYS.get(KINDS.get(kind, kind), "Pass credentials as storage_options")
     return f"{keys}, and check that they grant access."
 
 
