@@ -300,8 +300,7 @@ def test_a_folder_of_files_is_a_dataset(root):
 def test_a_copy_between_stores_uses_the_credentials_of_each(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        storage,
-        "BlobFile",
+        "crucible_datasets.storage.listing.BlobFile",
         lambda path, mode, streaming=None, *, storage_options: seen.append(storage_options) or open(path, mode),
     )
     (tmp_path / "a").write_bytes(b"1")
