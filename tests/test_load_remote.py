@@ -296,6 +296,17 @@ def test_names_that_are_wrong_say_what_is_there(server):
         cd.load_dataset("acme/numbers", revision="v7")
 
 
+def test_a_misspelt_folder_is_told_from_a_repository(server, tmp_path, monkeypatch):
+    (tmp_path / "folds" / "quiz").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    here = r"There is no file or folder 'folds/quizz' here\. Did you mean 'quiz'\?"
+    with pytest.raises(DatasetNotFoundError, match=rf"{here} The Hub: .*folds/quizz"):
+        cd.load_dataset("folds/quizz")
+    monkeypatch.setattr(config, "HF_HUB_OFFLINE", True)
+    with pytest.raises(OfflineError, match=here):
+        cd.load_dataset("folds/quizz")
+
+
 def test_a_program_is_not_run_and_its_export_is_read(server, caplog):
     with pytest.raises(DatasetScriptError):
         cd.load_dataset("acme/script")

@@ -162,8 +162,9 @@ def _with_suggestions(name: str) -> Iterator[None]:
         if name in list_benchmarks():
             error.add_note(f"{name} is a benchmark: `crucible benchmarks head {name}` shows its samples.")
         elif "://" not in name:
-            # A name that may be that of a format has been checked against files already.
-            missing = f"There is no file or folder {name!r} either." if "/" in name else ""
+            missing = (
+                "" if "There is no file or folder" in str(error) else f"There is no file or folder {name!r} either."
+            )
             if note := f"{missing}{_near(name)}".strip():
                 error.add_note(note)
         raise

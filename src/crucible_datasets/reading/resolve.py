@@ -19,6 +19,7 @@ from crucible_datasets.exceptions import (
     UnknownEntryError,
     content_errors,
 )
+from crucible_datasets.exceptions.base import closest
 from crucible_datasets.formats.base import FORMATS, Format
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
@@ -83,19 +84,27 @@ def _of_repository(
             raise DatasetNotFoundError(asked, f"it is no format; did you mean {format!r}? The Hub: {error}") from error
         if os.path.splitext(asked)[1] in extensions():
             raise DatasetNotFoundError(asked, f"there is no such file here. The Hub: {error}") from error
-        if "/" in asked:
+        if (absent := _not_here(asked)) is None:
             raise
-        raise _no_format_either(asked, error) from error
+        raise _also(absent, asked, error) from error
 
 
-def _no_format_either(asked: str, error: DownloadError | OfflineError | DatasetNotFoundError) -> Exception:
-    """An error of the same kind that also mentions formats, for a name that may have been meant as one."""
-    no_format = f"There is no file or folder {asked!r} here. {UnknownEntryError('format', asked, FORMATS)}"
+def _not_here(asked: str) -> str | None:
+    """What else a name may have been meant as, which does not exist here; None if only a repository was meant."""
+    absent = f"There is no file or folder {asked!r} here."
+    if "/" not in asked:
+        return f"{absent} {UnknownEntryError('format', asked, FORMATS)}"
+    folder, name = os.path.split(asked)
+    return f"{absent}{closest(name, os.listdir(folder))}" if os.path.isdir(folder) else None
+
+
+def _also(absent: str, asked: str, error: DownloadError | OfflineError | DatasetNotFoundError) -> Exception:
+    """An error of the same kind that says this too."""
     if isinstance(error, DownloadError):
-        return type(error)(error.url, f"{error.reason} {no_format}", error.status, error.code)
+        return type(error)(error.url, f"{error.reason} {absent}", error.status, error.code)
     if isinstance(error, OfflineError):
-        return OfflineError(error.what, no_format)
-    return DatasetNotFoundError(asked, f"{no_format} The Hub: {error}")
+        return OfflineError(error.what, absent)
+    return DatasetNotFoundError(asked, f"{absent} The Hub: {error}")
 
 
 def _of_remote(
