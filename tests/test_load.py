@@ -447,3 +447,21 @@ def test_a_misspelt_split_of_a_stream_names_the_splits(tmp_path):
     (tmp_path / "test.jsonl").write_text('{"a": 1}\n')
     with pytest.raises(ValueError, match=r"There is no split 'tets'\. Did you mean 'test'\? Available: test\.$"):
         d.load_dataset(str(tmp_path), split="tets", streaming=True)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_values_that_are_not_of_the_stated_type_name_their_file_and_column(tmp_path, streaming):
+    label = d.ClassLabel(names=["no"])
+    for values, feature, reason in ((["1", "x"], d.Value("int64"), "'x'"), ([0, 7], label, "7 is no label")):
+        pq.write_table(pa.table({"a": values}), tmp_path / "it.parquet")
+        with pytest.raises(d.exceptions.DatasetGenerationError, match=rf"it\.parquet.*column 'a'.*{reason}") as raised:
+            list(
+                d.load_dataset(
+                    "parquet",
+                    data_files=str(tmp_path / "it.parquet"),
+                    split="train",
+                    features=d.Features({"a": feature}),
+                    streaming=streaming,
+                )
+            )
+        assert isinstance(raised.value, ValueError)

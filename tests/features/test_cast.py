@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from crucible_datasets import Dataset
-from crucible_datasets.exceptions import ArgumentError, CastError, ShapeError, ValueTypeError
+from crucible_datasets.exceptions import CastError, ShapeError, ValueTypeError
 from crucible_datasets.features import Array2D, ClassLabel, Features, Json, LargeList, List, Value
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
@@ -84,8 +84,8 @@ def test_labels_are_looked_up_and_checked() -> None:
     label = ClassLabel(names=["no", "yes"])
     assert cast_column(column(pa.array(["yes", None, "0"])), label).to_pylist() == [1, None, 0]
     assert cast_column(column(pa.array([1, -1], pa.int8())), label).to_pylist() == [1, -1]
-    with pytest.raises(ArgumentError):
-        cast_column(column(pa.array([2])), label)
+    with pytest.raises(CastError, match="column 'answer' from int64 .*: 2 is no label: expected -1 to 1"):
+        cast_column(column(pa.array([2])), label, "answer")
 
 
 def test_an_empty_column_casts_to_anything() -> None:

@@ -44,6 +44,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── DatasetBuildError
     │   ├── DatasetGenerationError
     │   │   ├── DatasetGenerationCastError
+    │   │   │   ├── FileCastError (CastError)
     │   │   │   └── FileColumnsError (FeaturesMismatchError)
     │   │   ├── FileFormatError (ValueError)
     │   │   │   ├── ArrowFileError (OSError)
@@ -178,6 +179,7 @@ _HOMES = {
         "DatasetBuildError",
         "DatasetGenerationError",
         "DatasetGenerationCastError",
+        "FileCastError",
         "FileColumnsError",
         "ManualDownloadError",
         "DefunctDatasetError",

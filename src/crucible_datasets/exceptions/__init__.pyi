@@ -179,6 +179,9 @@ from crucible_datasets.exceptions.making import (
     EmptyDatasetError as EmptyDatasetError,
 )
 from crucible_datasets.exceptions.making import (
+    FileCastError as FileCastError,
+)
+from crucible_datasets.exceptions.making import (
     FileColumnsError as FileColumnsError,
 )
 from crucible_datasets.exceptions.making import (

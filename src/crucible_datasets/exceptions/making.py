@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from crucible_datasets.exceptions.base import DatasetsError, closest, listed, without_secrets
-from crucible_datasets.exceptions.types import FeaturesMismatchError, UnknownTypeError
+from crucible_datasets.exceptions.types import CastError, FeaturesMismatchError, UnknownTypeError
 
 
 class DatasetBuildError(DatasetsError):
@@ -32,6 +32,14 @@ class DatasetGenerationCastError(DatasetGenerationError):
     ) -> DatasetGenerationCastError:
         """The error of a builder, from that of a failed cast."""
         return cls(builder_name, None, str(cast_error))
+
+
+class FileCastError(DatasetGenerationCastError, CastError):
+    """Values of a file cannot be cast to the types in the dataset's description."""
+
+    def message(self, path: str, error: CastError) -> str:  # type: ignore[override]
+        CastError.message(self, error.column, error.source, error.target, error.reason)
+        return DatasetGenerationError.message(self, path, None, str(error))
 
 
 class FileColumnsError(DatasetGenerationCastError, FeaturesMismatchError):

@@ -37,7 +37,7 @@ class CastError(DatasetsError, ValueError, TypeError, NotImplementedError):
     """A column cannot be cast to the requested type."""
 
     def message(self, column: str | None, source: str, target: str, reason: str = "") -> str:
-        self.column, self.source, self.target = column, source, target
+        self.column, self.source, self.target, self.reason = column, source, target, reason
         place = f"column {column!r}" if column is not None else "an array"
         return f"Cannot cast {place} from {source} to {target}{': ' + reason if reason else '.'}"
 

@@ -31,7 +31,9 @@ def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) 
     try:
         return pa.chunked_array([_cast(chunk, feature) for chunk in chunks], type=target)
     except CastError as error:
-        raise CastError(name, str(column.type), str(feature), str(error)) from error
+        is_own = (error.source, error.target) == (str(column.type), str(feature))
+        reason = error.reason if is_own and error.reason else str(error)
+        raise CastError(name, str(column.type), str(feature), reason) from error
     except DatasetsError:
         raise  # some are Arrow errors too
     except pa.ArrowException as error:

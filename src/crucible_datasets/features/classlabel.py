@@ -98,7 +98,9 @@ class ClassLabel:
         low, high = pc.min_max(labels).as_py().values()
         if high is not None and not (low >= -1 and high < len(self.names)):
             label = high if high >= len(self.names) else low
-            raise ArgumentError("label", label, f"expected -1 to {len(self.names) - 1}.")
+            raise CastError(
+                None, str(storage.type), str(self), f"{label} is no label: expected -1 to {len(self.names) - 1}."
+            )
         return labels
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileFormatError
+from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileCastError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.records import dataclass
@@ -84,7 +84,12 @@ class Source(Stage):
         if self.features is None or same_features(batch.features, self.features):
             return batch
         if self.is_stated:
-            return fitted(batch, self.features)
+            try:
+                return fitted(batch, self.features)
+            except CastError as error:
+                if shard.name is None:
+                    raise
+                raise FileCastError(str(shard.name), error) from error
         return _fitted_or_wider(batch, self.features, shard.name)
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.storage import one_array
@@ -297,7 +297,10 @@ class RowGroup:
         array = batch.column(name)
         if self.part.features[name] == feature or not len(array):
             return array
-        return one_array(cast_column(pa.chunked_array([array]), feature, name))
+        try:
+            return one_array(cast_column(pa.chunked_array([array]), feature, name))
+        except CastError as error:
+            raise FileCastError(self.part.path, error) from error
 
 
 def _drained(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
