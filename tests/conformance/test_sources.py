@@ -200,6 +200,7 @@ def test_an_address_that_was_listed_leads_to_the_same_file(place):
     for file in [place.found("one.csv")] if place.source.name == "http" else place.listed():
         (again,) = place.source.listed(file.url, place.store.options)
         assert (again.url, again.identity, again.size) == (file.url, file.identity, file.size)
+        place.source.require_same(file, place.store.options)
 
 
 def test_bytes_are_those_of_the_file_from_any_place_on(place):

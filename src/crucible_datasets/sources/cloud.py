@@ -124,11 +124,13 @@ def _file(url: str, system: Any, base: str, name: str, facts: Mapping[str, Any])
     size = facts.get("size")
     versions = [facts.get(key) for key in ("ETag", "etag", "md5Hash", "content_md5", "version_id", "generation", "CRC")]
     times = [facts.get(key) for key in ("LastModified", "mtime", "updated", "last_modified", "created")]
-    identity = next((str(one) for one in (*versions, *times) if one is not None), "")
+    # Of one file, a listing may state the time as a date, and a look at the file as a number.
+    moments = [time if (moment := _seconds(time)) is None else moment for time in times if time is not None]
+    identity = next((str(one) for one in (*versions, *moments) if one is not None), "")
     whole = _url_of(url, system, name)
     path = os.path.relpath(f"/{name.lstrip('/')}", f"/{base.lstrip('/')}") if name != base else os.path.basename(name)
     named = (whole, identity, -1 if size is None else size)
-    modified = next((moment for time in times if (moment := _seconds(time)) is not None), None)
+    modified = next((moment for moment in moments if isinstance(moment, float)), None)
     return SourceFile(whole, path.replace(os.sep, "/"), size, named, is_below=name != base, modified=modified)
 
 
