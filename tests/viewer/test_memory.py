@@ -102,5 +102,6 @@ def test_the_memory_of_a_viewer_does_not_grow_with_the_data(tmp_path, rows, budg
         finally:
             running.kill()
     grown = max(found) - began
-    bound = budget + WORKING + rows * 8 * len(QUESTIONS) / MEGABYTE  # and the numbers of the rows of every answer
+    # What the budget let go may still be with the allocators; and there are the numbers of the rows of every answer.
+    bound = 2 * budget + WORKING + rows * 8 * len(QUESTIONS) / MEGABYTE
     assert grown < bound < size, f"{grown:.0f} MB more for {size:.0f} MB of data"
