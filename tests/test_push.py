@@ -198,8 +198,10 @@ def uploaded(api, repo, table, path, yaml=None):
 
 def test_other_features_are_refused(dataset, server):
     dataset.push_to_hub("local/typed")
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match=r"other features than those on the Hub \(missing: text; not .*: other\)"):
         dataset.rename_column("text", "other").push_to_hub("local/typed", split="test")
+    with pytest.raises(ValueError, match=r"text: Value\('large_string'\) instead of Value\('string'\)"):
+        dataset.cast_column("text", Value("large_string")).push_to_hub("local/typed", append=True)
 
 
 def test_what_takes_the_place_of_all_rows_may_have_other_features(api, dataset):

@@ -436,6 +436,21 @@ def test_what_was_removed_is_gone_also_when_the_answer_is_lost(hub, monkeypatch)
     assert text("hf://datasets/acme/notes/old.txt") == "new"
 
 
+def test_a_place_on_the_hub_that_is_not_there_says_how_to_make_it(hub):
+    for place, call in (("datasets/acme/none", "create_repo"), ("buckets/acme/none", "create_bucket")):
+        with pytest.raises(FileNotFoundError, match=rf"Create it first.*{call}"):
+            storage.write_jsonl(f"hf://{place}/a.jsonl", [{"a": 1}], storage_options=hub[1])
+
+
+def test_the_identity_of_a_file_of_the_hub_is_that_of_its_content(hub):
+    address, known = "hf://datasets/acme/notes/same.txt", set()
+    for text in ("one", "two", "one"):
+        with BlobFile(address, "w", storage_options=hub[1]) as file:
+            file.write(text)
+        known.add(storage.stat(address, hub[1]).identity)
+    assert len(known) == 2
+
+
 def test_who_may_not_write_to_the_hub_is_told_what_to_do(hub):
     with pytest.raises(AccessDeniedError, match="hf auth login") as caught:
         storage.write_jsonl("hf://datasets/acme/notes/a.jsonl", [{"a": 1}], storage_options={"token": "hf_wrong"})
@@ -443,9 +458,7 @@ def test_who_may_not_write_to_the_hub_is_told_what_to_do(hub):
     assert storage.listdir("hf://datasets/acme/notes") == ["old.txt"]
 
 
-def test_what_cannot_be_written_to_is_an_error_of_this_library(hub):
-    with pytest.raises(UploadError, match=r"hf://buckets/acme/none/a\.jsonl"):
-        storage.write_jsonl("hf://buckets/acme/none/a.jsonl", [{"a": 1}], storage_options=hub[1])
+def test_what_cannot_be_removed_is_an_error_of_this_library(hub):
     with pytest.raises(DataFilesNotFoundError, match=r"hf://buckets/acme/stuff/a\.txt"):
         storage.remove("hf://buckets/acme/stuff/a.txt", storage_options=hub[1])
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from crucible_datasets.exceptions.base import DatasetsError, also_of_arrow, listed
+
+_MOST_TYPES = 3  # columns whose types are in one message
 
 
 @also_of_arrow("ArrowInvalid", "ArrowTypeError")
@@ -59,6 +61,9 @@ class FeaturesMismatchError(DatasetsError, ValueError, KeyError):
         extra = [name for name in self.found if name not in self.wanted]
         parts = [f"missing: {listed(missing)}"] if missing else []
         parts += [f"not in the features: {listed(extra)}"] if extra else []
+        if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+            both = [name for name in self.wanted if name in found and wanted[name] != found[name]]
+            parts += [f"{name}: {found[name]} instead of {wanted[name]}" for name in both[:_MOST_TYPES]]
         return f"{reason or 'The columns do not match the features'} ({'; '.join(parts) or 'types differ'})."
 
 

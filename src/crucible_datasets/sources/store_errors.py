@@ -22,13 +22,14 @@ _SIGNATURE = re.compile(r"(\w+://[^\s'\"?]+)\?[^\s'\"]+")  # a query may be a si
 _ELSEWHERE = re.compile(r" ?For more information check: \S+")  # a link that explains the HTTP status
 _SHORTEST_SECRET = 6
 _LONGEST_REASON = 300  # some stores respond with a page of XML
-_MISSING = {True: "the bucket or folder to write to does not exist.", False: "it does not exist."}
+_CREATED = {"hf": " Create it first, as with HfApi().create_repo('org/name', repo_type='dataset')."}
 _DENIED = {"401", "403"}
 _DENIED_IN_WORDS = re.compile(r"client error \((401|403) |^Forbidden: ")  # hf_xet and gcsfs state no number
 # Of botocore and google-auth; adlfs says it in words. Nothing was sent, since there was nothing to send.
 _WITHOUT_KEYS = {"NoCredentialsError", "PartialCredentialsError", "ProfileNotFound", "DefaultCredentialsError"}
 _WITHOUT_KEYS_IN_WORDS = re.compile("Must provide either a connection_string or account_name with credentials")
 KINDS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs", "az": "az", "abfs": "az", "abfss": "az", "adl": "az"}
+_PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "az": "adlfs"}
 _KEYS = {
     "s3": "Set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or pass storage_options with key and secret",
     "gs": "Set GOOGLE_APPLICATION_CREDENTIALS, run `gcloud auth application-default login`, or pass storage_options "
@@ -46,7 +47,7 @@ def store_errors(url: str, options: Options, writing: bool = False) -> Iterator[
     except DatasetsError:
         raise
     except FileNotFoundError as error:
-        raise DataFilesNotFoundError(url, _MISSING[writing]) from error
+        raise DataFilesNotFoundError(url, _absence(url, writing)) from error
     except NotImplementedError as error:
         raise (UploadError if writing else DownloadError)(
             url, "this storage does not support the operation."
@@ -54,15 +55,21 @@ def store_errors(url: str, options: Options, writing: bool = False) -> Iterator[
     except ImportError as error:
         if (extra := KINDS.get(scheme_of(url))) is None:
             raise
-        raise MissingPackageError(str(error.name or extra), extra) from error
+        raise MissingPackageError(str(error.name or _PACKAGES[extra]), extra) from error
     except Exception as error:  # each client has its own errors, few of them an OSError
         if any(_states(one, {"404"}) for one in _chain(error)):
-            raise DataFilesNotFoundError(url, _MISSING[writing]) from error
+            raise DataFilesNotFoundError(url, _absence(url, writing)) from error
         denied = next((one for one in _chain(error) if _is_denied(one)), None)
         reason = f"{type(denied or error).__name__}: {_reason(denied or error, options)}"
         if denied is not None:
             raise AccessDeniedError(url, f"{reason}. {_what_to_do(url)}") from error
         raise (UploadError if writing else DownloadError)(url, reason) from error
+
+
+def _absence(url: str, writing: bool) -> str:
+    if not writing:
+        return "it does not exist."
+    return f"the repository, bucket or folder to write to does not exist.{_CREATED.get(scheme_of(url), '')}"
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -67,6 +67,8 @@ def _records(
 def _parsed(line: bytes) -> tuple[str, Any]:
     try:
         value = json.loads(line.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        return f"{error.msg} at character {error.pos + 1}", None  # it would count lines from this one
     except (ValueError, RecursionError) as error:
         return f"{type(error).__name__}: {error}", None
     return ("" if isinstance(value, dict) else f"it is {type(value).__name__}, not an object"), value

@@ -108,7 +108,9 @@ def is_at(file: SourceFile, path: str) -> bool:
 
 
 def identity_of(file: SourceFile) -> str:
-    return "-".join(str(part) for part in file.identity[1:]) or str(file.identity[0])
+    """What changes with its content, without where it is."""
+    parts = [str(part) for part in file.identity]
+    return "-".join(parts[1:] if parts[0] == file.url and len(parts) > 1 else parts)
 
 
 class Written(io.BufferedIOBase):

@@ -139,7 +139,9 @@ class Before:
         known, counted = self.known, set((self.known and self.known.splits) or ())
         stays = counted | self.kept(where, splits).keys() if where.append else counted - set(splits)
         if not where.replaces_all and stays and known and known.features is not None and known.features != kinds:
-            raise FeaturesMismatchError(kinds, known.features, "The splits that are on the Hub have other features")
+            raise FeaturesMismatchError(
+                known.features, kinds, "The rows to push have other features than those on the Hub"
+            )
         card_with(self.readme, where, {split: SplitInfo(split) for split in splits}, kinds, 0, known)
 
     def has(self, operations: Iterable[Any]) -> bool:

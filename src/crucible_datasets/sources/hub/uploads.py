@@ -6,13 +6,14 @@ In a dataset each upload is a commit. Buckets accept files by Xet only, which hu
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from crucible_datasets import config
 from crucible_datasets.atomic.files import scratch_folder
-from crucible_datasets.exceptions import OfflineError
+from crucible_datasets.exceptions import DataFilesNotFoundError, OfflineError, UploadError
 from crucible_datasets.sources.append_copy import copy_before_append
 from crucible_datasets.sources.base import Options, source_of
 from crucible_datasets.sources.hub.addresses import located
@@ -23,6 +24,8 @@ from crucible_datasets.sources.hub.repo import HubRepo
 from crucible_datasets.sources.hub.timeouts import with_timeouts
 from crucible_datasets.sources.hub.writer import Writer
 from crucible_datasets.sources.store_errors import store_errors
+
+_NO_BUCKET = re.compile(r"\(404 Not Found\).*/xet-write-token")  # hf_xet states no number
 
 
 @contextmanager
@@ -79,8 +82,14 @@ def _changed(bucket: HubBucket, url: str, options: Options, **changes: Any) -> N
 
     if config.is_offline():
         raise OfflineError.when_writing(url)
-    with store_errors(url, options, writing=True), with_timeouts(), bars_as_ours():
-        HfApi(endpoint=bucket.endpoint, token=bucket.token).batch_bucket_files(bucket.id, **changes)
+    try:
+        with store_errors(url, options, writing=True), with_timeouts(), bars_as_ours():
+            HfApi(endpoint=bucket.endpoint, token=bucket.token).batch_bucket_files(bucket.id, **changes)
+    except UploadError as error:
+        if not _NO_BUCKET.search(str(error)):
+            raise
+        reason = f"there is no bucket {bucket.id}. Create it first: HfApi().create_bucket({bucket.id!r})."
+        raise DataFilesNotFoundError(url, reason) from error
 
 
 def _repo(place: HubRepo) -> dict[str, str]:
