@@ -174,7 +174,7 @@ class SplitReader:
             size_in_bytes=download + stored,
         )
 
-    def _told(self, view: View) -> View:
+    def _with_info(self, view: View) -> View:
         return replace(view, info=replace(self.known, features=view.features))
 
     def rows(self, split: AnySplit) -> View:
@@ -184,9 +184,9 @@ class SplitReader:
         lengths = {name: len(self.split(name, begins)) for name, begins in begun.items()}
         label = NamedSplit("+".join(names) if str(split) == "all" else str(split))
         if not any(lengths.values()):
-            return replace(self._told(self.split(names[0])), split=label)
+            return replace(self._with_info(self.split(names[0])), split=label)
         parts = [self._piece(*piece) for piece in pieces_of(split, lengths)]
-        return replace(self._told(parts[0] if len(parts) == 1 else combine.concatenate(parts)), split=label)
+        return replace(self._with_info(parts[0] if len(parts) == 1 else combine.concatenate(parts)), split=label)
 
     def _piece(self, name: str, start: int, stop: int) -> View:
         view = self.split(name)
@@ -218,7 +218,7 @@ class SplitReader:
         """Every split, with a common type for each column where there is one."""
         whole = {name: self.split(name) for name in self.names}
         views = agreeing({name: self._whole(name) for name in whole})
-        return {name: self._told(view) for name, view in views.items()}
+        return {name: self._with_info(view) for name, view in views.items()}
 
 
 def agreeing(views: Mapping[str, View]) -> dict[str, View]:
