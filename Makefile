@@ -4,6 +4,8 @@
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := $(UV) run --frozen
+# As installers do with every package but an editable one; where PYTHONDONTWRITEBYTECODE is set, imports would not.
+COMPILED = python -m compileall -q -j 0 src
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo test soak lint format bench docs clean
@@ -21,14 +23,18 @@ endif
 
 env:  ## the environment in .venv; EXTRAS="eval pandas viewer" adds those of extras
 	$(UV) sync --frozen --inexact --no-dev $(addprefix --extra ,$(EXTRAS))
+	@$(UV) run --no-sync $(COMPILED)
 
 demo:  ## the main job on embedded data, offline
+	@$(RUN) --no-dev $(COMPILED)
 	@$(RUN) --no-dev crucible demo
 
 test:  ## all tests but the slow ones
+	@$(RUN) $(COMPILED)
 	$(RUN) pytest -n auto -m "not slow"
 
 soak:  ## the slow tests: large data, long runs
+	@$(RUN) $(COMPILED)
 	$(RUN) pytest -n auto -m slow
 
 lint:  ## ruff, import-linter and mypy
@@ -42,6 +48,7 @@ format:  ## rewrite the code as ruff wants it
 	$(RUN) ruff format .
 
 bench:  ## this library and Hugging Face datasets side by side
+	@$(RUN) $(COMPILED)
 	$(RUN) python -m benchmarks
 
 docs:  ## run every example in README and docs/, and check that every public name is documented

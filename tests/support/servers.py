@@ -120,6 +120,7 @@ AZURITE = Path(sys.executable).parents[1] / "azurite" / "node_modules" / ".bin"
 @cache
 def store(kind: str) -> Store:
     """The server of a kind, running and with an empty bucket at first; the test is skipped where there is none."""
+    os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # for those who join a server too
     attempt = 0
     while True:
         home = Path(tempfile.gettempdir()) / f"crucible-servers-{_RUN}" / f"{kind}-{attempt}"
@@ -193,7 +194,6 @@ def _wait_for(port: int, log: Path) -> None:
 def _make_bucket(kind: str, started: Store, log: Path) -> None:
     import fsspec
 
-    os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
     system = fsspec.filesystem(kind, **started.options, skip_instance_cache=True)
     for _ in _trials(log):
         with suppress(Exception):  # a server that listens may still be starting

@@ -7,5 +7,6 @@ ranged               a remote file read by ranges
 downloads, fetching, listings    verified downloads, and cached listings for offline use
 wildcards            patterns in paths
 append_copy          appending by rewriting the file
+store_bodies         contents of object stores, as they arrive
 store_errors         exceptions of storage clients → our errors
 """

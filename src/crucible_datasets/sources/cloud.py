@@ -12,6 +12,7 @@ from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFound
 from crucible_datasets.sources.base import Options, Source, SourceFile, scheme_of
 from crucible_datasets.sources.downloads import downloaded
 from crucible_datasets.sources.ranged import ranged
+from crucible_datasets.sources.store_bodies import AT_ONCE, store_body
 from crucible_datasets.sources.store_errors import store_errors
 from crucible_datasets.sources.wildcards import readings
 
@@ -90,8 +91,8 @@ def fetched(files: Sequence[SourceFile], options: Options) -> list[str]:
         system, path = _system(file.url, options)
         with store_errors(file.url, options):
             size = file.size if file.size is not None else system.size(path)
-        yield from _pieces(system, path, file.url, options, start, size)
-        if start or size > _PIECE:
+            yield from store_body(system, path, start, size)
+        if start or size > AT_ONCE:
             require_same(file, options)
 
     return downloaded(files, body)

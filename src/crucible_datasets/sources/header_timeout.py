@@ -22,7 +22,10 @@ class HeaderTimeoutResponse(HTTPResponse):
         until = time.monotonic() + read_timeout
 
         def readinto(buffer: Any) -> int | None:
-            self._socket.settimeout(max(until - time.monotonic(), 0.001))
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("the headers did not arrive in time")
+            self._socket.settimeout(left)
             return SocketIO.readinto(stream, buffer)
 
         stream.readinto = readinto

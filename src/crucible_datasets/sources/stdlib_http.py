@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import select
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -82,6 +83,9 @@ class Response:
     def close(self) -> None:
         """Finish reading; the connection is reused if nothing is left on it."""
         response = self._response
+        if self._connection.sock is None:  # the server keeps none open
+            response.close()
+            return
         try:
             if response.length is not None and response.length <= _SHORT:
                 self._drain()
@@ -101,6 +105,7 @@ class Response:
         self._connection.close()
 
     def _drain(self) -> None:
+        self._connection.sock.settimeout(_LONGEST_DRAIN)
         throughput = Throughput(_LONGEST_DRAIN)
         while piece := self._response.read1(_PIECE):
             throughput.count(len(piece))
@@ -162,9 +167,22 @@ def is_proxied(parts: SplitResult) -> bool:
 
 
 def _reused(origin: Origin) -> Any:
-    with _lock:
-        waiting = _idle.get(origin)
-        return waiting.pop() if waiting else None
+    while True:
+        with _lock:
+            waiting = _idle.get(origin)
+            found = waiting.pop() if waiting else None
+        if found is None or _is_silent(found.sock):
+            return found
+        found.close()
+
+
+def _is_silent(sock: Any) -> bool:
+    """Whether nothing waits on a connection: neither its end nor a response that nobody asked for."""
+    if not hasattr(select, "poll"):
+        return not select.select([sock], [], [], 0)[0]
+    waiting = select.poll()
+    waiting.register(sock, select.POLLIN)
+    return not waiting.poll(0)
 
 
 def _connected(origin: Origin, read_timeout: float) -> HTTPConnection | None:
