@@ -5,7 +5,7 @@ Clients return a response as a whole, and small requests are slow, so the bodies
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, suppress
 from typing import Any
 
@@ -18,12 +18,16 @@ _STALL = 60.0  # seconds without a byte
 
 def store_body(system: Any, path: str, start: int, stop: int) -> Iterator[bytes]:
     """The bytes of a file from start to stop; a broken connection is replaced."""
+    streams = True
     while start < stop:
-        with suppress(Exception):  # the client repeats the request below, or raises an error that says what is wrong
-            for piece in _streamed(system, path, start, stop):
-                start += len(piece)
-                yield piece
-        if start < stop:
+        began = start
+        if streams:
+            with suppress(Exception):  # the client repeats the request below, or says what is wrong
+                for piece in _streamed(system, path, start, stop):
+                    start += len(piece)
+                    yield piece
+            streams = start > began  # a store that streams nothing is not asked for the whole rest again and again
+        if start - began < _READ and start < stop:
             piece = system.cat_file(path, start=start, end=min(start + _PIECE, stop))
             if not piece:
                 return
@@ -66,22 +70,28 @@ def _in_step(loop: Any, pieces: AsyncGenerator[bytes]) -> Iterator[bytes]:
 
 async def _gathered(pieces: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
     """Pieces joined to larger ones, since every change of thread takes time."""
-    found = bytearray()
+    found, failure = bytearray(), None
     async with aclosing(pieces):
-        async for piece in pieces:
-            found += piece
-            if len(found) >= AT_ONCE:
-                yield bytes(found)
-                found.clear()
-    yield bytes(found)
+        try:
+            async for piece in pieces:
+                found += piece
+                if len(found) >= AT_ONCE:
+                    yield bytes(found)
+                    found.clear()
+        except Exception as error:  # noqa: BLE001 - raised below, after what arrived before it
+            failure = error
+    if found:
+        yield bytes(found)
+    if failure is not None:
+        raise failure
 
 
 async def _s3(system: Any, path: str, start: int, stop: int) -> AsyncGenerator[bytes]:
     bucket, key, version = system.split_path(path)
     which = {"VersionId": version} if version else {}
     response = await system._call_s3("get_object", Bucket=bucket, Key=key, Range=_range(start, stop), **which)
-    _require_start(start, response.get("ContentRange", ""))
     async with response["Body"] as body:
+        _require_start(start, response.get("ContentRange", ""))
         while piece := await body.read(_READ):
             yield piece
 
@@ -103,10 +113,15 @@ async def _az(system: Any, path: str, start: int, stop: int) -> AsyncGenerator[b
     container, name, version = system.split_path(path)
     async with system.service_client.get_blob_client(container, name) as client:
         # The public method reads up to 32 MB before it returns anything.
-        how = {"range": _range(start, stop), "version_id": version, **system._timeout_kwargs}
-        pieces: AsyncIterator[bytes] = await client._client.blob.download(**how)
-        async for piece in pieces:
-            yield piece
+        how = {"range": _range(start, stop), "version_id": version, "retry_total": 0, **system._timeout_kwargs}
+        pieces: Any = await client._client.blob.download(**how)
+        response = pieces.response
+        try:
+            _require_start(start, response.headers.get("Content-Range", ""))
+            async for piece in pieces:
+                yield piece
+        finally:
+            response.internal_response.close()
 
 
 def _range(start: int, stop: int) -> str:
