@@ -203,12 +203,12 @@ class SchemaConflictError(DatasetGenerationError, ValueError, TypeError):
     """A column has incompatible types in two files of one split."""
 
     def message(  # type: ignore[override]
-        self, column: str, first: object, first_type: str, second: object, second_type: str
+        self, column: str, first: object, first_type: str, second: object, second_type: str, reason: str = ""
     ) -> str:
-        self.column, self.first, self.second = column, first, second
+        self.column, self.first, self.second, self.reason = column, first, second, reason
         return (
-            f"Column {column!r} is {first_type} in {first!s}, but {second_type} in {second!s}. "
-            "Pass `features` to say which it is."
+            f"Column {column!r} is {first_type} in {first!s}, but {second_type} in {second!s}"
+            f"{': ' + reason if reason else '.'} Pass `features` to say which it is."
         )
 
 

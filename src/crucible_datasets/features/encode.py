@@ -6,7 +6,6 @@ their own (labels, images, JSON), and values that Arrow refuses, are encoded one
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pyarrow as pa
@@ -19,12 +18,9 @@ from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
-from crucible_datasets.features.translation import Translation
 from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
-# Arrow silently truncates finer times to these units; a cast raises.
-_COARSE = re.compile(r"(timestamp|duration|time32)\[m?s\b.*")
 
 
 def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
@@ -77,15 +73,12 @@ def _tensors(values: Any, feature: Any) -> pa.ChunkedArray | None:
 
 
 def _encoded(values: list[Any], feature: Any) -> pa.ChunkedArray:
-    target = storage_type(feature)
-    if is_exact(feature):
-        try:
-            column = chunked(pa.array(values, type=target))
-        except _REFUSALS:
-            pass  # Arrow's casts convert more than its array constructor: "2020-01-01" to a date.
-        else:
-            return cast_column(column, feature) if any_leaf(feature, (ArrayXD,)) else column  # which checks shapes
-    return cast_column(chunked(pa.array(values)), feature)
+    try:
+        column = chunked(array_of(values, storage_type(feature)))
+    except _REFUSALS:
+        # Casts convert more than arrays are made of: "2020-01-01" to a date.
+        return cast_column(chunked(array_of(values)), feature)
+    return cast_column(column, feature) if any_leaf(feature, (ArrayXD,)) else column  # which checks shapes
 
 
 def _innermost(feature: Any) -> Any:
@@ -115,18 +108,7 @@ def is_plain(feature: Any) -> bool:
         return all(is_plain(value) for value in feature.values())
     if isinstance(feature, (List, LargeList)):
         return is_plain(feature.feature)
-    return isinstance(feature, Value) and is_exact(feature)
-
-
-def is_exact(feature: Any) -> bool:
-    """Whether Arrow creates arrays of this feature from Python values without truncation."""
-    if isinstance(feature, dict):
-        return all(is_exact(value) for value in feature.values())
-    if isinstance(feature, (List, LargeList)):
-        return is_exact(feature.feature)
-    if isinstance(feature, Value):
-        return not _COARSE.fullmatch(feature.dtype)
-    return not isinstance(feature, Translation)
+    return isinstance(feature, Value)
 
 
 def encode(feature: Any, value: Any) -> Any:
@@ -134,6 +116,8 @@ def encode(feature: Any, value: Any) -> Any:
     if value is None or is_missing(value):
         return None
     if isinstance(feature, dict):
+        if not value.keys() <= feature.keys():
+            raise ArgumentError("keys", [*value], f"the type has only the fields {', '.join(feature)}.")
         return {name: encode(kind, value.get(name)) for name, kind in feature.items()}
     if isinstance(feature, (list, tuple)):
         return [encode(feature[0], item) for item in value]

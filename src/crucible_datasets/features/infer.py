@@ -1,31 +1,28 @@
 """Python values → an Arrow column with an inferred feature.
 
-Arrow infers the type from all values at once: nulls adopt the type of the others, integers widen to floats, structs
-merge their fields. Values that Arrow does not know (tensors, matrices, images) are converted first. Values without a
-common type are an error that names the row, or become `Json` on request.
+The type is inferred from all values at once: nulls adopt the type of the others, and integers widen to floats. Values
+that Arrow does not know (tensors, matrices, images) are converted first. Objects whose keys differ become `Json`. Other
+values without a common type are an error that names the row, or become `Json` on request.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import MixedTypesError, ValueTypeError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.cast import cast_column
-from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.encode import as_arrow, column_of
 from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.media_types import media_of
-from crucible_datasets.features.shred import array_of, without_missing
+from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, feature_of, plain
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
-from crucible_datasets.features.types import Json, LargeList, List
+from crucible_datasets.features.types import Json, List
 
 # Token columns take as few bytes as their values need; tokenizers produce billions of them.
 _COMPACT = {
@@ -34,7 +31,7 @@ _COMPACT = {
     "special_tokens_mask": pa.int8(),
     "token_type_ids": pa.int8(),
 }
-_FAILURES = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+_FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 def infer_column(
@@ -43,13 +40,11 @@ def infer_column(
     """The values as a column, and its feature."""
     array = None if type(values) is list else _at_once(values)
     if array is None:
-        values = values if isinstance(values, list) else list(values)
+        values = values if isinstance(values, list) else _as_list(values)
         try:
             array = array_of(values)
-        except (*_FAILURES, OverflowError):
+        except _FAILURES:
             return _translated(values, name, on_mixed_types)
-        if on_mixed_types == "use_json" and _has_gaps(array):
-            return _mixed(without_missing(values), name)
     array = _compact(array, name)
     return chunked(array), feature_of(array.type)
 
@@ -60,11 +55,18 @@ def _at_once(values: Any) -> pa.Array | pa.ChunkedArray | None:
     if array is not None:
         return array
     if is_pandas(values) and hasattr(values, "dtype"):
-        return _from_pandas(values)
+        return None if values.dtype == object else _from_pandas(values)
     if not is_tensor(values):
         return None
     array = as_numpy(values)
     return rows_of(array) if array.ndim and array.dtype.kind != "O" else None
+
+
+def _as_list(values: Any) -> list[Any]:
+    if not is_pandas(values):
+        return list(values)
+    # In a column of objects NaN means missing.
+    return [None if isinstance(value, float) and value != value else value for value in values]
 
 
 def _from_pandas(values: Any) -> pa.Array | pa.ChunkedArray:
@@ -98,13 +100,11 @@ def _translated(values: list[Any], name: str | None, on_mixed_types: str | None)
         return column, feature_of(column.type)
     if (media := next(filter(None, map(media_of, values)), None)) is not None:
         return column_of(values, media, name), media
-    known = [translate(value) for value in values]
+    plain_values = [translate(value) for value in values]
     try:
-        array = pa.array(known)
-    except (*_FAILURES, OverflowError) as error:
-        if on_mixed_types != "use_json" or isinstance(error, OverflowError):
-            raise _located(known, name) from error
-        return _mixed([_json_value_or_error(value, row, name) for row, value in enumerate(known)], name)
+        array = array_of(plain_values)
+    except _FAILURES as error:
+        return _mixed(plain_values, name, on_mixed_types, error)
     array = _compact(array, name)
     feature = _with_media(feature_of(array.type), values)
     return cast_column(chunked(array), feature, name), feature
@@ -134,33 +134,20 @@ def translate(value: Any) -> Any:
     return value
 
 
-def _json_value_or_error(value: Any, row: int, name: str | None) -> Any:
-    try:
-        return _json_value(value)
-    except RecursionError as error:  # a tree whose nodes know their parents
-        raise ValueTypeError(name, row, type(value).__name__, str(Json()), "it holds itself.") from error
-
-
 def _json_value(value: Any) -> Any:
-    """A value as JSON: keys are text, NaN is null, and unknown objects are their public attributes."""
-    if value is None or isinstance(value, (str, bytes, int)):
+    """A value in which objects that Arrow does not know are their public attributes."""
+    if value is None or isinstance(value, (str, bytes, int, float)):
         return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {_key(key): _json_value(item) for key, item in value.items()}
+        return {key: _json_value(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_json_value(item) for item in value]
     try:
         pa.array([value])
     except _FAILURES:
-        found = jsontext.attributes(value)
-        return _json_value(translate(found)) if found else value
+        content = jsontext.attributes(value)
+        return _json_value(translate(content)) if content else value
     return value
-
-
-def _key(key: Any) -> str:
-    return key.decode() if isinstance(key, bytes) else str(key)
 
 
 def _with_media(feature: Any, values: Iterable[Any]) -> Any:
@@ -181,63 +168,57 @@ def _located(values: list[Any], name: str | None) -> MixedTypesError | ValueType
     good, bad = 0, len(values)
     while bad - good > 1:
         middle = (good + bad) // 2
-        try:
-            pa.array(values[:middle])
+        if _failure(values[:middle]) is None:
             good = middle
-        except (*_FAILURES, OverflowError):
+        else:
             bad = middle
-    found = f"{values[good]!r:.80} ({type(values[good]).__name__})"
+    value = f"{values[good]!r:.80} ({type(values[good]).__name__})"
+    if (failure := _failure(values[good : good + 1])) is not None:
+        return ValueTypeError(name, good, value, "any Arrow type", str(failure))
+    return MixedTypesError(name, good, value, str(feature_of(array_of(values[:good]).type)))
+
+
+def _failure(values: list[Any]) -> Exception | None:
     try:
-        pa.array(values[good : good + 1])
-    except (*_FAILURES, OverflowError) as error:
-        return ValueTypeError(name, good, found, "any Arrow type", str(error))
-    return MixedTypesError(name, good, found, str(pa.array(values[:good]).type))
+        array_of(values)
+    except _FAILURES as error:
+        return error
+    return None
 
 
-def _has_gaps(array: pa.Array | pa.ChunkedArray) -> bool:
-    """Whether structs may have come from dicts of different keys, which leaves nulls in their fields."""
-    if isinstance(array, pa.ChunkedArray):
-        return any(_has_gaps(chunk) for chunk in array.chunks)
-    if is_list(array.type):
-        return pa.types.is_nested(array.type.value_type) and _has_gaps(array.flatten())
-    if not pa.types.is_struct(array.type):
-        return False
-    fields = [pc.struct_field(array, [index]) for index in range(array.type.num_fields)]
-    return not fields or any(field.null_count > array.null_count or _has_gaps(field) for field in fields)
+def _mixed(
+    values: list[Any], name: str | None, on_mixed_types: str | None, error: Exception
+) -> tuple[pa.ChunkedArray, Any]:
+    """Values of which some objects have different keys, or, if that is allowed, different types."""
+    if on_mixed_types == "use_json":
+        values = [_json_value_in_row(value, row, name) for row, value in enumerate(values)]
+    try:
+        feature = mixed_feature(values, on_mixed_types)
+    except _FAILURES:
+        raise _located(values, name) from error
+    return column_of(values, feature, name), feature
 
 
-def _mixed(values: list[Any], name: str | None) -> tuple[pa.ChunkedArray, Any]:
-    feature = mixed_feature(values)
-    return encoded_exactly(values, feature, name), feature
+def _json_value_in_row(value: Any, row: int, name: str | None) -> Any:
+    try:
+        return _json_value(value)
+    except RecursionError as error:  # a tree whose nodes know their parents
+        raise ValueTypeError(name, row, type(value).__name__, str(Json()), "it holds itself.") from error
 
 
-def encoded_exactly(values: list[Any], feature: Any, name: str | None) -> pa.ChunkedArray:
-    """Values as a column of a feature with `Json`, in which strings stay strings even if they look like JSON."""
-    return column_of([_quoted(feature, value) for value in values], feature, name)
-
-
-def mixed_feature(values: Iterable[Any]) -> Any:
-    """The feature of values of different types: `Json` exactly where types, or the keys of dicts, differ."""
+def mixed_feature(values: Iterable[Any], on_mixed_types: str | None = "use_json") -> Any:
+    """The feature of values of which some differ: `Json` where the keys of dicts, or on request types, differ."""
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, dict) for value in present):
         names = present[0].keys()
         if not names or any(value.keys() != names for value in present):
             return Json()
-        return {name: mixed_feature(value[name] for value in present) for name in names}
+        return {name: mixed_feature((value[name] for value in present), on_mixed_types) for name in names}
     if present and all(isinstance(value, (list, tuple, np.ndarray)) for value in present):
-        return List(mixed_feature(item for value in present for item in value))
+        return List(mixed_feature((item for value in present for item in value), on_mixed_types))
     try:
-        return feature_of(pa.array(present).type)
-    except (*_FAILURES, OverflowError):
+        return feature_of(array_of(present).type)
+    except _FAILURES:
+        if on_mixed_types is None:
+            raise
         return Json()
-
-
-def _quoted(feature: Any, value: Any) -> Any:
-    """A value whose strings, where they become JSON, are JSON already: the text "2" must not turn into a number."""
-    if isinstance(feature, Json) and isinstance(value, str):
-        return jsontext.dumps(value)
-    if isinstance(feature, dict) and value is not None:
-        return {name: _quoted(kind, value[name]) for name, kind in feature.items()}
-    if isinstance(feature, (List, LargeList)) and value is not None:
-        return [_quoted(feature.feature, item) for item in value]
-    return value

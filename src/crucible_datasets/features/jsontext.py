@@ -1,11 +1,14 @@
-"""JSON text as the `Json` feature stores it: strict, without the NaN and Infinity that Python would write."""
+"""JSON text as the `Json` feature stores it: the exact form of a value, or an error.
+
+>>> dumps({"é": [1, None, "2"]}), loads(dumps("42"))
+('{"é":[1,null,"2"]}', '42')
+"""
 
 from __future__ import annotations
 
-import datetime as dt
-import decimal
 import json
 import math
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -17,17 +20,13 @@ _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def dumps(value: Any) -> str:
-    """The value as JSON text: NaN, infinities and missing values become null, times milliseconds since 1970."""
-    try:
-        return _encode(value)
-    except ValueError:
-        return _encode(_finite(value))
+    """The JSON text that `loads` turns into an equal value.
 
-
-_encode = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=lambda value: _jsonable(value)
-).encode
-_decode = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__).decode
+    A `ValueError` or `TypeError` for anything else: NaN, infinities, keys that are no texts, dates, bytes, decimals.
+    """
+    _require_text_keys(value)
+    text = _encode(value)
+    return text if _is_utf8(text) else _encode_ascii(value)
 
 
 def loads(text: str) -> Any:
@@ -59,54 +58,54 @@ def attributes(value: Any) -> dict[str, Any]:
         return {}
     if hasattr(value, "model_dump"):
         return dict(value.model_dump())
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for name in (name for name in dir(value) if not name.startswith("_")):
         with suppress(Exception):  # a property may compute something, and fail
-            found[name] = getattr(value, name)
-    return {name: item for name, item in found.items() if not callable(item)}
+            content[name] = getattr(value, name)
+    return {name: item for name, item in content.items() if not callable(item)}
+
+
+def _require_text_keys(value: Any) -> None:
+    # The encoder would write the key 1 as "1".
+    items: Iterable[Any] = ()
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} of an object is no text")
+        items = value.values()
+    elif isinstance(value, (list, tuple)):
+        items = value
+    for item in items:
+        if isinstance(item, (dict, list, tuple)):
+            _require_text_keys(item)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy, and missing values of pandas, in the form that Python has for them."""
+    if is_missing(value):
+        return None
+    if isinstance(value, (np.bool_, np.integer, np.floating)) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "biufUO"
+    ):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no exact form in JSON")
 
 
 def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
 
+def _is_utf8(text: str) -> bool:
+    """Whether a text can be stored; lone surrogates can only be escaped."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain).encode
+_encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain).encode
+_decode = json.JSONDecoder(parse_constant=_CONSTANTS.__getitem__).decode
 _strict = json.JSONDecoder(parse_constant=_refuse).decode
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if value is None or isinstance(value, (str, int)):
-        return value
-    return _finite(_jsonable(value))
-
-
-def _jsonable(value: Any) -> Any:
-    if is_missing(value):
-        return None
-    if isinstance(value, (set, frozenset)):
-        return list(value)
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value).decode()
-    if isinstance(value, decimal.Decimal):
-        return str(value)
-    if isinstance(value, dt.datetime):
-        zone = value.tzinfo or dt.UTC
-        return round(value.replace(tzinfo=zone).timestamp() * 1000)
-    if isinstance(value, dt.date):
-        return _jsonable(dt.datetime(value.year, value.month, value.day))
-    if isinstance(value, dt.timedelta):
-        return round(value.total_seconds() * 1000)
-    if isinstance(value, dt.time):
-        return value.isoformat()
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return _jsonable(value.astype("M8[us]" if isinstance(value, np.datetime64) else "m8[us]").item())
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if found := attributes(value):
-        return found
-    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from crucible_datasets.exceptions import UnknownTypeError
+from crucible_datasets.exceptions import CastError, UnknownTypeError
 from crucible_datasets.features import dtypes, extension
 from crucible_datasets.features.arrays import array_of
 from crucible_datasets.features.types import Json, LargeList, List, Value
@@ -136,6 +136,8 @@ def _extended(array: pa.Array, target: pa.DataType) -> pa.Array:
         return array
     if isinstance(target, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(target, array)
+    if plain(array.type) != plain(target):
+        raise CastError(None, str(array.type), str(target), "a column must be cast before it is written.")
     kids = zip(children(array), _child_types(target), strict=True)
     return rebuilt(array, [_extended(child, kind) for child, kind in kids], target)
 

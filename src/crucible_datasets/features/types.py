@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentTypeError, DecodingDisabledError
-from crucible_datasets.features import dtypes, jsontext
+from crucible_datasets.exceptions import ArgumentTypeError, CastError, DecodingDisabledError
+from crucible_datasets.features import dtypes, jsontext, scalars
 from crucible_datasets.records import dataclass
 
 
@@ -39,14 +39,8 @@ class Value:
         return f"Value({self.dtype!r})"
 
     def encode_example(self, value: Any) -> Any:
-        """Convert to the Python type that Arrow expects: `"3"` for an int64 column becomes 3."""
-        if pa.types.is_boolean(self.pa_type):
-            return bool(value)
-        if pa.types.is_integer(self.pa_type):
-            return int(value)
-        if pa.types.is_floating(self.pa_type):
-            return float(value)
-        return str(value) if dtypes.is_text(self.pa_type) else value
+        """Convert to the Python type that Arrow expects: `"3"` for an int64 column becomes 3, `"x"` is an error."""
+        return scalars.as_type(value, self.pa_type)
 
 
 class _SequenceFactory(type):
@@ -106,6 +100,19 @@ def any_leaf(feature: Any, kinds: tuple[type, ...]) -> bool:
     return isinstance(feature, kinds)
 
 
+def is_identical(left: Any, right: Any) -> bool:
+    """Whether two features are equal and name their columns and fields in the same order, as Arrow types must.
+
+    >>> is_identical({"a": Value("int8"), "b": Value("int8")}, {"b": Value("int8"), "a": Value("int8")})
+    False
+    """
+    if isinstance(left, dict) and isinstance(right, dict):
+        return list(left) == list(right) and all(map(is_identical, left.values(), right.values()))
+    if isinstance(left, (List, LargeList)) and type(left) is type(right):
+        return left == right and is_identical(left.feature, right.feature)
+    return bool(left == right)
+
+
 def with_leaves(feature: Any, change: Callable[[Any], Any]) -> Any:
     """The feature, nested as it is, with `change` applied to the types inside its structs and lists."""
     if isinstance(feature, dict):
@@ -136,10 +143,8 @@ class Json:
         return self.pa_type
 
     def encode_example(self, example_data: Any) -> str | None:
-        """The value as JSON text; a string that already is JSON text stays as it is."""
-        if example_data is None or (isinstance(example_data, str) and jsontext.is_json(example_data)):
-            return example_data
-        return jsontext.dumps(example_data)
+        """The value as JSON text."""
+        return None if example_data is None else jsontext.dumps(example_data)
 
     def decode_example(self, example_data: str | None, token_per_repo_id: Any = None) -> Any:
         """The value of a JSON text."""
@@ -148,10 +153,19 @@ class Json:
         return None if example_data is None else jsontext.loads(example_data)
 
     def cast_storage(self, storage: pa.Array) -> pa.Array:
-        """A column of JSON texts stays as it is; values of other columns become JSON text."""
-        values = storage.to_pylist()
-        if dtypes.is_text(storage.type) and all(value is None or jsontext.is_json(value) for value in values):
+        """Text is parsed as JSON, and kept as it is written; values of other types become JSON text."""
+        if dtypes.is_text(storage.type):
             texts = storage.cast(pa.string())
+            for row, text in enumerate(texts.to_pylist()):
+                if text is not None and not jsontext.is_json(text):
+                    raise CastError(None, str(storage.type), str(self), f"row {row} is no JSON: {text:.40}")
         else:
-            texts = pa.array([None if value is None else jsontext.dumps(value) for value in values], pa.string())
+            rows = enumerate(storage.to_pylist())
+            texts = pa.array([self._encoded(value, row, storage.type) for row, value in rows], pa.string())
         return pa.ExtensionArray.from_storage(self.pa_type, texts)
+
+    def _encoded(self, value: Any, row: int, source: pa.DataType) -> str | None:
+        try:
+            return self.encode_example(value)
+        except (ValueError, TypeError) as error:
+            raise CastError(None, str(source), str(self), f"row {row}: {error}") from error

@@ -1,43 +1,87 @@
-"""The common feature of two: the smallest one that holds the values of both.
+"""The common feature of two: the smallest one that gives back the values of both.
 
-Null adopts any type, structs are merged by field, integers and floats widen, lists unite their items. Types without a
-common one are an error, or `Json` on request (`use_json`); so are structs with different fields (`use_json_for_keys`).
+Null adopts any type. Types widen within their family: integers, floats, decimals, text, bytes, dates and times. Structs
+are united field by field. Objects with different keys become `Json`; so do different types on request. `Json` has no
+form for dates, bytes, decimals and media: these are an error beside any other type.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError
 from crucible_datasets.features.types import Json, LargeList, List, Value
 
 _NULL = Value("null")
-_BITS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
-_FAMILIES = (["float16", "float32", "float64"], ["string", "large_string"], ["binary", "large_binary"])
+_SIGNED, _UNSIGNED = (["int8", "int16", "int32", "int64"], ["uint8", "uint16", "uint32", "uint64"])
+_FLOATS = ["float16", "float32", "float64"]
+_DATES = ["date32", "date64"]
+_FAMILIES = (_SIGNED, _UNSIGNED, _FLOATS, _DATES, ["string", "large_string"], ["binary", "large_binary"])
+_JSON_VALUES = {"null", "bool", "string", "large_string", *_SIGNED, *_UNSIGNED, *_FLOATS}
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of the longest integer of so many bits
+_TIME = re.compile(r"(?P<name>timestamp|duration|time32|time64)\[(?P<unit>s|ms|us|ns)(?:,\s*tz=(?P<zone>[^\]]+))?\]")
+_UNITS = ["s", "ms", "us", "ns"]
+_MOST_DIGITS = 76  # of a decimal256
 
 
-def unite(left: Any, right: Any, on_mixed_types: str | None = None, name: str | None = None) -> Any:
+def unite(left: Any, right: Any, on_mixed_types: str | None = None, name: str | None = None, keys: str = "json") -> Any:
     """The smallest feature that holds the values of both.
 
-    >>> unite({"a": Value("int32")}, {"a": Value("int64"), "b": Value("string")})
-    {'a': Value('int64'), 'b': Value('string')}
+    `keys` says what structs with different fields become: `"json"`, `"error"`, or `"null"` (all fields, null where one
+    is missing).
+
+    >>> unite({"a": Value("int32")}, {"a": Value("int64")})
+    {'a': Value('int64')}
+    >>> unite({"x": Value("string")}, {"y": Value("string")})
+    Json(decode=True)
     """
     if left == right or right == _NULL:
         return left
     if left == _NULL:
         return right
-    if isinstance(left, dict) and isinstance(right, dict):
-        if on_mixed_types == "use_json_for_keys" and left.keys() != right.keys():
-            return Json()
+    if isinstance(left, dict) and isinstance(right, dict) and (left.keys() == right.keys() or keys == "null"):
         fields = dict.fromkeys([*left, *right])
-        return {key: unite(left.get(key, _NULL), right.get(key, _NULL), on_mixed_types, name) for key in fields}
+        return {key: unite(left.get(key, _NULL), right.get(key, _NULL), on_mixed_types, name, keys) for key in fields}
     if isinstance(left, (List, LargeList)) and isinstance(right, (List, LargeList)):
-        return _list_of(left, right, unite(left.feature, right.feature, on_mixed_types, name))
+        return _list_of(left, right, unite(left.feature, right.feature, on_mixed_types, name, keys))
     if isinstance(left, Value) and isinstance(right, Value) and (wide := _wider(left.dtype, right.dtype)):
         return Value(wide)
-    if isinstance(left, Json) or isinstance(right, Json) or on_mixed_types is not None:
-        return Json()
-    raise CastError(name, str(left), str(right), "no type holds the values of both.")
+    if isinstance(left, dict) and isinstance(right, dict):
+        becomes_json, reason = keys == "json", "their fields differ"
+    else:
+        becomes_json, reason = on_mixed_types is not None or Json() in (left, right), "no type holds the values of both"
+    if not becomes_json:
+        raise CastError(name, str(left), str(right), f"{reason}.")
+    for feature in (left, right):
+        if not has_json_form(feature):
+            raise CastError(name, str(left), str(right), f"{reason}, and {feature} has no exact form in Json.")
+    return Json()
+
+
+def is_lossless(source: Any, target: Any) -> bool:
+    """Whether a column of `target` gives back every value of a `source` column that can be cast to it safely."""
+    if source in (target, _NULL):
+        return True
+    if isinstance(source, dict) and isinstance(target, dict):
+        return source.keys() == target.keys() and all(is_lossless(source[key], target[key]) for key in source)
+    if isinstance(source, (List, LargeList)) and isinstance(target, (List, LargeList)):
+        is_same_length = getattr(target, "length", -1) in (-1, getattr(source, "length", -1))
+        return is_same_length and is_lossless(source.feature, target.feature)
+    if isinstance(source, Value) and isinstance(target, Value):
+        return _wider(source.dtype, target.dtype) == target.dtype
+    return False
+
+
+def has_json_form(feature: Any) -> bool:
+    """Whether every value of a feature can be written as JSON exactly, but for NaN and infinities."""
+    if isinstance(feature, dict):
+        return all(map(has_json_form, feature.values()))
+    if isinstance(feature, (List, LargeList)):
+        return has_json_form(feature.feature)
+    return isinstance(feature, Json) or (isinstance(feature, Value) and feature.dtype in _JSON_VALUES)
 
 
 def _list_of(left: List | LargeList, right: List | LargeList, item: Any) -> List | LargeList:
@@ -47,17 +91,66 @@ def _list_of(left: List | LargeList, right: List | LargeList, item: Any) -> List
 
 
 def _wider(left: str, right: str) -> str | None:
+    """The dtype that holds the values of both; None if there is none."""
     for family in ([left], *_FAMILIES):
         if left in family and right in family:
             return max(left, right, key=family.index)
-    if left in _BITS and right in _BITS:
-        return _integer_holding(left, right)
-    return "float64" if {left, right} <= {*_BITS, *_FAMILIES[0]} else None
+    integers = [dtype for dtype in (left, right) if dtype in _SIGNED or dtype in _UNSIGNED]
+    if len(integers) == 2:
+        return _integer_holding(*integers)
+    if len(integers) == 1 and (left in _FLOATS or right in _FLOATS):
+        return "float64"
+    return _wider_decimal(left, right) or _wider_time(left, right)
 
 
 def _integer_holding(left: str, right: str) -> str:
-    if left[0] == right[0]:
-        return max(left, right, key=lambda name: _BITS[name])
-    # A signed type holds an unsigned one of half its width; for uint64 only float64 is left.
-    bits = max(2 * _BITS[name] if name[0] == "u" else _BITS[name] for name in (left, right))
-    return f"int{bits}" if bits <= 64 else "float64"
+    signed, unsigned = (left, right) if left in _SIGNED else (right, left)
+    # A signed type holds an unsigned one of half its width. Beside uint64, the cast finds negative values.
+    bits = max(_bits(signed), 2 * _bits(unsigned))
+    return f"int{bits}" if bits <= 64 else "uint64"
+
+
+def _bits(integer: str) -> int:
+    return int(integer.rpartition("int")[2])
+
+
+def _wider_decimal(left: str, right: str) -> str | None:
+    sizes = [_digits(dtype) for dtype in (left, right)]
+    if not any("decimal" in dtype for dtype in (left, right)) or None in sizes:
+        return None
+    scale = max(size[1] for size in sizes if size)
+    precision = max(size[0] - size[1] for size in sizes if size) + scale
+    if precision > _MOST_DIGITS:
+        return None
+    return f"decimal{128 if precision <= 38 else 256}({precision}, {scale})"
+
+
+def _digits(dtype: str) -> tuple[int, int] | None:
+    """The precision and scale of a decimal or an integer."""
+    if dtype in _SIGNED or dtype in _UNSIGNED:
+        return _DIGITS[_bits(dtype)], 0
+    arrow = Value(dtype).pa_type
+    return (arrow.precision, arrow.scale) if pa.types.is_decimal(arrow) else None
+
+
+def _wider_time(left: str, right: str) -> str | None:
+    first, second = _TIME.fullmatch(left), _TIME.fullmatch(right)
+    if first is None or second is None:
+        return _timestamp_of_date(left, right, first or second)
+    unit = max(first["unit"], second["unit"], key=_UNITS.index)
+    match first["name"].rstrip("3264"), second["name"].rstrip("3264"):
+        case "time", "time":
+            return f"time{32 if unit in ('s', 'ms') else 64}[{unit}]"
+        case "duration", "duration":
+            return f"duration[{unit}]"
+        case "timestamp", "timestamp" if first["zone"] == second["zone"] is None:
+            return f"timestamp[{unit}]"
+        case "timestamp", "timestamp" if first["zone"] and second["zone"]:
+            # An instant is the same in every zone.
+            return f"timestamp[{unit}, tz={first['zone'] if first['zone'] == second['zone'] else 'UTC'}]"
+    return None
+
+
+def _timestamp_of_date(left: str, right: str, time: re.Match[str] | None) -> str | None:
+    is_date = left in _DATES or right in _DATES
+    return time[0] if is_date and time and time["name"] == "timestamp" and time["zone"] is None else None

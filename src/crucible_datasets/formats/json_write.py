@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
@@ -76,14 +77,23 @@ def _encode_fast(dumps: Any, option: int, value: Any) -> bytes:
     try:
         return dumps(value, None, option)
     except TypeError:  # integers beyond 64 bits
-        return jsontext.dumps(value).encode()
+        return jsontext.dumps(_finite(value)).encode()
 
 
 def _encode_slowly(encode: Callable[[Any], str], value: Any) -> bytes:
     try:
         return encode(value).encode()
     except ValueError:  # NaN or infinity
-        return encode(jsontext.loads(jsontext.dumps(value))).encode()
+        return encode(_finite(value)).encode()
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for NaN and infinities, as pandas writes them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value
 
 
 def _columns(tables: Iterable[pa.Table], features: Any) -> Iterator[dict[str, pa.ChunkedArray]]:

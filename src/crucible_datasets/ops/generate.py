@@ -31,7 +31,7 @@ from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, 
 Generator = Callable[..., Iterable[Mapping[str, Any]]]
 Batch = tuple[pa.Table, Features]
 _ROWS_PER_BATCH = 2000
-_MIXED = "use_json_for_keys"  # dicts with different keys become Json, within a batch and across batches
+_MIXED = "use_json"  # values without a common type are Json, within a batch and across batches
 
 
 def from_generator(

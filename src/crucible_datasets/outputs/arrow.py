@@ -32,8 +32,8 @@ class ArrowFormatter:
         schema, metadata = self._described(features)
         if table.schema.equals(schema):
             return table.replace_schema_metadata(metadata)
-        pairs = zip(table.columns, features.values(), strict=True)
-        return pa.Table.from_arrays([to_extension(column, feature) for column, feature in pairs], schema=schema)
+        columns = [to_extension(table.column(name), feature) for name, feature in features.items()]
+        return pa.Table.from_arrays(columns, schema=schema)
 
     def _described(self, features: Features) -> tuple[pa.Schema, dict[bytes, bytes]]:
         # Cached, since creating the metadata costs more than the rest of a batch.

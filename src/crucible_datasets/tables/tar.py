@@ -15,7 +15,7 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import LimitExceededError
 from crucible_datasets.features import Features, Json, Value
 from crucible_datasets.features.cast import cast_column
-from crucible_datasets.features.infer import encoded_exactly
+from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.types import any_leaf
@@ -176,7 +176,7 @@ class TarTable:
             return found
         # A cast to Json would parse the text, but a string in a JSON file is already parsed.
         if any_leaf(feature, (Json,)) and fixed_feature(name) is None:
-            return encoded_exactly(values(name, contents, paths, place), feature, name)
+            return column_of(values(name, contents, paths, place), feature, name)
         return cast_column(chunked(found), feature, name)
 
     def _sizes(self, name: str, files: Files, rows: Longs) -> tuple[Longs, npt.NDArray[np.bool_]]:

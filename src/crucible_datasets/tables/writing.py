@@ -1,8 +1,8 @@
 """Batches of varying schema → Arrow files of one schema.
 
-A batch whose types do not fit the current segment starts another one. At the end all segments are cast to their common
-schema, so the type of a column does not depend on the order of rows. Each segment records where its rows came from, so
-that a conflict can name both origins.
+A batch that cannot be cast losslessly to the types of the current segment starts another one, so every segment holds
+the values as they came. At the end all segments are cast to their common schema, so the type of a column does not
+depend on the order of rows. Each segment records where its rows came from, so that a conflict can name both origins.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.features import Features, Json, Value
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.encode import is_plain, recast
-from crucible_datasets.features.infer import encoded_exactly
+from crucible_datasets.features.encode import column_of, is_plain, recast
 from crucible_datasets.features.storage import chunked, storage_type
-from crucible_datasets.features.types import any_leaf
-from crucible_datasets.features.unite import unite
+from crucible_datasets.features.types import any_leaf, is_identical
+from crucible_datasets.features.unite import has_json_form, is_lossless, unite
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.files import open_table
@@ -44,7 +43,7 @@ class Segment:
 
 
 class TypedWriter:
-    """Writes batches to segment files `{prefix}-0.segment`, …; a new one whenever the types must widen."""
+    """Writes batches to segment files `{prefix}-0.segment`, …; a new one whenever a type changes."""
 
     def __init__(self, prefix: str, on_mixed_types: str | None = None) -> None:
         self.prefix, self.on_mixed_types = prefix, on_mixed_types
@@ -54,19 +53,30 @@ class TypedWriter:
 
     def write(self, table: pa.Table, features: Features, origin: object = None) -> None:
         """Write the rows of a batch of storage types."""
-        known = self.segments[-1] if self.segments else Segment("", Features(), origin)
-        if self._writer is not None and _are_alike(features, known.features):
-            self._append(table, known)
-            return
-        grown = united(known, Segment("", features, origin), self.on_mixed_types)
-        if self._writer is None or grown != known.features:
-            self.close()
-            known = Segment(f"{self.prefix}-{len(self.segments)}.segment", grown, origin)
-            self.segments.append(known)
-            self._writer = pa.ipc.new_stream(known.path, grown.arrow_schema)
-        self._append(as_features(table, features, grown, self.on_mixed_types), known)
+        if self._writer is not None:
+            fitting = self._fitting(table, features)
+            if fitting is not None:
+                self._append(fitting)
+                return
+        self.close()
+        self.segments.append(Segment(f"{self.prefix}-{len(self.segments)}.segment", features, origin))
+        self._writer = pa.ipc.new_stream(self.segments[-1].path, features.arrow_schema)
+        self._append(table)
 
-    def _append(self, table: pa.Table, segment: Segment) -> None:
+    def _fitting(self, table: pa.Table, features: Features) -> pa.Table | None:
+        """The batch with the types of the current segment; None if values would change."""
+        current = self.segments[-1].features
+        if is_identical(features, current):
+            return table
+        if features.keys() != current.keys() or not all(is_lossless(features[name], current[name]) for name in current):
+            return None
+        try:
+            return as_features(table, features, current)
+        except CastError:
+            return None
+
+    def _append(self, table: pa.Table) -> None:
+        segment = self.segments[-1]
         self._writer.write_table(self._formatter.batch(table, segment.features))
         segment.num_rows += table.num_rows
 
@@ -78,16 +88,11 @@ class TypedWriter:
         return self.segments
 
 
-def _are_alike(found: Features, wanted: Features) -> bool:
-    """Whether a table with one set of features can be used as one with the other without a cast."""
-    return list(found.items()) == list(wanted.items()) and all(map(is_plain, found.values()))
-
-
 def settle(
     folder: str, segments: Sequence[Segment], features: Features | None = None, on_mixed_types: str | None = None
 ) -> tuple[list[str], Features]:
     """Cast all segments to one schema and give them their final names `data-00000-of-0000N.arrow` in `folder`."""
-    final = features or united_all(segments, on_mixed_types)
+    final = features or common_features(segments, on_mixed_types)
     if not segments:
         segments = [_empty(os.path.join(folder, "empty"), final)]
     files = []
@@ -109,15 +114,41 @@ def naming_origin(origin: object) -> Iterator[None]:
         raise DatasetGenerationCastError(str(origin), getattr(error, "row", None), str(error)) from error
 
 
-def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None) -> Features:
+def common_features(segments: Sequence[Segment], on_mixed_types: str | None = None) -> Features:
+    """The features that all segments can be cast to: as `united_all`, but where integers do not fit, `Json`."""
+    final = united_all(segments, on_mixed_types)
+    for name, feature in final.items():
+        if (
+            on_mixed_types is not None
+            and has_json_form(feature)
+            and not all(_fits(one, name, final) for one in segments)
+        ):
+            final[name] = Json()
+    return final
+
+
+def _fits(segment: Segment, name: str, final: Features) -> bool:
+    """Whether the values of a column, of which some are integers that may be too big for the final type, fit it."""
+    feature = segment.features.get(name, Value("null"))
+    if not segment.path or is_identical(feature, final[name]) or not is_lossless(feature, final[name]):
+        return True
+    try:
+        for batch in open_table(segment.path, trusted=True).select([name]).to_batches():
+            recast(chunked(batch.column(0)), feature, final[name], name)
+    except CastError:
+        return False
+    return True
+
+
+def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None, keys: str = "json") -> Features:
     """The common features of all segments."""
     whole = Segment("", Features())
     for segment in segments:
-        whole = Segment("", united(whole, segment, on_mixed_types), segment.origin)
+        whole = Segment("", united(whole, segment, on_mixed_types, keys), segment.origin)
     return whole.features
 
 
-def united(left: Segment, right: Segment, on_mixed_types: str | None = None) -> Features:
+def united(left: Segment, right: Segment, on_mixed_types: str | None = None, keys: str = "json") -> Features:
     """The common features of both; the error for a conflict names both origins."""
     if not left.features:
         return right.features
@@ -125,35 +156,39 @@ def united(left: Segment, right: Segment, on_mixed_types: str | None = None) -> 
     for name, feature in right.features.items():
         before = features.get(name, Value("null"))
         try:
-            features[name] = unite(before, feature, on_mixed_types, name)
+            features[name] = unite(before, feature, on_mixed_types, name, keys)
         except CastError as error:
-            raise SchemaConflictError(name, left.origin, str(before), right.origin, str(feature)) from error
+            raise SchemaConflictError(
+                name, left.origin, str(before), right.origin, str(feature), error.reason
+            ) from error
     return Features(features)
 
 
-def as_features(table: pa.Table, found: Features, wanted: Features, on_mixed_types: str | None = None) -> pa.Table:
-    """A table with the features `found`, cast to `wanted`; missing columns are null."""
+def as_features(table: pa.Table, before: Features, features: Features, on_mixed_types: str | None = None) -> pa.Table:
+    """A table with the features `before`, cast to `features` column by column; missing columns are null."""
     return pa.table(
         {
-            name: _as_feature(table[name], found[name], kind, name, on_mixed_types)
-            if name in found and found[name] != Value("null")
-            else pa.chunked_array([pa.nulls(len(table), storage_type(kind))])
-            for name, kind in wanted.items()
+            name: _as_feature(table[name], before[name], feature, name, on_mixed_types)
+            if name in before and before[name] != Value("null")
+            else pa.chunked_array([pa.nulls(len(table), storage_type(feature))])
+            for name, feature in features.items()
         }
     )
 
 
 def _as_feature(
-    column: pa.ChunkedArray, found: Any, wanted: Any, name: str, on_mixed_types: str | None
+    column: pa.ChunkedArray, before: Any, feature: Any, name: str, on_mixed_types: str | None
 ) -> pa.ChunkedArray:
+    if is_identical(before, feature) and is_plain(feature):
+        return column
     # A cast to Json parses text as JSON. If types were united instead, values stay as they are: "2" stays text.
     # And what is Json already is not text: a cast of its list would quote every item again.
-    is_meant_as_it_is = on_mixed_types is not None or any_leaf(found, (Json,))
-    if found != wanted and is_meant_as_it_is and any_leaf(wanted, (Json,)):
-        decode = decoder(found)
+    are_values = on_mixed_types is not None or any_leaf(before, (Json,))
+    if before != feature and are_values and any_leaf(feature, (Json,)):
+        decode = decoder(before)
         values = column.to_pylist()
-        return encoded_exactly([decode(value) for value in values] if decode else values, wanted, name)
-    return recast(chunked(column), found, wanted, name)
+        return column_of([decode(value) for value in values] if decode else values, feature, name)
+    return recast(chunked(column), before, feature, name)
 
 
 def _empty(path: str, features: Features) -> Segment:
@@ -162,8 +197,7 @@ def _empty(path: str, features: Features) -> Segment:
 
 
 def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: str | None) -> None:
-    # Features compare equal in any order of columns and fields; Arrow types do not.
-    if segment.features == final and segment.features.type == final.type:
+    if is_identical(segment.features, final):
         os.rename(segment.path, target)
         return
     with pa.ipc.new_stream(target, final.arrow_schema) as writer:

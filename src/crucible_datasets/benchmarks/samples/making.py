@@ -15,7 +15,7 @@ from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.benchmarks.samples.stream import Count, StreamedSamples
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.benchmarks.types import Message, Part, Sample
-from crucible_datasets.benchmarks.types.schemas import message_features, row_of, sample_features, stored
+from crucible_datasets.benchmarks.types.schemas import message_features, row_of, sample_features
 from crucible_datasets.exceptions import ArgumentError, BadRowError, DatasetsError
 from crucible_datasets.features import Features, Json, List, Value
 from crucible_datasets.iterable_dataset import IterableDataset
@@ -174,8 +174,6 @@ def _fitting(row: Row, kinds: Kinds) -> Row:
     """The row in the form of columns of these types."""
     if isinstance(kinds.get("target"), List) and isinstance(row["target"], str):
         row["target"] = [row["target"]] if row["target"] else None  # null is read as the empty text
-    for field in ("id", "input", "target"):
-        (row[field],) = stored([row[field]], kinds.get(field))
     return row
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.samples.decoding import column_of
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.benchmarks.types.schemas import stored
 from crucible_datasets.exceptions import InvalidRecordError
 from crucible_datasets.iterable_dataset import IterableDataset
 
@@ -111,7 +110,7 @@ def dataset_with_shuffled_choices(dataset: Dataset, seed: int | None) -> Dataset
     dataset = dataset.remove_columns(["target", "choices"])
     for name in ("target", "choices"):
         values = [value for block in blocks for value in block[name]]
-        dataset = dataset.add_column(name, stored(values, kinds[name]), feature=kinds[name])
+        dataset = dataset.add_column(name, values, feature=kinds[name])
     return dataset.select_columns(names)
 
 

@@ -18,7 +18,7 @@ from crucible_datasets.benchmarks.types import (
     Rubric,
     Sample,
 )
-from crucible_datasets.features import Features, Image, Json, List, Value, jsontext
+from crucible_datasets.features import Features, Image, Json, List, Value
 
 _TEXT = Value("string")
 _PART = {"type": _TEXT, "text": _TEXT, "image": Image()}
@@ -85,11 +85,6 @@ def row_of(sample: Sample) -> dict[str, Any]:
         "choices": sample.choices,
         "metadata": plain(sample.metadata),
     }
-
-
-def stored(values: list[Any], feature: Any) -> list[Any]:
-    """The values in the form of a column of this type: `Json` as texts, since a text such as "42" might be JSON."""
-    return list(map(jsontext.dumps, values)) if isinstance(feature, Json) else values
 
 
 def message_row(message: Message) -> dict[str, Any]:
