@@ -18,6 +18,7 @@ from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
+from crucible_datasets.features.translation import Translation
 from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
@@ -73,12 +74,14 @@ def _tensors(values: Any, feature: Any) -> pa.ChunkedArray | None:
 
 
 def _encoded(values: list[Any], feature: Any) -> pa.ChunkedArray:
-    try:
-        column = chunked(array_of(values, storage_type(feature)))
-    except _REFUSALS:
-        # Casts convert more than arrays are made of: "2020-01-01" to a date.
-        return cast_column(chunked(array_of(values)), feature)
-    return cast_column(column, feature) if any_leaf(feature, (ArrayXD,)) else column  # which checks shapes
+    if not any_leaf(feature, (Translation,)):  # which no language may be missing from
+        try:
+            column = chunked(array_of(values, storage_type(feature)))
+        except _REFUSALS:
+            pass  # Casts convert more than arrays are made of: "2020-01-01" to a date.
+        else:
+            return cast_column(column, feature) if any_leaf(feature, (ArrayXD,)) else column  # which checks shapes
+    return cast_column(chunked(array_of(values)), feature)
 
 
 def _innermost(feature: Any) -> Any:

@@ -219,6 +219,6 @@ def mixed_feature(values: Iterable[Any], on_mixed_types: str | None = "use_json"
     try:
         return feature_of(array_of(present).type)
     except _FAILURES:
-        if on_mixed_types is None:
+        if on_mixed_types != "use_json":
             raise
         return Json()

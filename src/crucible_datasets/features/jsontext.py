@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
 import json
 import math
 from collections.abc import Iterable
@@ -16,6 +18,10 @@ import numpy as np
 
 from crucible_datasets.features.leaves import is_missing
 
+_WITHOUT_JSON_FORM = (
+    *(bytes, bytearray, memoryview, complex, set, frozenset, decimal.Decimal),
+    *(dt.date, dt.time, dt.timedelta, np.generic, np.ndarray),
+)
 _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -81,13 +87,15 @@ def _require_text_keys(value: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy, and missing values of pandas, in the form that Python has for them."""
+    """Values of numpy and pandas in the form that Python has for them, other objects as their public attributes."""
     if is_missing(value):
         return None
     if isinstance(value, (np.bool_, np.integer, np.floating)) or (
         isinstance(value, np.ndarray) and value.dtype.kind in "biufUO"
     ):
         return value.tolist()
+    if not isinstance(value, _WITHOUT_JSON_FORM) and (content := attributes(value)):
+        return content
     raise TypeError(f"{type(value).__name__} has no exact form in JSON")
 
 

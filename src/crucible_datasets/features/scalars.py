@@ -21,6 +21,8 @@ def as_type(value: Any, arrow: pa.DataType) -> Any:
     """The value as the Python type of an Arrow type; a `ValueError` if it would change."""
     if isinstance(value, np.generic):
         value = value.item()
+    elif isinstance(value, pa.Scalar):
+        value = value.as_py()
     if pa.types.is_boolean(arrow):
         return as_bool(value)
     if pa.types.is_integer(arrow):

@@ -272,6 +272,8 @@ def _convert_lists(values: list[Any], arrow: pa.DataType | None, has_nulls: bool
 def _convert_objects(values: list[Any], arrow: pa.DataType | None, has_nulls: bool) -> pa.Array:
     """Dicts with the same keys; where the fields are given, a missing key is null."""
     names = list(next(value for value in values if value is not None)) if arrow is None else [one.name for one in arrow]
+    if arrow is not None and not names and not any(values):
+        return pa.array(values, arrow)
     if not names or not all(isinstance(name, str) for name in names):
         raise DifferentKeysError("dicts without keys, or with keys that are no text")
     objects = [value for value in values if value is not None] if has_nulls else values
