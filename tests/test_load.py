@@ -170,7 +170,7 @@ def test_types_are_united_over_files(tmp_path):
     (tmp_path / "2.jsonl").write_text('{"a": 1.5, "s": {"y": "z"}, "n": 1}\n')
     rows = d.load_dataset(str(tmp_path), split="train")
     assert rows.features["a"] == d.Value("float64")
-    assert rows[:]["s"] == [{"x": 1, "y": None}, {"x": None, "y": "z"}]
+    assert rows[:]["s"] == [{"x": 1}, {"y": "z"}]
     assert rows[:]["n"] == [None, 1]
 
 

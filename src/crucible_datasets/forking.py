@@ -1,7 +1,8 @@
-"""Making `os.fork` safe while threads of this library are running.
+"""Making `os.fork` safe: no output appears twice, and no lock stays locked.
 
-Threads do not exist in the forked process, but locks that they held stay locked there. To avoid deadlocks,
-imports are finished before a fork, a `Lock` is free in the forked process, and a `cached_property` has no lock.
+Text that is printed but not yet flushed would be copied into the forked process, so it is flushed before. Threads do not
+exist there, but locks that they held stay locked. To avoid deadlocks, imports are finished before a fork, a `Lock` is
+free in the forked process, and a `cached_property` has no lock.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ class Lock:
             self._lock.release()
 
 
+def _flush_output() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(
+            AttributeError, OSError, RuntimeError, ValueError
+        ):  # None, broken, in use by a signal handler, closed
+            stream.flush()
+
+
 def _finish_imports() -> None:
     """Acquire the import lock at a moment when no other thread is importing.
 
@@ -102,4 +111,5 @@ def _begin_copy() -> None:
 
 
 if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_flush_output)
     os.register_at_fork(before=_finish_imports, after_in_parent=_go_on_importing, after_in_child=_begin_copy)

@@ -268,8 +268,8 @@ def test_a_dataset_without_the_columns_lists_what_it_has():
 def test_the_hash_does_not_depend_on_how_samples_are_stored(samples):
     made = samples_from(samples)
     whole = made.content_hash
-    texts = [json.dumps(sample.metadata) for sample in samples]
-    as_json = made.dataset.remove_columns("metadata").add_column("metadata", texts, feature=Json())
+    metadata = [sample.metadata for sample in samples]
+    as_json = made.dataset.remove_columns("metadata").add_column("metadata", metadata, feature=Json())
     assert Samples(as_json).content_hash == whole
     assert samples_from([*samples, *samples])[: len(samples)].content_hash == whole
 

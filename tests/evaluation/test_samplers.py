@@ -27,7 +27,7 @@ def questions(levels, kind="dataset", json=False):
             "input": f"{number}?",
             "target": "",
             "choices": None,
-            "metadata": {"level": level, "from": {"text": number // 3}} | ({number: 1} if json else {}),
+            "metadata": {"level": level, "from": {"text": number // 3}} | ({str(number): 1} if json else {}),
         }
         for number, level in enumerate(levels)
     ]

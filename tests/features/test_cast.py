@@ -75,9 +75,10 @@ def test_fields_are_matched_by_name_and_never_lost() -> None:
         cast_column(rows, {"a": Value("int8")})
 
 
-def test_whether_text_is_json_is_decided_for_the_whole_column() -> None:
+def test_text_is_parsed_when_it_is_cast_to_json() -> None:
     assert cast_column(column(pa.array(["1"]), pa.array(["[2]"])), Json()).to_pylist() == ["1", "[2]"]
-    assert cast_column(column(pa.array(["1"]), pa.array(["x"])), Json()).to_pylist() == ['"1"', '"x"']
+    with pytest.raises(CastError, match="row 1 is no JSON: x"):
+        cast_column(column(pa.array(["1"]), pa.array(["x"])), Json())
 
 
 def test_labels_are_looked_up_and_checked() -> None:

@@ -107,10 +107,19 @@ def test_json_values_read_back(value: Any) -> None:
     assert Json().decode_example(Json().encode_example(value)) == value
 
 
-def test_json_has_no_words_for_what_is_no_number() -> None:
-    assert Json().encode_example([math.nan, {"a": -math.inf}]) == '[null,{"a":null}]'
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_json_has_no_words_for_what_is_no_number(number: float) -> None:
+    with pytest.raises(ValueError, match="NaN and infinities have no form in JSON"):
+        Json().encode_example([1, {"a": number}])
+
+
+def test_what_other_programs_write_for_it_is_read() -> None:
     assert Json().decode_example("[NaN, -Infinity]") == [None, -math.inf]
-    assert Json().encode_example('{"already": "json"}') == '{"already": "json"}'
+
+
+def test_text_that_looks_like_json_stays_text() -> None:
+    text = '{"not": "an object"}'
+    assert Json().decode_example(Json().encode_example(text)) == text
 
 
 def test_a_type_of_ones_own_is_read_back() -> None:

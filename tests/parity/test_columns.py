@@ -101,7 +101,7 @@ def test_add_column_of_an_unnamed_type(spec, kind, seed, data):
         7,
         None,
         [1, "a", 2, 3],
-        [{"a": 1}, {"b": 2}, None, {}],
+        [{"a": 1}, {"a": 2}, None, {"a": None}],
         [[1], [], None, [2.5]],
         [datetime.date(2020, 1, 1)] * 4,
         [b"a", None, b"", b"\xff"],

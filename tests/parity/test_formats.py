@@ -105,7 +105,7 @@ def test_json(tmp_path):
 @pytest.mark.parametrize(
     ("value", "options"),
     [
-        ({"v": 1, "data": [{"a": "2020-01-01"}, {"a": "x", "b": {"x": 1}}, {"b": {"y": 1}}]}, {"field": "data"}),
+        ({"v": 1, "data": [{"a": "2020-01-01"}, {"a": "x", "b": {"x": 1}}, {"b": {"x": 2}}]}, {"field": "data"}),
         ({"data": {"a": [1, 2], "b": ["x", "y"]}}, {"field": "data"}),
         ({"data": [1, 2]}, {"field": "data"}),
     ],

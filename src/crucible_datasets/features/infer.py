@@ -175,7 +175,7 @@ def _located(values: list[Any], name: str | None) -> MixedTypesError | ValueType
     value = f"{values[good]!r:.80} ({type(values[good]).__name__})"
     if (failure := _failure(values[good : good + 1])) is not None:
         return ValueTypeError(name, good, value, "any Arrow type", str(failure))
-    return MixedTypesError(name, good, value, str(feature_of(array_of(values[:good]).type)))
+    return MixedTypesError(name, good, value, str(array_of(values[:good]).type))
 
 
 def _failure(values: list[Any]) -> Exception | None:

@@ -19,7 +19,7 @@ import numpy as np
 from crucible_datasets.features.leaves import is_missing
 
 _WITHOUT_JSON_FORM = (
-    *(bytes, bytearray, memoryview, complex, set, frozenset, decimal.Decimal),
+    *(bytes, bytearray, memoryview, set, frozenset, decimal.Decimal),
     *(dt.date, dt.time, dt.timedelta, np.generic, np.ndarray),
 )
 _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -31,7 +31,12 @@ def dumps(value: Any) -> str:
     A `ValueError` or `TypeError` for anything else: NaN, infinities, keys that are no texts, dates, bytes, decimals.
     """
     _require_text_keys(value)
-    text = _encode(value)
+    try:
+        text = _encode(value)
+    except ValueError as error:
+        if "Circular" in str(error):
+            raise
+        raise ValueError("NaN and infinities have no form in JSON") from error
     return text if _is_utf8(text) else _encode_ascii(value)
 
 

@@ -255,18 +255,31 @@ def _nanoseconds(value: Any) -> int:
 
 
 def _convert_lists(values: list[Any], arrow: pa.DataType | None, has_nulls: bool) -> pa.Array:
+    # No array is cast to the type: Arrow 26 loses the slots of fixed-size lists of nulls.
+    if arrow is not None and pa.types.is_fixed_size_list(arrow):
+        return _convert_fixed_size_lists(values, arrow, has_nulls)
     lengths: Iterable[int] = (0 if value is None else len(value) for value in values) if has_nulls else map(len, values)
     offsets = np.zeros(len(values) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(lengths, dtype=np.int64, count=len(values)), out=offsets[1:])
     items = list(chain.from_iterable(filter(None, values) if has_nulls else values))
     array = _as_one(_convert(items, None if arrow is None else arrow.value_type))
+    mask = _mask(values) if has_nulls else None
+    if arrow is not None and pa.types.is_large_list(arrow):
+        return pa.LargeListArray.from_arrays(pa.array(offsets), array, type=arrow, mask=mask)
     if offsets[-1] > np.iinfo(np.int32).max:
         raise _TooLongError
     starts = pa.Array.from_buffers(pa.int32(), len(offsets), [None, pa.py_buffer(offsets.astype(np.int32))])
-    lists = pa.ListArray.from_arrays(starts, array, mask=_mask(values) if has_nulls else None)
-    if arrow is None or pa.types.is_list(arrow):
-        return lists
-    return lists.cast(arrow)
+    return pa.ListArray.from_arrays(starts, array, mask=mask)
+
+
+def _convert_fixed_size_lists(values: list[Any], arrow: pa.DataType, has_nulls: bool) -> pa.Array:
+    size = arrow.list_size
+    if any(value is not None and len(value) != size for value in values):
+        raise pa.ArrowInvalid(f"not every list has {size} items")
+    empty = [None] * size  # a null list has slots as well
+    items = list(chain.from_iterable(empty if value is None else value for value in values))
+    array = _as_one(_convert(items, arrow.value_type))
+    return pa.FixedSizeListArray.from_arrays(array, type=arrow, mask=_mask(values) if has_nulls else None)
 
 
 def _convert_objects(values: list[Any], arrow: pa.DataType | None, has_nulls: bool) -> pa.Array:
@@ -274,8 +287,10 @@ def _convert_objects(values: list[Any], arrow: pa.DataType | None, has_nulls: bo
     names = list(next(value for value in values if value is not None)) if arrow is None else [one.name for one in arrow]
     if arrow is not None and not names and not any(values):
         return pa.array(values, arrow)
-    if not names or not all(isinstance(name, str) for name in names):
-        raise DifferentKeysError("dicts without keys, or with keys that are no text")
+    if not names:
+        raise DifferentKeysError("dicts without keys")
+    if (name := next((name for name in names if not isinstance(name, str)), None)) is not None:
+        raise DifferentKeysError(f"the key {name!r} of an object is no text")
     objects = [value for value in values if value is not None] if has_nulls else values
     columns = _columns(objects, names, arrow is not None)
     if has_nulls:

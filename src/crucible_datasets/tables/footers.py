@@ -162,7 +162,8 @@ def united(parts: Iterable[ParquetPart]) -> Features:
 
 def _agreed(left: Any, right: Any, name: str) -> Any:
     try:
-        return unite(left, right, name=name)
+        # A field that the schema of a file lacks is null in its rows.
+        return unite(left, right, name=name, keys="null")
     except CastError:
         # One file may have a feature (labels, an image) where another has only the same Arrow type.
         if (stored := storage_type(left)) != storage_type(right) or feature_of(stored) not in (left, right):
