@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -64,6 +65,32 @@ def test_a_process_that_is_forked_beside_working_threads_works(tmp_path):
 def test_so_do_many(tmp_path):
     for _ in range(20):
         forked(5, tmp_path)
+
+
+PRINTS = """
+import os, sys
+import crucible_datasets as datasets
+
+print("before", end=" ")
+if os.fork() == 0:
+    print("child", end=" ")
+    sys.stdout.flush()
+    os._exit(0)
+os.wait()
+print("after", end=" ")
+numbers = datasets.Dataset.from_dict({"n": list(range(2000))})
+assert len(numbers.map(lambda row: {"m": row["n"] + 1}, num_proc=2)) == 2000
+print("end")
+"""
+
+
+def test_text_that_is_printed_before_a_fork_appears_once(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    result = subprocess.run(
+        [sys.executable, "-c", PRINTS], capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["before", "child", "after", "end"]
 
 
 def test_one_thread_that_works_a_property_out_keeps_no_other_waiting():

@@ -1,8 +1,8 @@
 """Making `os.fork` safe: no output appears twice, and no lock stays locked.
 
-Text that is printed but not yet flushed would be copied into the forked process, so it is flushed before. Threads do not
-exist there, but locks that they held stay locked. To avoid deadlocks, imports are finished before a fork, a `Lock` is
-free in the forked process, and a `cached_property` has no lock.
+Text that is printed but not yet flushed would be copied into the forked process, so it is flushed before. Threads do
+not exist there, but locks that they held stay locked. To avoid deadlocks, imports are finished before a fork, a `Lock`
+is free in the forked process, and a `cached_property` has no lock.
 """
 
 from __future__ import annotations
@@ -59,9 +59,8 @@ class Lock:
 
 def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with suppress(
-            AttributeError, OSError, RuntimeError, ValueError
-        ):  # None, broken, in use by a signal handler, closed
+        # It may be None, broken, interrupted within a write, or closed.
+        with suppress(AttributeError, OSError, RuntimeError, ValueError):
             stream.flush()
 
 
