@@ -71,6 +71,7 @@ PRINTS = """
 import os, sys
 import crucible_datasets as datasets
 
+numbers = datasets.Dataset.from_dict({"n": list(range(2000))})
 print("before", end=" ")
 if os.fork() == 0:
     print("child", end=" ")
@@ -78,7 +79,6 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 print("after", end=" ")
-numbers = datasets.Dataset.from_dict({"n": list(range(2000))})
 assert len(numbers.map(lambda row: {"m": row["n"] + 1}, num_proc=2)) == 2000
 print("end")
 """
