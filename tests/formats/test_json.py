@@ -221,8 +221,9 @@ def test_bytes_that_are_no_text_are_told_with_their_place(bad, before):
     found, error = rows_before_the_error(good + bad + good)
     assert isinstance(error, FileFormatError)
     assert not isinstance(error, UnicodeError)
-    assert error.offset == len(good) + next(place for place, byte in enumerate(bad) if byte > 127)
-    assert found == []
+    assert (error.offset, error.line) == (len(good), before + 1)
+    assert error.column == 1 + next(index for index, byte in enumerate(bad) if byte > 127)
+    assert len(found) == error.row == before
 
 
 def test_structure_agrees_with_a_slow_count():

@@ -223,7 +223,7 @@ class _Reader:
         where = None if problem.offset is None else self.offset
         if problem.line is None or not self.has_lines:
             return FileFormatError(self.name, problem.reason, self.rows, where)
-        reason = f"{problem.reason}. on_bad_lines='skip' leaves such lines out."
+        reason = f"{problem.reason.rstrip('.')}. on_bad_lines='skip' leaves such lines out."
         return FileFormatError(self.name, reason, self.rows, where, self.lines + problem.line + 1, problem.column)
 
     def _table(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem | None]:
@@ -234,8 +234,11 @@ class _Reader:
             require_readable_names(table.schema)
             table.validate(full=True)
         except (*_ERRORS, UnicodeDecodeError) as error:
-            self._require_utf8(text)
-            return self._up_to_too_big(text, blocks) or self._row_by_row(text, error)
+            return (
+                self._up_to_undecodable(text, blocks)
+                or self._up_to_too_big(text, blocks)
+                or self._row_by_row(text, error)
+            )
         if self._settle(table, blocks):
             return self._table(text, blocks)
         names = self._uneven(table, text)
@@ -371,6 +374,21 @@ class _Reader:
                 if any_leaf(united, (Json,)):
                     self.mixed[field.name] = united
 
+    def _up_to_undecodable(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem] | None:
+        """The rows before the first line that is not UTF-8, if there is one."""
+        try:
+            self._require_utf8(text)
+        except FileFormatError as error:
+            at = (error.offset or 0) - self.offset
+            start = text.rfind(b"\n", 0, at) + 1
+            problem = Problem(error.reason, start, at_end=False, line=0, column=at - start + 1)
+            return self._table_before(start, text, blocks), problem
+        return None
+
+    def _table_before(self, start: int, text: bytes, blocks: Replay) -> pa.Table | None:
+        """The rows before a line that cannot be read."""
+        return None if _is_blank(text[:start]) else self._table(text[:start], blocks)[0]
+
     def _up_to_too_big(self, text: bytes, blocks: Replay) -> tuple[pa.Table | None, Problem] | None:
         """The rows before the first line with a number that is too big for a double, if there is one."""
         found = too_big_line(text)
@@ -379,7 +397,7 @@ class _Reader:
         at, error = found
         column = text.find(error.number.encode(), at) - at + 1
         problem = Problem(str(error), at, at_end=False, line=0, column=column)
-        return (None if _is_blank(text[:at]) else self._table(text[:at], blocks)[0]), problem
+        return self._table_before(at, text, blocks), problem
 
     def _row_by_row(self, text: bytes, refusal: Exception) -> tuple[pa.Table | None, Problem | None]:
         rows, problem = parsed_rows(text)
