@@ -85,7 +85,7 @@ def test_labels_are_looked_up_and_checked() -> None:
     label = ClassLabel(names=["no", "yes"])
     assert cast_column(column(pa.array(["yes", None, "0"])), label).to_pylist() == [1, None, 0]
     assert cast_column(column(pa.array([1, -1], pa.int8())), label).to_pylist() == [1, -1]
-    with pytest.raises(CastError, match="column 'answer' from int64 .*: 2 is no label: expected -1 to 1"):
+    with pytest.raises(CastError, match="column 'answer', row 0, from int64 .*: 2 is no label: expected -1 to 1"):
         cast_column(column(pa.array([2])), label, "answer")
 
 

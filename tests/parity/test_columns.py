@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -160,11 +161,20 @@ small = [
 ]
 
 
+def same_unless_changed(spec, call):
+    """The same, or an error where Hugging Face changes values: there 2 and 0.5 are True as booleans."""
+    try:
+        same(spec, call)
+    except AssertionError as error:
+        if not re.search(r"bool.*: -?[0-9.]+ would change", str(error.__cause__)):
+            raise
+
+
 @given(specs(st.sampled_from(small), min_rows=1, max_columns=2), st.sampled_from(TARGETS))
 def test_cast_column(spec, dtype):
     name = next(iter(spec.columns))
-    same(spec, lambda library, dataset: dataset.cast_column(name, library.Value(dtype)))
-    same(spec, lambda library, dataset: dataset.shuffle(seed=1).cast_column(name, library.Value(dtype)))
+    same_unless_changed(spec, lambda library, dataset: dataset.cast_column(name, library.Value(dtype)))
+    same_unless_changed(spec, lambda library, dataset: dataset.shuffle(seed=1).cast_column(name, library.Value(dtype)))
 
 
 @given(
@@ -178,8 +188,8 @@ def test_cast_inside_lists_and_structs(spec, dtype):
         leaf = library.Value(dtype)
         return library.List(leaf) if kind.name.startswith("List") else {"x": leaf, "y z": leaf}
 
-    same(spec, lambda library, dataset: dataset.cast_column(name, target(library)))
-    same(spec, lambda library, dataset: dataset.cast_column(name, library.Value(dtype)))
+    same_unless_changed(spec, lambda library, dataset: dataset.cast_column(name, target(library)))
+    same_unless_changed(spec, lambda library, dataset: dataset.cast_column(name, library.Value(dtype)))
 
 
 @given(specs(min_rows=1), st.randoms(use_true_random=False))

@@ -37,9 +37,12 @@ class DatasetGenerationCastError(DatasetGenerationError):
 class FileCastError(DatasetGenerationCastError, CastError):
     """Values of a file cannot be cast to the types in the dataset's description."""
 
-    def message(self, path: str, error: CastError) -> str:  # type: ignore[override]
-        CastError.message(self, error.column, error.source, error.target, error.reason)
-        return DatasetGenerationError.message(self, path, None, str(error))
+    def message(self, path: str, error: CastError, rows_before: int = 0) -> str:  # type: ignore[override]
+        row = None if error.row is None else error.row + rows_before
+        reason = CastError.message(self, error.column, error.source, error.target, error.reason, row)
+        text = DatasetGenerationError.message(self, path, None, reason)
+        self.row, self.path = row, path
+        return text
 
 
 class FileColumnsError(DatasetGenerationCastError, FeaturesMismatchError):

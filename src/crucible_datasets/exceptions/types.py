@@ -38,9 +38,10 @@ class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, Overf
 class CastError(DatasetsError, ValueError, TypeError, NotImplementedError):
     """A column cannot be cast to the requested type."""
 
-    def message(self, column: str | None, source: str, target: str, reason: str = "") -> str:
-        self.column, self.source, self.target, self.reason = column, source, target, reason
+    def message(self, column: str | None, source: str, target: str, reason: str = "", row: int | None = None) -> str:
+        self.column, self.source, self.target, self.reason, self.row = column, source, target, reason, row
         place = f"column {column!r}" if column is not None else "an array"
+        place += f", row {row}," if row is not None else ""
         return f"Cannot cast {place} from {source} to {target}{': ' + reason if reason else '.'}"
 
 

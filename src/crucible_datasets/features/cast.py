@@ -1,7 +1,8 @@
 """Columns of one feature → columns of another.
 
-Null casts to anything, numbers and times convert as in Arrow, any primitive casts to text, structs are matched by field
-name, and kinds of lists convert into each other. `features.unite` finds the common feature of two.
+Null casts to anything, numbers and times convert as in Arrow unless a value would change, text is parsed exactly
+(`features.scalars`), any primitive casts to text, structs are matched by field name, and kinds of lists convert into
+each other. `features.unite` finds the common feature of two.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import CastError, DatasetsError
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.classlabel import ClassLabel
-from crucible_datasets.features.dtypes import is_list, is_text
+from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
 from crucible_datasets.features.extension import check_shape
+from crucible_datasets.features.scalars import parse_texts
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.translation import Translation
 from crucible_datasets.features.types import Json, LargeList, List, any_leaf
@@ -28,16 +30,19 @@ def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) 
     if column.type == target and not any_leaf(feature, (ClassLabel, Json, ArrayXD)):
         return column
     chunks = _one_chunk(column) if any_leaf(feature, (Json,)) else column.chunks
+    arrays: list[pa.Array] = []
     try:
-        return pa.chunked_array([_cast(chunk, feature) for chunk in chunks], type=target)
+        arrays.extend(_cast(chunk, feature) for chunk in chunks)
     except CastError as error:
-        is_own = (error.source, error.target) == (str(column.type), str(feature))
+        is_own = error.target in (str(feature), str(target)) and error.source in ("string", str(column.type))
         reason = error.reason if is_own and error.reason else str(error)
-        raise CastError(name, str(column.type), str(feature), reason) from error
+        row = None if error.row is None or pa.types.is_nested(target) else error.row + sum(map(len, arrays))
+        raise CastError(name, str(column.type), str(feature), reason, row) from error
     except DatasetsError:
         raise  # some are Arrow errors too
     except pa.ArrowException as error:
         raise CastError(name, str(column.type), str(feature), str(error)) from error
+    return pa.chunked_array(arrays, type=target)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> list[pa.Array]:
@@ -77,9 +82,25 @@ def _cast(array: pa.Array, feature: Any) -> pa.Array:
 def _cast_primitive(array: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_nested(array.type):
         raise CastError(None, str(array.type), str(target))
+    if is_text(array.type) and not (is_text(target) or is_bytes(target)):
+        return parse_texts(array.cast(pa.large_string()), target)
     if pa.types.is_decimal(array.type) and is_text(target):
         return pa.array([None if value is None else str(value) for value in array.to_pylist()], target)
-    return array.cast(target)
+    if pa.types.is_floating(array.type) and pa.types.is_decimal(target):
+        return parse_texts(array.cast(pa.large_string()), target)  # 0.1 is the decimal number that it is written as
+    cast = array.cast(target)
+    if pa.types.is_floating(target) and pa.types.is_floating(array.type):
+        _require_same(array, pc.equal(pc.is_inf(cast), pc.is_inf(array)), target)
+    elif pa.types.is_boolean(target) or (pa.types.is_date(target) and pa.types.is_timestamp(array.type)):
+        _require_same(array, pc.equal(cast.cast(array.type), array), target)
+    return cast
+
+
+def _require_same(array: pa.Array, is_same: pa.Array, target: pa.DataType) -> None:
+    """Raise unless all values are the same after a cast."""
+    row = pc.index(is_same, False).as_py()
+    if row >= 0:
+        raise CastError(None, str(array.type), str(target), f"{array[row]} would change.", row)
 
 
 def _cast_struct(array: pa.Array, feature: dict[str, Any], target: pa.DataType) -> pa.Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import InitVar, field
 from typing import Any, ClassVar
 
@@ -57,9 +58,8 @@ class ClassLabel:
             return self._str2int[name]
         if name.strip() in self._str2int:
             return self._str2int[name.strip()]
-        # An unknown name may be a number written as text.
-        digits = name.strip().removeprefix("-")
-        if digits.isdigit() and -1 <= int(name) < len(self.names):
+        # Text that is no name may be the number of one.
+        if re.fullmatch(r"\s*-?[0-9]{1,18}\s*", name) and -1 <= int(name) < len(self.names):
             return int(name)
         raise UnknownEntryError("class label", value, self.names)
 
@@ -90,7 +90,7 @@ class ClassLabel:
         """Strings are looked up, anything else must be integers in range."""
         if dtypes.is_text(storage.type):
             codes = storage.dictionary_encode()
-            labels = pa.array([self._label(name) for name in codes.dictionary.to_pylist()], pa.int64())
+            labels = pa.array(list(self._labels_of(codes)), pa.int64())
             return labels.take(codes.indices)
         if pa.types.is_nested(storage.type):
             raise CastError(None, str(storage.type), str(self))
@@ -98,10 +98,17 @@ class ClassLabel:
         low, high = pc.min_max(labels).as_py().values()
         if high is not None and not (low >= -1 and high < len(self.names)):
             label = high if high >= len(self.names) else low
-            raise CastError(
-                None, str(storage.type), str(self), f"{label} is no label: expected -1 to {len(self.names) - 1}."
-            )
+            reason = f"{label} is no label: expected -1 to {len(self.names) - 1}."
+            raise CastError(None, str(storage.type), str(self), reason, pc.index(labels, label).as_py())
         return labels
+
+    def _labels_of(self, codes: pa.DictionaryArray) -> Iterator[int]:
+        for code, name in enumerate(codes.dictionary.to_pylist()):
+            try:
+                yield self._label(name)
+            except UnknownEntryError as error:
+                row = pc.index(codes.indices, pa.scalar(code, codes.indices.type)).as_py()
+                raise CastError(None, str(codes.type.value_type), str(self), str(error), row) from error
 
 
 def _label_names(names: Any, num_classes: int | None, names_file: str | None) -> Any:

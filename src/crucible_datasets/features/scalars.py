@@ -1,19 +1,30 @@
-"""One value → the Python type of its column, exactly: `"3"` becomes 3 in an int64 column, `"x"` and 2.5 are errors."""
+"""Text and Python scalars → values of a primitive type, exactly: `"3"` becomes 3 in an int64 column, `"x"` is an error.
+
+`as_type` converts one value, `parse_texts` a column of text; both accept the same spellings. Blanks around a text are
+ignored, as is a plus sign. Nothing is rounded but what a float cannot hold.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import decimal
+import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import CastError
 from crucible_datasets.features.dtypes import is_text
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)|nan", re.IGNORECASE)
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,4})?", re.IGNORECASE)
+_NO_NUMBER = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)  # but a float
+_DURATION = re.compile(r"(?:(-?[0-9]+) days?,? ?)?([+-]?)(?:([0-9]+):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?)?")
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -53,9 +64,12 @@ def as_bool(value: Any) -> bool:
 
 def _as_integer(value: Any) -> int:
     if isinstance(value, str):
-        if not _INTEGER.fullmatch(value.strip()):
+        text = value.strip()
+        if _INTEGER.fullmatch(text):
+            return int(text)
+        if not _DECIMAL.fullmatch(text):
             raise ValueError("it is no whole number.")
-        return int(value)
+        value = decimal.Decimal(text)
     number = int(value)
     if number != value:
         raise ValueError("it is no whole number.")
@@ -63,21 +77,22 @@ def _as_integer(value: Any) -> int:
 
 
 def _as_float(value: Any) -> float:
-    if isinstance(value, str) and not _FLOAT.fullmatch(value.strip()):
+    is_word = isinstance(value, str) and _NO_NUMBER.fullmatch(value.strip())
+    if isinstance(value, str) and not is_word and not _DECIMAL.fullmatch(value.strip()):
         raise ValueError("it is no number.")
     number = float(value)
     if isinstance(value, int) and number != value:
         raise ValueError("a float cannot hold it exactly.")
+    if isinstance(value, str) and math.isinf(number) and not is_word:
+        raise ValueError("it is too big for a float.")
     return number
 
 
 def _as_decimal(value: Any) -> decimal.Decimal | int:
     if isinstance(value, (decimal.Decimal, int)):
         return value
-    if isinstance(value, (str, float)) and _FLOAT.fullmatch(str(value).strip()):
-        number = decimal.Decimal(str(value).strip())
-        if number.is_finite():
-            return number
+    if isinstance(value, (str, float)) and _DECIMAL.fullmatch(str(value).strip()):
+        return decimal.Decimal(str(value).strip())
     raise ValueError("it is no decimal number.")
 
 
@@ -89,3 +104,84 @@ def _as_date(value: dt.datetime) -> dt.date:
     if value.time() != dt.time() or value.tzinfo is not None:
         raise ValueError("a date cannot hold its time.")
     return value.date()
+
+
+def parse_texts(texts: pa.Array, arrow: pa.DataType) -> pa.Array:
+    """A column of text as a primitive type; the error names the first text that is no value of it."""
+    try:
+        parsed = _parse_by_arrow(texts, arrow)
+    except (pa.ArrowException, ValueError):
+        pass
+    else:
+        if not _may_differ(texts, parsed):
+            return parsed
+    # Different texts are few where Arrow refuses some: words, blanks, mistakes.
+    codes = texts.dictionary_encode()
+    values = pa.concat_arrays([pa.nulls(0, arrow), *_values(codes, arrow)])
+    return values.take(codes.indices)
+
+
+def _values(codes: pa.DictionaryArray, arrow: pa.DataType) -> Iterator[pa.Array]:
+    for code, text in enumerate(codes.dictionary.to_pylist()):
+        try:
+            value = _parse_by_arrow(pa.array([_normal(text, arrow)], pa.string()), arrow)
+            if pa.types.is_floating(arrow) and math.isinf(value[0].as_py()) and not _NO_NUMBER.fullmatch(text.strip()):
+                raise ValueError("it is too big for a float.")
+            yield value
+        except (ValueError, pa.ArrowException) as error:
+            row = pc.index(codes.indices, pa.scalar(code, codes.indices.type)).as_py()
+            raise CastError(None, "string", str(arrow), f"{_short(text)}: {_reason(error, arrow)}", row) from error
+
+
+def _parse_by_arrow(texts: pa.Array, arrow: pa.DataType) -> pa.Array:
+    if pa.types.is_time(arrow):
+        moments = pc.binary_join_element_wise(pa.scalar("1970-01-01", texts.type), texts, pa.scalar(" ", texts.type))
+        return moments.cast(pa.timestamp(arrow.unit)).cast(arrow)
+    if pa.types.is_duration(arrow):
+        return pa.array([None if text is None else _units(text, arrow.unit) for text in texts.to_pylist()], arrow)
+    return texts.cast(arrow)
+
+
+def _may_differ(texts: pa.Array, parsed: pa.Array) -> bool:
+    """Whether Arrow may have read something that is no number: hexadecimal digits, or what only infinity can hold."""
+    if pa.types.is_integer(parsed.type):
+        data = texts.buffers()[2]
+        return data is not None and re.search(b"[xX]", memoryview(data)) is not None
+    return pa.types.is_floating(parsed.type) and pc.any(pc.is_inf(parsed)).as_py() is True
+
+
+def _normal(text: str, arrow: pa.DataType) -> str:
+    """The text in a spelling that Arrow reads."""
+    text = text.strip()
+    if pa.types.is_boolean(arrow):
+        return str(as_bool(text))
+    if pa.types.is_integer(arrow):
+        return str(_as_integer(text))
+    if pa.types.is_decimal(arrow):
+        return str(_as_decimal(text))
+    if pa.types.is_floating(arrow):
+        _as_float(text)
+        return text.removeprefix("+")
+    return text
+
+
+def _units(text: str, unit: str) -> int:
+    """A duration as Python and pandas write it, `1 day, 2:03:04.5`, in units of its type."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not any(match.group(1, 3)):
+        raise ValueError("expected a duration such as 1 day, 2:03:04.5.")
+    days, sign, hours, minutes, seconds, fraction = (group or "0" for group in match.groups())
+    time = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
+    nanoseconds = time * 10**9 + int(fraction.ljust(9, "0") if fraction != "0" else 0)
+    total = int(days) * 86_400 * 10**9 + (-nanoseconds if sign == "-" else nanoseconds)
+    if total % _NANOSECONDS[unit]:
+        raise ValueError(f"it has fractions of the unit {unit}.")
+    return total // _NANOSECONDS[unit]
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:79] + "…")
+
+
+def _reason(error: Exception, arrow: pa.DataType) -> str:
+    return f"{arrow} cannot hold it." if isinstance(error, pa.ArrowException) else str(error)
