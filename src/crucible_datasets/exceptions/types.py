@@ -72,7 +72,7 @@ class UnknownTypeError(DatasetsError, ValueError, TypeError):
     """A type is unknown, or has no counterpart in Arrow."""
 
     def message(self, name: object, reason: str) -> str:
-        self.name = name
+        self.name, self.reason = name, reason
         return f"{name!s} is not a usable type: {reason}"
 
 

@@ -1,8 +1,10 @@
 """Features ↔ Arrow types.
 
-Internally a table holds storage types: no extension types, no dictionaries. `arrow_type` is the type of a feature in a
-schema, `storage_type` that of its column in a table; `to_storage` and `to_extension` convert arrays between the two
-without copying values.
+Internally a table holds storage types: numbers, times, text, bytes, structs and lists. Others write the same values in
+many more types: extension types, dictionaries, runs, views, maps, small decimals. `plain` says which storage type has
+the values of a type, and `to_storage` converts them once, where Arrow data enters. `arrow_type` is the type of a
+feature in the schema of data that leaves, `storage_type` that of its column in a table; `to_extension` converts to the
+former without copying values.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ def arrow_type(feature: Any) -> pa.DataType:
     if isinstance(feature, List):
         return pa.list_(arrow_type(feature.feature), feature.length)
     if callable(feature):
-        return feature()
+        arrow = feature()
+        # Arrow's writer of Parquet ends the process at some nulls of views (26.0).
+        return _VIEWS.get(arrow, arrow)
     raise UnknownTypeError(feature, "expected a feature type, a dict or a list of one.")
 
 
@@ -41,52 +45,74 @@ def storage_type(feature: Any) -> pa.DataType:
 
 
 def plain(arrow: pa.DataType) -> pa.DataType:
-    """An Arrow type with every extension and dictionary type replaced by its storage, and every field nullable."""
+    """The storage type of an Arrow type, every field nullable; an error for types whose values no column can hold."""
     if isinstance(arrow, pa.BaseExtensionType):
-        # Json may be stored as any text type; internally it is always a string.
-        return pa.string() if arrow.extension_name == "arrow.json" else plain(arrow.storage_type)
-    if pa.types.is_dictionary(arrow):
+        return _EXTENSIONS.get(arrow.extension_name) or plain(arrow.storage_type)
+    if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
         return plain(arrow.value_type)
     if pa.types.is_struct(arrow):
         return pa.struct([pa.field(field.name, plain(field.type)) for field in arrow])
+    if pa.types.is_map(arrow):
+        return pa.list_(pa.struct({"key": plain(arrow.key_type), "value": plain(arrow.item_type)}))
     if pa.types.is_fixed_size_list(arrow):
         return pa.list_(plain(arrow.value_type), arrow.list_size)
-    if pa.types.is_large_list(arrow):
+    if pa.types.is_large_list(arrow) or pa.types.is_large_list_view(arrow):
         return pa.large_list(plain(arrow.value_type))
-    if pa.types.is_list(arrow):
+    if pa.types.is_list(arrow) or pa.types.is_list_view(arrow):
         return pa.list_(plain(arrow.value_type))
-    return arrow
+    if pa.types.is_decimal32(arrow) or pa.types.is_decimal64(arrow):
+        return pa.decimal128(arrow.precision, arrow.scale)
+    if pa.types.is_union(arrow):
+        raise UnknownTypeError(arrow, "a column holds values of one type.")
+    return _VIEWS.get(arrow, arrow)
+
+
+# Json may be stored as any text type; internally it is always a string. A Boolean of one byte is a Boolean.
+_EXTENSIONS = {"arrow.json": pa.string(), "arrow.bool8": pa.bool_()}
+_VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def feature_of(arrow: pa.DataType, metadata: Mapping[bytes, bytes] | None = None) -> Any:
     """The default feature of an Arrow type, given the metadata of its field."""
     if metadata and (name := metadata.get(b"ARROW:extension:name")):
         # An unregistered extension type appears as its storage type.
-        return _extension_feature(name.decode(), arrow, metadata.get(b"ARROW:extension:metadata"))
+        return _extension_feature(name.decode(), arrow, metadata.get(b"ARROW:extension:metadata", b""))
     if isinstance(arrow, pa.BaseExtensionType):
-        return _extension_feature(arrow.extension_name, arrow)
+        return _extension_feature(arrow.extension_name, plain(arrow), arrow)
+    if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
+        return feature_of(arrow.value_type)
     if pa.types.is_struct(arrow):
-        return {field.name: feature_of(field.type, field.metadata) for field in arrow}
+        return _struct_feature(arrow)
+    if pa.types.is_map(arrow):
+        fields = {"key": arrow.key_field, "value": arrow.item_field}
+        return List({name: feature_of(field.type, field.metadata) for name, field in fields.items()})
     if pa.types.is_fixed_size_list(arrow):
         return List(_item_feature(arrow), length=arrow.list_size)
-    if pa.types.is_large_list(arrow):
+    if pa.types.is_large_list(arrow) or pa.types.is_large_list_view(arrow):
         return LargeList(_item_feature(arrow))
-    if pa.types.is_list(arrow):
+    if pa.types.is_list(arrow) or pa.types.is_list_view(arrow):
         return List(_item_feature(arrow))
-    return Value(dtypes.name_of(arrow))
+    return Value(dtypes.name_of(plain(arrow)))
+
+
+def _struct_feature(arrow: pa.StructType) -> dict[str, Any]:
+    fields = {field.name: feature_of(field.type, field.metadata) for field in arrow}
+    if len(fields) < arrow.num_fields:
+        raise UnknownTypeError(arrow, "two of its fields have the same name.")
+    return fields
 
 
 def _item_feature(arrow: pa.DataType) -> Any:
     return feature_of(arrow.value_type, arrow.value_field.metadata)
 
 
-def _extension_feature(name: str, arrow: pa.DataType, serialized: bytes | None = None) -> Any:
+def _extension_feature(name: str, storage: pa.DataType, parameters: Any) -> Any:
     if name == "arrow.json":
         return Json()
     if not extension.is_array_name(name):
-        raise UnknownTypeError(arrow, f"the extension type {name} has no counterpart among the feature types.")
-    shape, dtype = extension.parameters_of(serialized or arrow.__arrow_ext_serialize__())
-    return array_of(shape, dtype)
+        return feature_of(storage)
+    serialized = parameters if isinstance(parameters, bytes) else parameters.__arrow_ext_serialize__()
+    return array_of(*extension.parameters_of(serialized))
 
 
 def chunked(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
@@ -102,11 +128,23 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
 
 
 def to_storage(array: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The same values without extension types and dictionaries."""
+    """The same values in the storage type."""
     target = plain(array.type)
     if target == array.type:
         return array
-    return pa.chunked_array([_stored(chunk, target) for chunk in array.chunks], type=target)
+    chunks = [stored for chunk in array.chunks for stored in _stored_chunks(chunk, target)]
+    return pa.chunked_array(chunks, type=target)
+
+
+def _stored_chunks(array: pa.Array, target: pa.DataType) -> list[pa.Array]:
+    """The array in its storage type; its halves if that has offsets which its text exceeds."""
+    try:
+        return [_stored(array, target)]
+    except pa.ArrowInvalid:
+        if len(array) < 2:
+            raise
+        middle = len(array) // 2
+        return _stored_chunks(array.slice(0, middle), target) + _stored_chunks(array.slice(middle), target)
 
 
 def _stored(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -116,11 +154,32 @@ def _stored(array: pa.Array, target: pa.DataType) -> pa.Array:
     if isinstance(arrow, pa.BaseExtensionType):
         return _stored(array.storage, target)
     if pa.types.is_dictionary(arrow):
-        return _stored(array.dictionary_decode(), target)
-    if not (pa.types.is_struct(arrow) or dtypes.is_list(arrow)):
+        return _stored(array.dictionary, target).take(array.indices)
+    if pa.types.is_run_end_encoded(arrow):
+        return _stored(array.values, target).take(_runs_of(array))
+    if pa.types.is_list_view(arrow) or pa.types.is_large_list_view(arrow):
+        return _stored(_as_list(array), target)
+    if not (pa.types.is_struct(arrow) or pa.types.is_map(arrow) or dtypes.is_list(arrow)):
         return array.cast(target)
     kids = zip(children(array), _child_types(target), strict=True)
     return rebuilt(array, [_stored(child, kind) for child, kind in kids], target)
+
+
+def _runs_of(array: Any) -> pa.Array:
+    """The run that each value of a run-end encoded array belongs to."""
+    rows = np.arange(array.offset, array.offset + len(array))
+    return pa.array(np.searchsorted(np.asarray(array.run_ends), rows, side="right"))
+
+
+def _as_list(array: Any) -> pa.Array:
+    """The lists of a view, whose items may lie in any order, one after the other."""
+    # A cast by Arrow gives wrong items if views are out of order (26.0).
+    items, mask = array.flatten(), array.is_null()
+    sizes = np.where(np.asarray(mask), 0, np.asarray(array.sizes))
+    is_large = pa.types.is_large_list_view(array.type)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64 if is_large else np.int32)
+    make = pa.LargeListArray if is_large else pa.ListArray
+    return make.from_arrays(pa.array(offsets), items, mask=mask)
 
 
 def to_extension(array: pa.ChunkedArray, feature: Any) -> pa.ChunkedArray:

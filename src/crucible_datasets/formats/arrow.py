@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError
+from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError, UnknownTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
 from crucible_datasets.outputs.arrow import ArrowFormatter
@@ -50,6 +50,8 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
         require_readable_names(reader.schema)
         if len(set(reader.schema.names)) < len(reader.schema.names):
             raise ValueError("two of its columns have the same name")
+        # Reading values of a type that no column can hold may crash the process.
+        features_in(path, reader.schema)
         is_file = isinstance(reader, pa.RecordBatchFileReader)
         following = iter(map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader)
         size = source.size() if hasattr(source, "size") else 0
@@ -69,6 +71,14 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     if not count:
         empty = reader.schema.empty_table()
         yield pa.RecordBatch.from_arrays([column.chunk(0) for column in empty.columns], schema=reader.schema)
+
+
+def features_in(path: str, schema: pa.Schema) -> Features:
+    """The features that the schema of a file describes."""
+    try:
+        return Features.from_arrow_schema(schema)
+    except UnknownTypeError as error:
+        raise FileFormatError(path, str(error)) from error
 
 
 def require_bytes(batch: pa.RecordBatch, path: str) -> None:

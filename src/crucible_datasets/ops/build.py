@@ -17,11 +17,12 @@ from crucible_datasets.features.encode import column_of, is_plain
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import chunked, plain, storage_type
 from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import rows
 from crucible_datasets.ops.combine import concatenate
 from crucible_datasets.splits import NamedSplit
-from crucible_datasets.tables.files import features_in, open_table, read_ipc
+from crucible_datasets.tables.files import open_table, read_ipc
 from crucible_datasets.tables.table import ArrowTable, Table
 from crucible_datasets.tables.view import View
 

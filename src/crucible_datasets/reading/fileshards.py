@@ -15,7 +15,7 @@ from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.arrow import batches as arrow_batches
-from crucible_datasets.formats.arrow import file_errors, opened
+from crucible_datasets.formats.arrow import features_in, file_errors, opened
 from crucible_datasets.formats.base import columns_of, expression_of
 from crucible_datasets.formats.filters import clauses_of, is_written_out
 from crucible_datasets.formats.parquet import file_errors as parquet_errors
@@ -29,7 +29,6 @@ from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.prefetched import in_parallel
 from crucible_datasets.streams.source import Shard
-from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.footers import part_elsewhere, parts_of
 from crucible_datasets.tables.parquet import groups_left_in
 from crucible_datasets.tables.rowgroups import ParquetPart

@@ -19,6 +19,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ColumnNotFoundError, FileColumnsError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.formats.base import columns_of, fitting
 from crucible_datasets.formats.filters import expression_of, identity_of, is_written_out
 from crucible_datasets.ops import build, columns
@@ -156,7 +157,7 @@ def _part_elsewhere(file: DataFile) -> ParquetPart:
 
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint) -> View | None:
     tables = [arrow_files.open_table(path) for path in paths]
-    kinds = [arrow_files.features_in(path, table.schema) for path, table in zip(paths, tables, strict=True)]
+    kinds = [features_in(path, table.schema) for path, table in zip(paths, tables, strict=True)]
     together = writing.united_all(writing.Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True))
     if any(list(kind.items()) != list(together.items()) for kind in kinds):
         return None

@@ -9,8 +9,7 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ArrowFileError, FileFormatError, UnknownTypeError
-from crucible_datasets.features import Features
+from crucible_datasets.exceptions import ArrowFileError, FileFormatError
 from crucible_datasets.formats.arrow import batches, whole
 from crucible_datasets.tables.table import ArrowTable, Identities, identities
 
@@ -38,14 +37,6 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
         raise ArrowFileError(name, str(error.__cause__)) from error
     _valid.add(identity)
     return table
-
-
-def features_in(path: str, schema: pa.Schema) -> Features:
-    """The features that the schema of a file describes."""
-    try:
-        return Features.from_arrow_schema(schema)
-    except UnknownTypeError as error:
-        raise FileFormatError(path, str(error)) from error
 
 
 def read_ipc(source: Any) -> pa.Table:

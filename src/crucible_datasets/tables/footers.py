@@ -9,8 +9,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
-import pyarrow as pa
-
 from crucible_datasets.exceptions import (
     CastError,
     DataFilesNotFoundError,
@@ -18,15 +16,14 @@ from crucible_datasets.exceptions import (
     FileFormatError,
     FileNotFoundDatasetsError,
     SchemaConflictError,
-    UnknownTypeError,
 )
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.forking import cached_property
+from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.formats.parquet import file_errors, leaf_places, parquet_reader, pass_over, require_choice
 from crucible_datasets.records import dataclass
-from crucible_datasets.tables.files import features_in
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -123,25 +120,11 @@ def _footer(source: Any, name: str) -> tuple[Any, Features]:
     """The metadata of a file, and its features."""
     with file_errors(name):
         file = parquet_reader(source)
-        features = _features(file.schema_arrow, name)
+        features = features_in(name, file.schema_arrow)
         leaf_places(file.metadata, ())  # raises if names inside nested columns are not text
     if len(features) < len(file.schema_arrow.names):
         raise FileFormatError(name, "two of its columns have the same name.")
     return file.metadata, features
-
-
-def _features(schema: pa.Schema, name: str) -> Features:
-    try:
-        return Features.from_arrow_schema(schema)
-    except UnknownTypeError:
-        # An unknown extension type is read as its storage type.
-        fields = [pa.field(field.name, _stored(field.type)) for field in schema]
-        return features_in(name, pa.schema(fields, schema.metadata))
-
-
-def _stored(arrow: pa.DataType) -> pa.DataType:
-    known = isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name == "arrow.json"
-    return arrow.storage_type if isinstance(arrow, pa.BaseExtensionType) and not known else arrow
 
 
 def united(parts: Iterable[ParquetPart]) -> Features:
