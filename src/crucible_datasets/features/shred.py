@@ -200,6 +200,8 @@ def _by_arrow(values: list[Any], arrow: pa.DataType | None) -> pa.Array | pa.Chu
     array = pa.array(values, type=arrow, memory_pool=_SYSTEM)
     if arrow is None and pa.types.is_nested(array.type) and _has_structs(array.type):
         raise pa.ArrowInvalid("objects inside of arrays")
+    if arrow is None and isinstance(array.type, pa.BaseExtensionType):
+        raise pa.ArrowInvalid(f"{array.type} has no counterpart among the feature types")  # a UUID would become bytes
     return array
 
 
