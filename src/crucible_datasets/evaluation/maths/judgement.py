@@ -8,9 +8,12 @@ from msgspec import Struct
 
 
 class Judgement(Struct, frozen=True, gc=False):
-    """Whether both are equal; `status` is ok, unparsed, timeout or error; `read` is the answer as it was understood."""
+    """Whether both are equal; `status` is ok, unparsed, timeout or error; `read` is the answer as it was understood.
 
-    equal: bool
+    With the status error, `equal` is None if the fault is not the answer's: then the pair does not count.
+    """
+
+    equal: bool | None
     status: str = "ok"
     read: str | None = None
     note: str | None = None

@@ -13,12 +13,14 @@ import gc
 import json
 import mmap
 import os
+import pkgutil
 import resource
 import select
 import signal
 import socket
 import struct
 import sys
+from importlib import import_module
 from typing import Any, NoReturn
 
 MEMORY = 512 << 20
@@ -39,6 +41,12 @@ _HARMLESS_EVENTS = ("os.listdir", "os.scandir", "os.putenv", "marshal.loads", "m
 _READERS = ("sympy.parsing", "math_verify", "latex2sympy")  # modules that compile the text
 _NAMES_IN_CODE = (b"__", b"import", b"eval", b"exec", b"open", b"getattr", b"lambda")
 _SYMPY_ITSELF = b"from sympy import *"
+# Packages of sympy whose modules are imported only when a formula needs them.
+_LAZY_PACKAGES = (
+    *("assumptions", "calculus", "concrete", "discrete", "functions", "integrals", "logic", "matrices"),
+    *("ntheory", "polys", "series", "sets", "simplify", "solvers", "tensor"),
+)
+_refusals: list[str] = []  # events that were refused while the current pair was judged
 
 
 def main(number: int) -> NoReturn:
@@ -53,11 +61,18 @@ def main(number: int) -> NoReturn:
 
 
 def _warm_up() -> None:
-    """Judge one pair, so that all lazy imports of math-verify happen now."""
+    """Import everything that formulas may need: later, an import would meet the guard and the limits of a worker."""
     import logging
 
     logging.disable(logging.CRITICAL)
     judged("$x^2+2x+1$", "$(x+1)^2$", "verify")
+    for name in _LAZY_PACKAGES:
+        package = import_module(f"sympy.{name}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if ".tests" not in module.name and ".benchmarks" not in module.name:
+                import_module(module.name)
+    judged(r"$\int_0^1 \log_2 x dx$", r"$\sin x$", "verify")
+    judged("$x$", "$2x$", "minerva")
 
 
 class ForkServer:
@@ -126,6 +141,7 @@ def _work(link: socket.socket, at: mmap.mmap) -> NoReturn:
     for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     _limit()
+    sys.dont_write_bytecode = True  # an import that writes its bytecode would be refused
     sys.addaudithook(_refuse)
     with link.makefile("rb") as lines:
         for line in lines:
@@ -143,16 +159,22 @@ def _work(link: socket.socket, at: mmap.mmap) -> NoReturn:
     os._exit(0)
 
 
-def _judged_or_error(target: str, answer: str, kind: str) -> tuple[bool, str, str | None, str | None]:
+def _judged_or_error(target: str, answer: str, kind: str) -> tuple[bool | None, str, str | None, str | None]:
+    """The judgement; an error if anything was refused, since math-verify takes every exception for "not equal"."""
+    _refusals.clear()
     try:
-        return judged(target, answer, kind)
+        said = judged(target, answer, kind)
+        if not _refusals:
+            return said
+        # Code in an answer is the fault of the answer; with anything else, nobody knows whether it was right.
+        return (False if "compile" in _refusals else None), "error", None, f"refused: {_refusals[0]}"
     except MemoryError:
         return False, "error", None, "more memory than allowed"
     except Exception as error:  # noqa: BLE001 – sympy may raise anything on such texts
         return False, "error", None, f"{type(error).__name__}: {str(error)[:200]}"
 
 
-def judged(target: str, answer: str, kind: str) -> tuple[bool, str, str | None, str | None]:
+def judged(target: str, answer: str, kind: str) -> tuple[bool | None, str, str | None, str | None]:
     """Whether both are equal, the status, the parsed answer, and a remark."""
     from math_verify import parse, verify  # type: ignore[import-untyped]
 
@@ -184,17 +206,22 @@ def _limit() -> None:
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     """An audit hook that refuses everything but reading and computing."""
-    if event == "open" and len(arguments) > 2 and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+    if _is_refused(event, arguments):
+        _refusals.append(event)
         raise PermissionError(event)
-    if event == "compile" and isinstance(arguments[0], bytes | str) and _suspicious(arguments[0]):
-        raise PermissionError(event)
-    if event.startswith(_REFUSED_EVENTS) and event not in _HARMLESS_EVENTS:
-        raise PermissionError(event)
+
+
+def _is_refused(event: str, arguments: tuple[Any, ...]) -> bool:
+    if event == "open":
+        return len(arguments) > 2 and bool(arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
+    if event == "compile":
+        return isinstance(arguments[0], bytes | str) and _suspicious(arguments[0])
+    return event.startswith(_REFUSED_EVENTS) and event not in _HARMLESS_EVENTS
 
 
 def _suspicious(source: bytes | str) -> bool:
     """Whether a parser compiles more than arithmetic from a text. Modules that compile their own code are trusted."""
-    if not str(sys._getframe(2).f_globals.get("__name__", "")).startswith(_READERS):
+    if not str(sys._getframe(3).f_globals.get("__name__", "")).startswith(_READERS):
         return False
     text = source.encode("utf-8", "replace") if isinstance(source, str) else source
     return text.strip() != _SYMPY_ITSELF and any(name in text for name in _NAMES_IN_CODE)

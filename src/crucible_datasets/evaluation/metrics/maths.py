@@ -67,4 +67,5 @@ def _outcome(said: Judgement) -> Outcome:
     """The outcome of a judgement; a timeout or an error counts as not equal, so that no answer profits from it."""
     if said.status == "ok" and said.read is None and said.note is None:
         return RIGHT if said.equal else WRONG
-    return Outcome(float(said.equal), said.read, said.status, None if said.note is None else {"note": said.note})
+    value = None if said.equal is None else float(said.equal)
+    return Outcome(value, said.read, said.status, None if said.note is None else {"note": said.note})
