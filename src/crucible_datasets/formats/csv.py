@@ -1,18 +1,19 @@
 """Comma-separated values, with the options of pandas.
 
 Every field is first read as text, by Arrow or, where Arrow cannot, record by record (`csv_records`). `csv_types` then
-infers the type of each column from all rows. A file of more than one block is read twice for that, so that only one
-block is in memory at a time.
+converts the texts to the features of the columns, or infers the type of each column from all rows. A file of more than
+one block is read twice for that, so that only one block is in memory at a time.
 """
 
 from __future__ import annotations
 
+import inspect
 import io
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
@@ -20,8 +21,9 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import FileFormatError
-from crucible_datasets.features.types import Value
+from crucible_datasets.exceptions import CastError, FileFormatError
+from crucible_datasets.features import Features
+from crucible_datasets.features.storage import feature_of
 from crucible_datasets.formats.base import Filters, Format, columns_of
 from crucible_datasets.formats.csv_layout import Layout, layout, place_of
 from crucible_datasets.formats.csv_options import dialect_of, require_known
@@ -31,8 +33,8 @@ from crucible_datasets.formats.csv_types import (
     KINDS,
     TEXT,
     ColumnType,
+    Types,
     Words,
-    type_named,
     whole_numbers,
     words_of,
 )
@@ -42,6 +44,7 @@ from crucible_datasets.formats.streams import NamedBytes, Peeked, as_utf8, name_
 from crucible_datasets.logging import get_logger
 
 _BLOCK = 32 << 20
+_PIECE = 1 << 20  # of a block, for a thread
 _MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _IN_LINE = re.compile(rb"[^\r\n]")
@@ -95,42 +98,53 @@ def read(
     date_format: str | None = None,
     dtype: Any = None,
 ) -> Iterator[pa.Table]:
-    """Yield tables of typed columns."""
-    require_known(locals())
-    csv_dialect = dialect_of(
-        delimiter if delimiter is not None else sep,
-        quotechar,
-        quoting,
-        escapechar,
-        doublequote,
-        skipinitialspace,
-        dialect,
-        comment=comment,
-        lineterminator=lineterminator,
-        skip_blank_lines=skip_blank_lines,
-        skiprows=skiprows,
-    )
-    source = _Source(stream, encoding, encoding_errors)
-    given_names = column_names if column_names is not None else names
+    """Yield tables of typed columns.
+
+    Internally, `dtype` may be `Types`, and `header` the `Layout` of the file that a block without header is from.
+    """
+    with _table_of(stream, locals()) as table:
+        if table is not None:
+            yield from table.typed()
+
+
+def common_types(streams: Iterable[BinaryIO], options: Mapping[str, Any]) -> Types:
+    """The types that fit the rows of all files."""
+    types: dict[str, ColumnType] = {}
+    for stream in streams:
+        with suppress(FileFormatError), _table_of(stream, {**_defaults(), **options}) as table:
+            if table is not None:
+                types = table.column_types() | types
+                table.inferred({name: types[name] for name in table.column_types()}, {})
+    return Types(options.get("dtype"), inferred={name: kind.arrow() for name, kind in types.items() if kind.is_open})
+
+
+def _defaults() -> dict[str, Any]:
+    parameters = inspect.signature(read).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def layout_of(stream: BinaryIO, options: Mapping[str, Any]) -> Layout | None:
+    """Where the columns of a file are; None if it is empty."""
+    with _table_of(stream, {**_defaults(), **options}) as table:
+        return None if table is None else table.layout
+
+
+@contextmanager
+def _table_of(stream: BinaryIO, options: dict[str, Any]) -> Iterator[_Table | None]:
+    """The file that `read` was called with, by the options that it was called with."""
+    require_known(options)
+    names = ("sep", "quotechar", "quoting", "escapechar", "doublequote", "skipinitialspace", "dialect")
+    others = ("comment", "lineterminator", "skip_blank_lines", "skiprows")
+    separator = options["sep"] if options["delimiter"] is None else options["delimiter"]
+    csv_dialect = dialect_of(**{name: options[name] for name in (*names, *others)} | {"sep": separator})
+    source = _Source(stream, options["encoding"], options["encoding_errors"])
     with closing(source):
-        records = Records(source.opened(), csv_dialect)
-        found = layout(records, source.name, header, given_names, index_col, usecols)
-        if found is None:
-            return
-        found = found.choosing(_wanted(found.names, columns, filters, features))
-        table = _Table(
-            source,
-            csv_dialect,
-            found,
-            words_of(na_values, keep_default_na, na_filter, true_values, false_values, thousands, decimal, found.names),
-            _wanted_types(found.names, dtype, features),
-            {_named(found.names, column): make for column, make in (converters or {}).items()},
-            on_bad_lines,
-            chunksize or sys.maxsize,
-            None if nrows is None else int(nrows),
-            FLOATS if quoting == 2 else KINDS,
-        )
-        yield from table.typed()
+        fields = options["header"]
+        if not isinstance(fields, Layout):
+            column_names = options["names"] if options["column_names"] is None else options["column_names"]
+            records = Records(source.opened(), csv_dialect)
+            fields = layout(records, source.name, fields, column_names, options["index_col"], options["usecols"])
+        yield None if fields is None else _Table.of(source, csv_dialect, fields, options)
 
 
 class _Source:
@@ -195,15 +209,6 @@ def _named(names: list[str], column: Any) -> Any:
     return names[column] if isinstance(column, int) and column < len(names) else column
 
 
-def _wanted_types(names: list[str], dtype: Any, features: Any) -> dict[str, pa.DataType]:
-    """The column types that the caller has set."""
-    if dtype is not None:
-        several = dtype if isinstance(dtype, dict) else dict.fromkeys(names, dtype)
-        return {name: type_named(kind) for name, kind in several.items()}
-    texts = {name: kind.pa_type for name, kind in (features or {}).items() if isinstance(kind, Value)}
-    return {name: kind for name, kind in texts.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)}
-
-
 _Columns = dict[str, pa.ChunkedArray]
 
 
@@ -215,48 +220,86 @@ class _Table:
     dialect: Dialect
     layout: Layout
     words: Words
-    wanted: dict[str, pa.DataType]
+    types: Types
     converters: dict[str, Callable[[str], Any]]
     on_bad_lines: str | Callable[[list[str]], list[str] | None]
     chunksize: int
     nrows: int | None
     kinds: tuple[str, ...]
 
-    def typed(self) -> Iterator[pa.Table]:
-        types = {
-            name: ColumnType(name, self.words, self.chunksize, self.wanted.get(name), self.kinds)
+    @classmethod
+    def of(cls, source: _Source, dialect: Dialect, fields: Layout, options: Mapping[str, Any]) -> _Table:
+        """A file whose fields are these, read with the options of `read`."""
+        words = ("na_values", "keep_default_na", "na_filter", "true_values", "false_values", "thousands", "decimal")
+        dtype, features = options["dtype"], options["features"]
+        types = dtype if isinstance(dtype, Types) else Types(dtype)
+        if features and types.dtype is None:
+            types = replace(types, features=features)
+        return cls(
+            source,
+            dialect,
+            fields.choosing(_wanted(fields.names, options["columns"], options["filters"], features)),
+            words_of(**{name: options[name] for name in words}, names=fields.names),
+            types,
+            {_named(fields.names, column): make for column, make in (options["converters"] or {}).items()},
+            options["on_bad_lines"],
+            options["chunksize"] or sys.maxsize,
+            None if options["nrows"] is None else int(options["nrows"]),
+            FLOATS if options["quoting"] == 2 else KINDS,
+        )
+
+    def column_types(self) -> dict[str, ColumnType]:
+        """The types of all columns, before any value is seen."""
+        return {
+            name: ColumnType(
+                name, self.words, self.kinds, self.types.features.get(name), self.types.of(name),
+                self.types.inferred.get(name),
+            )
             for name in self._shown()
-        }
+        }  # fmt: skip
+
+    def typed(self) -> Iterator[pa.Table]:
+        """The tables of typed columns."""
+        types = self.column_types()
         counts = {self.layout.names[place]: Counting() for place in self.layout.index}
-        read_columns, failure = self._inferred(types, counts)
+        read_columns, failure = self.inferred(types, counts)
         types = {name: kind for name, kind in types.items() if name not in counts or not counts[name].is_even()}
-        empty = True
-        for columns in read_columns if self.source.whole else self._columns():
-            empty = False
-            yield self._converted(columns, types)
+        rows, is_empty = 0, True
+        for columns in self._columns() if read_columns is None else read_columns:
+            try:
+                table = self._converted(columns, types)
+            except CastError as error:
+                row = None if error.row is None else error.row + rows
+                raise CastError(error.column, error.source, error.target, error.reason, row) from error
+            rows, is_empty = rows + table.num_rows, False
+            yield table
         if failure is not None:
             raise failure
-        if empty:
-            yield pa.table({name: pa.nulls(0, kind.wanted or pa.null()) for name, kind in types.items()})
+        if is_empty:
+            yield self._converted({name: pa.chunked_array([], pa.string()) for name in types}, types)
 
-    def _inferred(
+    def inferred(
         self, types: dict[str, ColumnType], counts: dict[str, Counting]
-    ) -> tuple[list[_Columns], FileFormatError | None]:
-        """Infer types from all values. Returns the columns of a file of one block, and the error that ended reading
-        it.
+    ) -> tuple[list[_Columns] | None, FileFormatError | None]:
+        """Infer types from all values. Returns the columns of a file of one block, and the error that ended reading it.
+
+        For longer files it returns None: their columns must be read again.
         """
+        if not self.source.whole and not counts and not any(kind.is_open for kind in types.values()):
+            return None, None
         read_columns: list[_Columns] = []
         try:
             for columns in self._columns():
                 for name, kind in types.items():
-                    kind.see(columns[name])
+                    if kind.is_open:
+                        kind.see(columns[name])
                 for name in [name for name, count in counts.items() if count.even]:
                     counts[name].see(whole_numbers(columns[name]))
                 if self.source.whole:
                     read_columns.append(columns)
         except FileFormatError as error:
-            return read_columns, error if self.source.whole else None  # the second pass will raise it
-        return read_columns, None
+            return (read_columns, error) if self.source.whole else (None, None)  # the second pass will raise it
+        return read_columns if self.source.whole else None, None
 
     def _shown(self) -> list[str]:
         return [self.layout.names[place] for place in [*self.layout.kept, *self.layout.index]]
@@ -268,7 +311,12 @@ class _Table:
                 converted[name] = pa.chunked_array([_made(columns[name].to_pylist(), self.converters[name])])
             else:
                 converted[name] = kind.convert(columns[name])
-        return pa.table(converted)
+        table = pa.table(converted)
+        if not self.types.features:
+            return table
+        schema = table.schema
+        features = {field.name: self.types.features.get(field.name, feature_of(field.type)) for field in schema}
+        return table.replace_schema_metadata(Features(features).metadata())
 
     def _columns(self) -> Iterator[_Columns]:
         for table in self._texts():
@@ -311,10 +359,9 @@ class _Table:
         if self.source.whole and not _IN_LINE.search(self.source.head, start):
             return
         kept = self._shown()
+        size = _block_size(self.source.head, start) if self.source.whole else _BLOCK // 2
         options: dict[str, Any] = {
-            "read_options": arrow_csv.ReadOptions(
-                column_names=layout.names, block_size=1 << 20 if self.source.whole else _BLOCK // 2
-            ),
+            "read_options": arrow_csv.ReadOptions(column_names=layout.names, block_size=size),
             "parse_options": arrow_csv.ParseOptions(
                 delimiter=dialect.sep,
                 quote_char=dialect.quotechar or False,
@@ -331,7 +378,7 @@ class _Table:
             # Arrow reads a buffer in place; a Python stream would be copied twice.
             yield arrow_csv.read_csv(pa.BufferReader(pa.py_buffer(self.source.head).slice(start)), **options)
             return
-        for batch in arrow_csv.open_csv(self.source.opened(start), **options):
+        for batch in arrow_csv.open_csv(pa.PythonFile(_WholeLineEnds(self.source.opened(start)), "r"), **options):
             yield pa.Table.from_batches([batch])
 
     def _by_records(self, skip: int) -> Iterator[pa.Table]:
@@ -383,6 +430,29 @@ class _Table:
         )
 
 
+class _WholeLineEnds:
+    """A stream whose reads never end within a line end of two bytes: Arrow would lose the second, even in quotes."""
+
+    closed = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._held = stream, b""
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, one less where a line end would be cut."""
+        data = self._held + self._stream.read(size - len(self._held))
+        self._held = data[-1:] if len(data) > 1 and data.endswith(b"\r") else b""
+        return data[: len(data) - len(self._held)]
+
+
+def _block_size(text: bytes, start: int) -> int:
+    """The size of blocks for Arrow's threads, none of which ends within a line end of two bytes."""
+    for size in range(_PIECE, 2 * _PIECE, _PIECE // 8 + 1):
+        if not any(text.startswith(b"\r\n", end - 1) for end in range(start + size, len(text), size)):
+            return size
+    return max(len(text) - start, 1)
+
+
 def _after_lines(text: bytes, lines: int) -> int:
     """The offset behind the first `lines` lines."""
     if not lines:
@@ -397,4 +467,4 @@ def _made(texts: list[Any], make: Callable[[str], Any]) -> pa.Array:
     return values.cast(TEXT) if pa.types.is_string(values.type) else values
 
 
-FORMAT = Format("csv", (".csv", ".tsv"), read, write, by_extension={".tsv": {"sep": "\t"}})
+FORMAT = Format("csv", (".csv", ".tsv"), read, write, by_extension={".tsv": {"sep": "\t"}}, common_types=common_types)

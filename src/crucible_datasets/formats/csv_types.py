@@ -1,8 +1,8 @@
-"""Columns of text → columns of integers, floats, booleans or text, by the rules of pandas.
+"""Columns of text → columns of integers, floats, booleans or text, by the rules of pandas, or of declared features.
 
-Certain words mean "missing". A column has the first of the types integer, float, boolean and text that fits all its
-other values, over all rows of the file. Integers with missing values among the first rows become floats, unless that
-would lose digits.
+Certain words mean "missing". Without features, a column has the first of the types integer, float, boolean and text
+that fits all its other values, over all rows of all files. Integers with missing values become floats. Where that
+would lose digits they stay integers, and integers beside fractions are text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, CastError
+from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.classlabel import ClassLabel
+from crucible_datasets.features.storage import to_extension
+from crucible_datasets.features.types import Value
 from crucible_datasets.formats.arrow_text import word_set
 from crucible_datasets.formats.csv_bytes import may_hold_bytes, surely_lacks
 
@@ -28,9 +32,24 @@ TRUE, FALSE = ("True", "TRUE", "true"), ("False", "FALSE", "false")
 TEXT = pa.large_string()
 KINDS = ("int64", "uint64", "float64", "bool")
 FLOATS = ("float64", "bool")
+_KIND_OF = {"double": "float64"}
 _SPACES_AND_PLUS = b" \t\n\v\f\r+"
 _FEW = 100  # first rows, which are enough to recognize most text columns
 _EXACT = 2**53  # integers up to this size are exact as doubles
+
+
+@dataclass(frozen=True)
+class Types:
+    """Types that are known before a file is read: the features of its columns, or what other rows have."""
+
+    dtype: Any = None  # what the caller has set
+    features: Mapping[str, Any] = field(default_factory=dict)
+    inferred: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    def of(self, name: str) -> pa.DataType | None:
+        """The Arrow type that the caller has set for a column."""
+        dtype = self.dtype.get(name) if isinstance(self.dtype, Mapping) else self.dtype
+        return None if dtype is None else type_named(dtype)
 
 
 @dataclass(frozen=True)
@@ -89,70 +108,114 @@ def _number(number: float) -> list[str]:
 
 @dataclass
 class ColumnType:
-    """The types that fit all values of a column seen so far."""
+    """The type of a column: its feature, the type that the caller has set, or what fits all values seen so far."""
 
     name: str
     words: Words
-    first_rows: int
-    wanted: pa.DataType | None = None  # set by the caller
     kinds: tuple[str, ...] = KINDS
-    rows: int = 0
-    early_missing: bool = False
-    inexact: bool = False
+    feature: Any = None
+    dtype: pa.DataType | None = None
+    inferred: pa.DataType | None = None  # from rows before these, which must fit it
+    has_missing: bool = False
+    inexact: bool = False  # whether there are integers that are not exact as doubles
     empty: bool = True
     _last: tuple[Any, pa.ChunkedArray, dict[str, pa.ChunkedArray]] = (None, None, {})  # the last column and its types
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the type depends on the values."""
+        return self.feature is None and self.dtype is None and self.inferred is None
 
     def see(self, column: pa.ChunkedArray) -> None:
         """Take more values into account."""
         values = self._present(column)
         self._last = column, values, {}
-        if values.slice(0, max(0, self.first_rows - self.rows)).null_count:
-            self.early_missing = True
-        self.rows += len(column)
-        if values.null_count == len(values) or not self.kinds or self.wanted is not None:
-            self.empty = self.empty and values.null_count == len(values)
+        self.has_missing = self.has_missing or values.null_count > 0
+        if values.null_count == len(values):
             return
         self.empty = False
-        numbers, kept = self._numeric(values), []
+        if not self.kinds:
+            return
+        numbers, fitting = self._numeric(values), []
         for kind in self.kinds:
-            if kind == "float64" and "int64" in kept:
-                kept.append(kind)  # an integer is also a float
+            if kind == "float64" and "int64" in fitting:
+                fitting.append(kind)  # an integer is also a float
             elif self._fits(values, numbers, kind):
-                kept.append(kind)
-        self.kinds = tuple(kept)
+                fitting.append(kind)
+        self.kinds = tuple(fitting)
 
     def arrow(self) -> pa.DataType:
-        """The type that fits all values seen."""
-        if self.wanted is not None:
-            return self.wanted
+        """The type that fits all values seen, unless it is set."""
+        fixed = self.dtype or self.inferred
+        if fixed is not None:
+            return fixed
         if self.empty:
             return pa.null()
-        if not self.kinds:
+        if not self.kinds or (self.kinds[0] == "float64" and self.inexact):
             return TEXT
-        if self.kinds[0] in ("int64", "uint64") and self.early_missing and not self.inexact:
+        if self.kinds[0] in ("int64", "uint64") and self.has_missing and not self.inexact:
             return pa.float64()
         return pa.type_for_alias(self.kinds[0])
 
     def convert(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """The values as that type."""
-        kind, known = self.arrow(), dict[str, pa.ChunkedArray]()
+        if self.feature is not None:
+            return to_extension(
+                cast_column(self._spelled(self._present(column)), self.feature, self.name), self.feature
+            )
+        arrow, parsed = self.arrow(), dict[str, pa.ChunkedArray]()
         if column is self._last[0]:
-            _, values, known = self._last
+            _, values, parsed = self._last
         else:
             values = self._present(column)
-        if pa.types.is_null(kind):
+        if self.inferred is not None and values.null_count < len(values):
+            self._require_fitting(values, arrow)
+        if pa.types.is_null(arrow):
             return pa.chunked_array([pa.nulls(len(column))])
-        if pa.types.is_boolean(kind):
+        if pa.types.is_boolean(arrow):
             return self._truth(values)
-        if pa.types.is_large_string(kind) or pa.types.is_string(kind):
-            return pc.call("cast", values, target_type=kind)
-        number = known[str(kind)] if str(kind) in known else _cast(self._numeric(values), kind)
+        if pa.types.is_large_string(arrow) or pa.types.is_string(arrow):
+            return pc.call("cast", values, target_type=arrow)
+        number = parsed[str(arrow)] if str(arrow) in parsed else _cast(self._numeric(values), arrow)
         if number is None:
-            raise ArgumentError("dtype", str(kind), f"column {self.name!r} holds other values.")
+            raise ArgumentError("dtype", str(arrow), f"column {self.name!r} holds other values.")
         return number
+
+    def _require_fitting(self, values: pa.ChunkedArray, arrow: pa.DataType) -> None:
+        """Raise unless the values are of the type that rows before them have."""
+        if arrow == TEXT or self._are_of(values, arrow):
+            return
+        start, stop = 0, len(values)  # the first value at fault is among these
+        while stop - start > 1:
+            middle = (start + stop) // 2
+            start, stop = (middle, stop) if self._are_of(values.slice(0, middle), arrow) else (start, middle)
+        is_number = arrow != pa.bool_() and self._are_of(values.slice(start, 1), pa.float64())
+        reason = (
+            f"{values[start].as_py()[:80]!r} is no {arrow} as the rows before it, which cannot be read again. "
+            f"Pass features, with {self.name!r}: Value({'float64' if is_number else 'string'!r})."
+        )
+        raise CastError(self.name, "string", str(arrow), reason, start)
+
+    def _are_of(self, values: pa.ChunkedArray, arrow: pa.DataType) -> bool:
+        alone = ColumnType(self.name, self.words, (_KIND_OF.get(str(arrow), str(arrow)),))
+        alone.see(values)
+        return bool(alone.kinds) and not (pa.types.is_floating(arrow) and alone.inexact)
+
+    def _spelled(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
+        """The values of a declared feature, in the spelling that all of them share."""
+        arrow = self.feature.pa_type if isinstance(self.feature, Value) else pa.null()
+        is_number = any(check(arrow) for check in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))
+        if is_number and (self.words.thousands or self.words.decimal != "."):
+            return self._numeric(values)
+        if pa.types.is_boolean(arrow) and len(self.words.true) + len(self.words.false) > len(TRUE) + len(FALSE):
+            known = pc.is_in(values, value_set=word_set((*self.words.true, *self.words.false)))
+            return pc.if_else(known, pc.cast(self._truth(values), values.type), values)
+        return values
 
     def _present(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         words = self.words.missing_in(self.name)
+        if isinstance(self.feature, ClassLabel):
+            words = tuple(word for word in words if word not in self.feature.names)
         if not words or surely_lacks(column, words):
             return column
         missing = pc.call("is_in", column, value_set=word_set(words))
@@ -183,20 +246,24 @@ class ColumnType:
         if converted is None:
             return False
         self._last[2][str(converted.type)] = converted
-        if kind != "float64":
-            low, high = pc.call("min_max", converted).as_py().values()
-            self.inexact = self.inexact or high > _EXACT or low < -_EXACT
-            return True
-        # Arrow accepts any spelling of NaN, and integers that are not exact as doubles.
-        if _any(pc.call("is_nan", converted)):
+        # Arrow accepts any spelling of NaN.
+        if kind == "float64" and _any(pc.call("is_nan", converted)):
             return False
         low, high = pc.call("min_max", converted).as_py().values()
-        huge = high > _EXACT or low < -_EXACT
-        return not (huge and _all(pc.call("match_substring_regex", numbers, pattern=r"^-?\d+$")))
+        if not self.inexact and (high > _EXACT or low < -_EXACT):
+            self.inexact = kind != "float64" or _has_inexact_integers(numbers, converted)
+        return True
 
     def _truth(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         true = pc.is_in(values, value_set=word_set(self.words.true))
         return pc.if_else(pc.is_null(values), pa.nulls(1, pa.bool_())[0], true)
+
+
+def _has_inexact_integers(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
+    """Whether integers are too big to be exact as doubles."""
+    is_big = pc.call("greater", pc.call("abs", floats), _EXACT)
+    is_integer = pc.call("match_substring_regex", texts, pattern=r"^-?\d+$")
+    return _any(pc.call("and_kleene", is_big, is_integer))
 
 
 def whole_numbers(column: pa.ChunkedArray) -> list[Any]:
