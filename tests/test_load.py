@@ -175,10 +175,10 @@ def test_types_are_united_over_files(tmp_path):
 
 
 def test_a_conflict_names_both_files(tmp_path):
-    (tmp_path / "1.csv").write_text("a\n1\n")
-    (tmp_path / "2.csv").write_text("a\nx\n")
-    with pytest.raises(SchemaConflictError, match=r"'a' is .*int64.* in .*1\.csv, but .*string.* in .*2\.csv"):
-        d.load_dataset(str(tmp_path))
+    (tmp_path / "1.jsonl").write_text('{"a": 1}\n')
+    (tmp_path / "2.jsonl").write_text('{"a": "x"}\n')
+    with pytest.raises(SchemaConflictError, match=r"'a' is .*int64.* in .*1\.jsonl, but .*string.* in .*2\.jsonl"):
+        d.load_dataset(str(tmp_path), on_mixed_types=None)
 
 
 @pytest.mark.parametrize("choice", ["error", "warn", "skip"])

@@ -46,7 +46,7 @@ class Format:
     in_place: bool = False  # read without conversion
     needs_path: bool = False  # `read` opens the file by its path, so it cannot read from memory or out of an archive
     reads_archives: bool = False  # the archive itself is a file of this format: it is not unpacked
-    common_types: Callable[..., Any] | None = None  # streams, options → a `dtype` that fits all rows of all files
+    common_types: Callable[..., Any] | None = None  # streams with their options → the types that fit all rows of all
     folder: Any = None  # for media: a `MediaFolder` (formats.folders); rows are made of the whole folder
 
     def options(self) -> dict[str, Any]:

@@ -107,15 +107,15 @@ def read(
             yield from table.typed()
 
 
-def common_types(streams: Iterable[BinaryIO], options: Mapping[str, Any]) -> Types:
-    """The types that fit the rows of all files."""
+def common_types(files: Iterable[tuple[BinaryIO, Mapping[str, Any]]]) -> dict[str, pa.DataType]:
+    """The types that fit the rows of all files, which are streams with options of `read`."""
     types: dict[str, ColumnType] = {}
-    for stream in streams:
+    for stream, options in files:
         with suppress(FileFormatError), _table_of(stream, {**_defaults(), **options}) as table:
             if table is not None:
                 types = table.column_types() | types
                 table.inferred({name: types[name] for name in table.column_types()}, {})
-    return Types(options.get("dtype"), inferred={name: kind.arrow() for name, kind in types.items() if kind.is_open})
+    return {name: kind.arrow() for name, kind in types.items() if kind.is_open}
 
 
 def _defaults() -> dict[str, Any]:

@@ -35,7 +35,7 @@ FLOATS = ("float64", "bool")
 _KIND_OF = {"double": "float64"}
 _SPACES_AND_PLUS = b" \t\n\v\f\r+"
 _FEW = 100  # first rows, which are enough to recognize most text columns
-_EXACT = 2**53  # integers up to this size are exact as doubles
+_EXACT = 2**53  # smaller integers are exact as doubles
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class ColumnType:
         if kind == "float64" and _any(pc.call("is_nan", converted)):
             return False
         low, high = pc.call("min_max", converted).as_py().values()
-        if not self.inexact and (high > _EXACT or low < -_EXACT):
+        if not self.inexact and (high >= _EXACT or low <= -_EXACT):
             self.inexact = kind != "float64" or _has_inexact_integers(numbers, converted)
         return True
 
@@ -261,7 +261,7 @@ class ColumnType:
 
 def _has_inexact_integers(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
     """Whether integers are too big to be exact as doubles."""
-    is_big = pc.call("greater", pc.call("abs", floats), _EXACT)
+    is_big = pc.call("greater_equal", pc.call("abs", floats), _EXACT)
     is_integer = pc.call("match_substring_regex", texts, pattern=r"^-?\d+$")
     return _any(pc.call("and_kleene", is_big, is_integer))
 

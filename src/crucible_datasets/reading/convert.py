@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from glob import escape, glob
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
 
 from crucible_datasets import progress
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileColumnsError, FileFormatError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    CastError,
+    ColumnNotFoundError,
+    DatasetGenerationCastError,
+    FileColumnsError,
+    FileFormatError,
+    SchemaConflictError,
+)
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.logging import get_logger
-from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.reading.missing_columns import known_columns, looked_at
 from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.tables.table import ArrowTable
@@ -45,17 +53,30 @@ def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_pr
 
 
 def _tried(read: Callable[[Request], Made], files: Sequence[DataFile], request: Request) -> Made:
-    """Read with the request; if a file lacks a column that others have, again with the columns of all files."""
+    """Read with the request; if files differ in columns or in types of text, again with what holds for all of them."""
     try:
         return read(request)
     except ColumnNotFoundError as error:
-        if len(files) < 2:
+        if len(files) < 2 or request.known is not None:
             raise
         looks = [partial(looked_at, file, request) for file in files]
         known = known_columns(looks, request.columns, request.filters)
         if error.column not in known:
             raise
-    return read(replace(request, known=known))
+        request = replace(request, known=known)
+    except (CastError, SchemaConflictError, DatasetGenerationCastError):
+        infer = request.format.common_types
+        if infer is None or request.final is not None or request.types is not None:
+            raise
+        request = replace(request, types=infer(_streams(files, request)))
+    return _tried(read, files, request)
+
+
+def _streams(files: Sequence[DataFile], request: Request) -> Iterator[tuple[BinaryIO, dict[str, Any]]]:
+    """The readable files, with their options."""
+    for file in files:
+        with suppress(FileFormatError), opened(file) as stream:
+            yield stream, request.all_options(file)
 
 
 def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
@@ -71,8 +92,9 @@ def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, F
 
 
 def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None) -> None:
-    for path in glob(os.path.join(escape(folder), f"{_PART}*")):  # from a previous attempt
-        os.remove(path)
+    for pattern in (f"{_PART}*", "data-*-of-*.arrow"):  # from a previous attempt
+        for path in glob(os.path.join(escape(folder), pattern)):
+            os.remove(path)
     parts = shared_out(files, num_proc or 1)
     tasks = [
         Task(partial(_write, os.path.join(folder, f"{_PART}{number}"), part, request), range(0), _title(part))

@@ -35,7 +35,7 @@ from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.view import View
 
 # Part of every key: incremented when the conversion of the same files changes.
-CONVERSION = 3
+CONVERSION = 4
 
 
 def split_view(

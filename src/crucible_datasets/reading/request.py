@@ -41,6 +41,7 @@ class Request:
     filters: Filters = None
     on_bad_files: str = "error"
     known: Features | None = None  # the columns of all files, if some lack a requested one
+    types: Mapping[str, pa.DataType] | None = None  # of columns of text, as other rows have them
 
     def __post_init__(self) -> None:
         if self.on_bad_files not in _ON_BAD_FILES:
@@ -83,14 +84,22 @@ class Request:
         """The features that the parser is told: JSON objects in a column of strings, for example, stay text."""
         return self.features or (self.described if self.format.name == "json" else None)
 
+    def _parser_options(self, file: DataFile) -> dict[str, Any]:
+        """The options for a file, with what is known about the types of its columns."""
+        options = {"features": self._parsed_as, **self.all_options(file)}
+        if self.format.name == "csv" and (self.types or self.described):
+            from crucible_datasets.formats.csv_types import Types
+
+            options["dtype"] = Types(options.get("dtype"), self.described or {}, self.types or {})
+        return options
+
     def parsed(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """The requested rows and columns of a file's bytes."""
-        options = {"features": self._parsed_as, **self.all_options(file)}
-        return self.format.rows(stream, columns=self.columns, filters=self.filters, **options)
+        return self.format.rows(stream, columns=self.columns, filters=self.filters, **self._parser_options(file))
 
     def filled(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """The same for a file that lacks requested columns of other files, which become null."""
-        whole = self.format.rows(stream, features=self._parsed_as, **self.all_options(file))
+        whole = self.format.rows(stream, **self._parser_options(file))
         return map(self.narrowed, whole)
 
     def narrowed(self, table: pa.Table) -> pa.Table:

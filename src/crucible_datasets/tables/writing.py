@@ -17,6 +17,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import (
     CastError,
     DatasetGenerationCastError,
+    FileCastError,
     SchemaConflictError,
     UnknownTypeError,
     ValueTypeError,
@@ -109,8 +110,10 @@ def naming_origin(origin: object) -> Iterator[None]:
     try:
         yield
     except (CastError, ValueTypeError, UnknownTypeError) as error:
-        if origin is None:
+        if origin is None or isinstance(error, FileCastError):
             raise
+        if isinstance(error, CastError):
+            raise FileCastError(str(origin), error) from error
         raise DatasetGenerationCastError(str(origin), getattr(error, "row", None), str(error)) from error
 
 
