@@ -110,8 +110,10 @@ def test_later_keys_are_columns_too(make, small_batches):
 
 
 def test_features_decide(make):
-    dataset = make([{"a": 1, "b": 2}], features=Features({"a": Value("float32"), "c": Value("string")}))
-    assert dataset.to_list() == [{"a": 1.0, "c": None}]
+    features = Features({"a": Value("float32"), "c": Value("string")})
+    assert make([{"a": 1}], features=features).to_list() == [{"a": 1.0, "c": None}]
+    with pytest.raises(DatasetGenerationError, match=r"row 2001.*not in the features: b"):
+        make([{"a": 1}] * 2001 + [{"a": 1, "b": 2}], features=features)
     assert make([], features=Features({"a": Value("int8")})).features == Features({"a": Value("int8")})
 
 

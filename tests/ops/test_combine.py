@@ -129,11 +129,10 @@ NULL, INT, TEXT = Value("null"), Value("int64"), Value("string")
         (List(List(NULL)), List(List(INT)), List(List(INT))),
         (LargeList(NULL), LargeList(INT), LargeList(INT)),
         (List(NULL, length=1), List(INT, length=1), List(INT, length=1)),
-        ({"x": INT}, {"y": TEXT}, {"x": INT, "y": TEXT}),
         ({"x": NULL, "y": INT}, {"y": INT, "x": TEXT}, {"x": TEXT, "y": INT}),
-        ({"q": {"x": INT}}, {"q": {"y": INT}}, {"q": {"x": INT, "y": INT}}),
+        ({"q": {"x": NULL}}, {"q": {"x": INT}}, {"q": {"x": INT}}),
         (List({"x": INT, "y": INT}), List({"y": INT, "x": INT}), List({"x": INT, "y": INT})),
-        (List({"x": NULL}), List({"x": INT, "y": TEXT}), List({"x": INT, "y": TEXT})),
+        (List({"x": NULL, "y": TEXT}), List({"y": NULL, "x": INT}), List({"x": INT, "y": TEXT})),
     ],
     ids=str,
 )

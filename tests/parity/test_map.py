@@ -48,7 +48,6 @@ ROW_FUNCTIONS = {
     "several": lambda row: {"b": [row["n"]], "a": {"k": row["s"]}, "c": None},
     "override": lambda row: {"z": 0, "n": row["n"] * 2, "s": len(row["s"])},
     "float": lambda row: {"n": row["n"] * 1.5},
-    "text": lambda row: {"n": str(row["n"])},
     "word": lambda row: {"n": "w" + str(row["n"])},
     "wide": lambda row: {"n": row["n"] + 2**40},
     "whole": lambda row: dict(row),

@@ -56,8 +56,8 @@ class ShapeError(DatasetsError, ValueError):
 class FeaturesMismatchError(DatasetsError, ValueError, KeyError):
     """Two sets of features that must agree do not."""
 
-    def message(self, wanted: Iterable[str], found: Iterable[str], reason: str = "") -> str:
-        self.wanted, self.found = list(wanted), list(found)
+    def message(self, wanted: Iterable[str], found: Iterable[str], reason: str = "", row: int | None = None) -> str:
+        self.wanted, self.found, self.row = list(wanted), list(found), row
         missing = [name for name in self.wanted if name not in self.found]
         extra = [name for name in self.found if name not in self.wanted]
         parts = [f"missing: {listed(missing)}"] if missing else []
@@ -65,7 +65,8 @@ class FeaturesMismatchError(DatasetsError, ValueError, KeyError):
         if isinstance(wanted, Mapping) and isinstance(found, Mapping):
             both = [name for name in self.wanted if name in found and wanted[name] != found[name]]
             parts += [f"{name}: {found[name]} instead of {wanted[name]}" for name in both[:_MOST_TYPES]]
-        return f"{reason or 'The columns do not match the features'} ({'; '.join(parts) or 'types differ'})."
+        where = f", row {row}" if row is not None else ""
+        return f"{reason or 'The columns do not match the features'}{where} ({'; '.join(parts) or 'types differ'})."
 
 
 class UnknownTypeError(DatasetsError, ValueError, TypeError):

@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError
-from crucible_datasets.features.types import Json, LargeList, List, Value
+from crucible_datasets.features.types import Json, LargeList, List, Value, with_item
 
 _NULL = Value("null")
 _SIGNED, _UNSIGNED = (["int8", "int16", "int32", "int64"], ["uint8", "uint16", "uint32", "uint64"])
 _FLOATS = ["float16", "float32", "float64"]
-_DATES = ["date32", "date64"]
-_FAMILIES = (_SIGNED, _UNSIGNED, _FLOATS, _DATES, ["string", "large_string"], ["binary", "large_binary"])
+DATES = ["date32", "date64"]
+_FAMILIES = (_SIGNED, _UNSIGNED, _FLOATS, DATES, ["string", "large_string"], ["binary", "large_binary"])
 _JSON_VALUES = {"null", "bool", "string", "large_string", *_SIGNED, *_UNSIGNED, *_FLOATS}
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of the longest integer of so many bits
 _TIME = re.compile(r"(?P<name>timestamp|duration|time32|time64)\[(?P<unit>s|ms|us|ns)(?:,\s*tz=(?P<zone>[^\]]+))?\]")
@@ -47,8 +47,8 @@ def unite(left: Any, right: Any, on_mixed_types: str | None = None, name: str | 
         return {key: unite(left.get(key, _NULL), right.get(key, _NULL), on_mixed_types, name, keys) for key in fields}
     if isinstance(left, (List, LargeList)) and isinstance(right, (List, LargeList)):
         return _list_of(left, right, unite(left.feature, right.feature, on_mixed_types, name, keys))
-    if isinstance(left, Value) and isinstance(right, Value) and (wide := _wider(left.dtype, right.dtype)):
-        return Value(wide)
+    if isinstance(left, Value) and isinstance(right, Value) and (dtype := common_dtype(left.dtype, right.dtype)):
+        return Value(dtype)
     if isinstance(left, dict) and isinstance(right, dict):
         becomes_json, reason = keys == "json", "their fields differ"
     else:
@@ -61,6 +61,21 @@ def unite(left: Any, right: Any, on_mixed_types: str | None = None, name: str | 
     return Json()
 
 
+def json_for_other_keys(feature: Any, found: Any, name: str | None = None) -> Any:
+    """The feature of a column after values of another type are added: `Json` where their objects have other keys.
+
+    >>> json_for_other_keys({"x": Value("int8")}, {"y": Value("int8")}), json_for_other_keys(Value("int8"), Json())
+    (Json(decode=True), Value('int8'))
+    """
+    if isinstance(feature, (List, LargeList)) and isinstance(found, (List, LargeList)):
+        return with_item(feature, json_for_other_keys(feature.feature, found.feature, name))
+    if not isinstance(feature, dict) or not isinstance(found, (dict, Json)):
+        return feature
+    if isinstance(found, dict) and found.keys() == feature.keys():
+        return {key: json_for_other_keys(feature[key], found[key], name) for key in feature}
+    return unite(feature, Json(), name=name)
+
+
 def is_lossless(source: Any, target: Any) -> bool:
     """Whether a column of `target` gives back every value of a `source` column that can be cast to it safely."""
     if source in (target, _NULL):
@@ -71,7 +86,7 @@ def is_lossless(source: Any, target: Any) -> bool:
         is_same_length = getattr(target, "length", -1) in (-1, getattr(source, "length", -1))
         return is_same_length and is_lossless(source.feature, target.feature)
     if isinstance(source, Value) and isinstance(target, Value):
-        return _wider(source.dtype, target.dtype) == target.dtype
+        return common_dtype(source.dtype, target.dtype) == target.dtype
     return False
 
 
@@ -90,7 +105,7 @@ def _list_of(left: List | LargeList, right: List | LargeList, item: Any) -> List
     return List(item, length=left.length if left.length == right.length else -1)
 
 
-def _wider(left: str, right: str) -> str | None:
+def common_dtype(left: str, right: str) -> str | None:
     """The dtype that holds the values of both; None if there is none."""
     for family in ([left], *_FAMILIES):
         if left in family and right in family:
@@ -152,5 +167,5 @@ def _wider_time(left: str, right: str) -> str | None:
 
 
 def _timestamp_of_date(left: str, right: str, time: re.Match[str] | None) -> str | None:
-    is_date = left in _DATES or right in _DATES
+    is_date = left in DATES or right in DATES
     return time[0] if is_date and time and time["name"] == "timestamp" and time["zone"] is None else None

@@ -15,7 +15,7 @@ from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError
 from crucible_datasets.features import Features, Json, List
 from crucible_datasets.features.encode import recast
 from crucible_datasets.features.storage import one_array
-from crucible_datasets.features.types import any_leaf
+from crucible_datasets.features.types import any_leaf, is_identical
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import blocks
@@ -128,7 +128,7 @@ def cast(
     wanted = Features(features)
     if set(wanted) != set(view.features):
         raise FeaturesMismatchError(wanted, view.features, "A cast needs exactly the columns of the dataset")
-    changed = Features({name: kind for name, kind in wanted.items() if kind != view.features[name]})
+    changed = Features({name: kind for name, kind in wanted.items() if not is_identical(kind, view.features[name])})
     # Whether text is JSON is decided for the whole column.
     if keep_in_memory or not view.table.files or any(any_leaf(kind, (Json,)) for kind in changed.values()):
         result = columns.cast(view, features)

@@ -13,9 +13,11 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, ColumnLengthError, ColumnNamesError, FeaturesMismatchError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.cast import cast_column
-from crucible_datasets.features.encode import column_of, is_plain
+from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import chunked, plain, storage_type
+from crucible_datasets.features.types import is_identical
+from crucible_datasets.features.unite import json_for_other_keys
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.info import DatasetInfo
@@ -25,6 +27,7 @@ from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.files import open_table, read_ipc
 from crucible_datasets.tables.table import ArrowTable, Table
 from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import as_features
 
 
 def view_of(
@@ -66,9 +69,11 @@ def from_table(
     wanted = info.features if info is not None and info.features is not None else found
     if set(wanted) != set(found):
         raise FeaturesMismatchError(wanted, found)
-    if any(wanted[name] != found[name] for name in wanted):
-        _same_storage(table, wanted, found)
-    return view_of(table, Features({name: wanted[name] for name in found}), info, split, files, fingerprint)
+    # Fields are in the order in which the table has them.
+    features = Features({name: found[name] if wanted[name] == found[name] else wanted[name] for name in found})
+    if not is_identical(features, found):
+        _same_storage(table, features, found)
+    return view_of(table, features, info, split, files, fingerprint)
 
 
 def _same_storage(table: pa.Table, wanted: Features, found: Features) -> None:
@@ -119,11 +124,9 @@ def from_rows(
     split: str | NamedSplit | None = None,
     on_mixed_types: str | None = None,
 ) -> View:
-    """Rows as mappings; the first one (or `features`) names the columns."""
+    """Rows as mappings; a column for every key, or for every feature, which must include all keys."""
     wanted = agreed_features(features, info)
-    names: Iterable[str] = items[0] if items else ()
-    if wanted is not None and set(names) != set(wanted):
-        names = wanted
+    names = names_of(items, wanted)
     columns = {name: values_of(items, name) for name in names}
     return from_columns(columns, features, info, split, on_mixed_types)
 
@@ -138,7 +141,7 @@ def values_of(items: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
 
 def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> tuple[pa.Table, Features]:
     """Rows as a table of the given features, or of inferred ones."""
-    names = features or _names(rows)
+    names = names_of(rows, features)
     columns: dict[str, pa.ChunkedArray] = {}
     kinds: dict[str, Any] = {}
     for name in names:
@@ -150,12 +153,18 @@ def table_of(rows: list[Mapping[str, Any]], features: Features | None) -> tuple[
     return pa.table(columns), Features(kinds)
 
 
-def _names(rows: list[Mapping[str, Any]]) -> Iterable[str]:
-    """Every key, in the order of its first appearance."""
-    size = len(rows[0])
-    # As many distinct keys as the first row has: all rows share them. A set is quicker than comparing row by row.
+def names_of(rows: Sequence[Mapping[str, Any]], features: Features | None) -> Iterable[str]:
+    """The columns of rows: every key, in the order of its first appearance, or all features, if they have every key."""
+    # A set is quicker than comparing row by row.
     names = set().union(*rows)
-    return rows[0] if len(names) == size else dict.fromkeys(name for row in rows for name in row)
+    if features is not None and not names <= features.keys():
+        row = next(row for row, item in enumerate(rows) if not item.keys() <= features.keys())
+        raise FeaturesMismatchError([*features], [*rows[row]], "A row has keys that the features lack", row)
+    if features is not None and names != features.keys():
+        return features
+    # As many distinct keys as the first row has: all rows share them.
+    is_alike = rows and len(names) == len(rows[0])
+    return rows[0] if is_alike else dict.fromkeys(name for row in rows for name in row)
 
 
 def from_frame(
@@ -248,15 +257,14 @@ def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = Non
     columns: dict[str, pa.ChunkedArray] = {}
     kinds: dict[str, Any] = {}
     for name, value in {**dict.fromkeys(view.features), **item}.items():
-        column, found = infer_column([value], name)
-        kinds[name] = view.features.get(name, found)
-        if kinds[name] == Value("null"):
-            kinds[name] = found
-        columns[name] = (
-            column_of([value], kinds[name], name)
-            if not is_plain(kinds[name])
-            else cast_column(column, kinds[name], name)
-        )
+        _, found = infer_column([value], name, "use_json")
+        before = view.features.get(name, Value("null"))
+        kinds[name] = found if before == Value("null") else json_for_other_keys(before, found, name)
+        columns[name] = column_of([value], kinds[name], name)
+    widened = {name: kinds[name] for name, feature in view.features.items() if kinds[name] != feature}
+    if widened:
+        table = as_features(view.read(columns=list(widened)), view.features, widened, "use_json")
+        view = view.with_columns({name: (table[name], widened[name]) for name in widened}, view.fingerprint)
     info = replace(view.info, features=None)
     added = concatenate([view, view_of(pa.table(columns), Features(kinds))], info=info, split=view.split)
     # Not the item itself: the caller may change lists inside of it before they are hashed.

@@ -24,6 +24,7 @@ from crucible_datasets.features.encode import column_of, recast
 from crucible_datasets.features.features import normal
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import rebuilt
+from crucible_datasets.features.types import is_identical
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.ops.codes import codes_of
 from crucible_datasets.tables.rows import as_arrow
@@ -118,7 +119,7 @@ def cast(view: View, features: Mapping[str, Any], fingerprint: str | None = None
     changed = {
         name: (recast(view.column(name), view.features[name], feature, name), feature)
         for name, feature in features.items()
-        if feature != view.features[name]
+        if not is_identical(feature, view.features[name])
     }
     after = _derived(view, fingerprint, "cast", features=features.to_dict())
     view = view.with_columns(changed, after) if changed else replace(view, fingerprint=after)

@@ -41,8 +41,8 @@ def concatenate(
 ) -> View:
     """The rows (axis 0) or the columns (axis 1) of several views; views without rows are ignored.
 
-    On axis 0 a column that some views lack is null there, columns of nulls adopt the type of the others, and struct
-    fields are merged.
+    On axis 0 a column that some views lack is null there, and columns of nulls adopt the type of the others. Structs
+    must have the same fields, in any order.
     """
     if not views:
         raise ArgumentError("datasets", list(views), "there is nothing to concatenate.")
@@ -114,11 +114,8 @@ def _adopted(left: Any, right: Any, place: str) -> Any:
         return left
     if left == _NULL:
         return right
-    if isinstance(left, dict) and isinstance(right, dict):
-        return {
-            name: _adopted(left.get(name, _NULL), right.get(name, _NULL), f"{place}.{name}")
-            for name in dict.fromkeys([*left, *right])
-        }
+    if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
+        return {name: _adopted(left[name], right[name], f"{place}.{name}") for name in left}
     if isinstance(left, List) and isinstance(right, List) and left.length == right.length:
         return List(_adopted(left.feature, right.feature, place), length=left.length)
     if isinstance(left, LargeList) and isinstance(right, LargeList):

@@ -140,7 +140,7 @@ def _generator_errors(generator: Generator, done: int) -> Iterator[None]:
         yield
     except (ValueError, TypeError, pa.ArrowNotImplementedError) as error:
         row = getattr(error, "row", None)
-        reason = str(error).replace(f", row {row}:", ":", 1)  # the error counts rows within the batch
+        reason = str(error).replace(f", row {row}", "", 1)  # the error counts rows within the batch
         place = None if row is None else done + row
         raise DatasetGenerationError(_name(generator), place, f"{type(error).__name__}: {reason}") from error
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ColumnLengthError
 from crucible_datasets.executors.base import Executor
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint
@@ -204,6 +204,8 @@ def _assembled(view: View, rows: Any, facts: Mapping[str, Any], folder: str, res
     features = {name: view.features[name] for name in shared}
     if facts["files"]:
         written, found = _opened([os.path.join(folder, file) for file in facts["files"]], result_cache.in_memory)
+        if written.num_rows != facts["num_rows"]:
+            raise ColumnLengthError(next(iter(found)), written.num_rows, facts["num_rows"])
         features |= found
         parts = (*parts, (written, range(facts["num_rows"])))
     if not names:

@@ -8,7 +8,7 @@ depend on the order of rows. Each segment records where its rows came from, so t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,26 +55,14 @@ class TypedWriter:
     def write(self, table: pa.Table, features: Features, origin: object = None) -> None:
         """Write the rows of a batch of storage types."""
         if self._writer is not None:
-            fitting = self._fitting(table, features)
-            if fitting is not None:
-                self._append(fitting)
+            fitted = fitting(table, features, self.segments[-1].features, len(table), self.on_mixed_types)
+            if fitted is not None:
+                self._append(fitted)
                 return
         self.close()
         self.segments.append(Segment(f"{self.prefix}-{len(self.segments)}.segment", features, origin))
         self._writer = pa.ipc.new_stream(self.segments[-1].path, features.arrow_schema)
         self._append(table)
-
-    def _fitting(self, table: pa.Table, features: Features) -> pa.Table | None:
-        """The batch with the types of the current segment; None if values would change."""
-        current = self.segments[-1].features
-        if is_identical(features, current):
-            return table
-        if features.keys() != current.keys() or not all(is_lossless(features[name], current[name]) for name in current):
-            return None
-        try:
-            return as_features(table, features, current)
-        except CastError:
-            return None
 
     def _append(self, table: pa.Table) -> None:
         segment = self.segments[-1]
@@ -87,6 +75,30 @@ class TypedWriter:
             self._writer.close()
             self._writer = None
         return self.segments
+
+
+def fitting(
+    table: pa.Table,
+    features: Mapping[str, Any],
+    target: Mapping[str, Any],
+    num_rows: int,
+    on_mixed_types: str | None = None,
+) -> pa.Table | None:
+    """The rows of a batch with the types of a file, nulls for columns that it lacks; None if values would change."""
+    if is_identical(features, target):
+        return table
+    if not all(name in target and _fits_type(features[name], target[name], on_mixed_types) for name in features):
+        return None
+    try:
+        return as_features(table, features, target, on_mixed_types, num_rows)
+    except (CastError, ValueTypeError):
+        return None
+
+
+def _fits_type(feature: Any, target: Any, on_mixed_types: str | None) -> bool:
+    if isinstance(target, Json) and on_mixed_types is not None:
+        return has_json_form(feature)
+    return is_lossless(feature, target)
 
 
 def settle(
@@ -167,13 +179,23 @@ def united(left: Segment, right: Segment, on_mixed_types: str | None = None, key
     return Features(features)
 
 
-def as_features(table: pa.Table, before: Features, features: Features, on_mixed_types: str | None = None) -> pa.Table:
-    """A table with the features `before`, cast to `features` column by column; missing columns are null."""
+def as_features(
+    table: pa.Table,
+    before: Mapping[str, Any],
+    features: Mapping[str, Any],
+    on_mixed_types: str | None = None,
+    num_rows: int | None = None,
+) -> pa.Table:
+    """A table with the features `before`, cast to `features` column by column; missing columns are null.
+
+    A table without columns does not know its number of rows.
+    """
+    num_rows = len(table) if num_rows is None else num_rows
     return pa.table(
         {
             name: _as_feature(table[name], before[name], feature, name, on_mixed_types)
             if name in before and before[name] != Value("null")
-            else pa.chunked_array([pa.nulls(len(table), storage_type(feature))])
+            else pa.chunked_array([pa.nulls(num_rows, storage_type(feature))])
             for name, feature in features.items()
         }
     )

@@ -22,7 +22,7 @@ logger = get_logger(__name__)
 _warned: set[str] = set()
 
 # Part of every key: incremented when the files of the same call change.
-LAYOUT = 1
+LAYOUT = 2
 
 
 @dataclass(frozen=True)

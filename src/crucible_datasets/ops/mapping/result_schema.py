@@ -16,15 +16,15 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError, FeaturesMismatchError
 from crucible_datasets.features import Features, Value
-from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.storage import chunked
+from crucible_datasets.features.types import is_identical
 from crucible_datasets.ops.mapping.outcomes import Merge
 from crucible_datasets.ops.mapping.runs import Run
-from crucible_datasets.ops.mapping.typing import may_become
+from crucible_datasets.ops.mapping.typing import cast_exactly, may_become
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
-from crucible_datasets.tables.writing import Segment, as_features, united_all
+from crucible_datasets.tables.writing import Segment, as_features, common_features
 
 _ROWS_AT_ONCE = 1 << 13
 
@@ -77,31 +77,31 @@ def _features(folder: str, run: Run) -> Features:
 def _type(view: View, runs: Sequence[Run], kinds: Mapping[Any, Features], merge: Merge, name: str, folder: str) -> Any:
     """The common type of a column in all runs: the input's type, if all values fit it."""
     original = view.features.get(name)
-    found = [kinds[run.file][name] for run in runs if run.file and name in run.columns]
+    holding = [run for run in runs if run.file and name in run.columns]
+    segments = [
+        Segment(os.path.join(folder, str(run.file)), Features({name: kinds[run.file][name]}), f"map, {run}")
+        for run in holding
+    ]
     if original is not None and any(run.is_silent or _keeps(run, name) for run in runs):
-        found.append(original)
-    if all(kind == found[0] for kind in found[1:]) and (original is None or found[0] == original):
+        segments.append(Segment("", Features({name: original}), "the input of map"))
+    found = [segment.features[name] for segment in segments]
+    if all(is_identical(kind, found[0]) for kind in found[1:]) and (original is None or found[0] == original):
         return found[0]
     # Tables may have floats in one block for integers in another, because of nulls.
     as_before = not any(run.is_replaced for run in runs) or original in found
     may_stay = merge.typing.keeps_types and original is not None and as_before
-    if may_stay and all(may_become(kind, original) for kind in found) and _all_fit(folder, runs, kinds, name, original):
+    if may_stay and all(may_become(kind, original) for kind in found) and _all_fit(segments, name, original):
         return original
-    segments = [Segment("", Features({name: kind})) for kind in found]
-    return united_all(segments, merge.typing.on_mixed_types).get(name, Value("null"))
+    return common_features(segments, merge.typing.on_mixed_types).get(name, Value("null"))
 
 
-def _all_fit(folder: str, runs: Sequence[Run], kinds: Mapping[Any, Features], name: str, original: Any) -> bool:
-    holding = [run for run in runs if run.file and name in run.columns]
-    return all(_fits(folder, run, name, kinds[run.file][name], original) for run in holding)
-
-
-def _fits(folder: str, run: Run, name: str, found: Any, original: Any) -> bool:
-    if found == original:
-        return True
+def _all_fit(segments: Sequence[Segment], name: str, original: Any) -> bool:
+    """Whether the input's type gives back the values of all runs."""
     try:
-        for batch in open_table(os.path.join(folder, str(run.file)), trusted=True).to_batches():
-            cast_column(chunked(batch[name]), original, name)
+        for segment in segments:
+            if segment.path and segment.features[name] != original:
+                for batch in open_table(segment.path, trusted=True).select([name]).to_batches():
+                    cast_exactly(chunked(batch.column(0)), segment.features[name], original, name)
     except CastError:
         return False
     return True
@@ -116,7 +116,7 @@ def completed(view: View, runs: Sequence[Run], shape: ResultSchema, merge: Merge
     files: list[str] = []
     schema = shape.written.arrow_schema
     for run in runs:
-        if run.file is None or _features(folder, run) != shape.written or run.columns != list(shape.written):
+        if run.file is None or not is_identical(_features(folder, run), shape.written):
             if run.num_rows:
                 target = f"completed-{len(files)}.run"
                 with pa.ipc.new_stream(os.path.join(folder, target), schema) as writer:

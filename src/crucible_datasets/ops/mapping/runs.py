@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.features import Features
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.outcomes import Outcome
 from crucible_datasets.outputs.arrow import ArrowFormatter
-from crucible_datasets.tables.writing import Segment, as_features, united
+from crucible_datasets.tables.writing import fitting
 
 _ROWS_AT_ONCE = 1 << 13
 _BYTES_AT_ONCE = 4 << 20
@@ -46,6 +47,9 @@ class Run:
 
     def facts(self) -> dict[str, Any]:
         return asdict(self)
+
+    def __str__(self) -> str:
+        return f"rows {self.start} to {self.stop - 1}"
 
     def rows(self) -> np.ndarray | range:
         """The input rows that correspond to the rows of the file."""
@@ -93,7 +97,7 @@ class RunWriter:
         if features:
             run.file = f"{self.prefix}-{len(self.runs) - 1}.run"
             self._writer = pa.ipc.new_stream(os.path.join(self.folder, run.file), features.arrow_schema)
-            self._put([column for column, _ in outcome.columns.values()])
+            self._put([column for column, _ in outcome.columns.values()], outcome.num_rows)
         return run
 
     def _write(self, run: Run, block: Block, outcome: Outcome) -> Run:
@@ -105,20 +109,20 @@ class RunWriter:
                 if rows is not None and not isinstance(rows, range):
                     column = column.take(pa.array(rows - block.rows.start))
                 outcome.columns[name] = column, self.originals[name]
-        kinds = {name: kind for name, (_, kind) in outcome.columns.items()}
-        if kinds == self._features:
-            self._put([outcome.columns[name][0] for name in run.columns])
-            return run
-        features = Features(kinds)
-        grown = united(Segment("", self._features), Segment("", features), self.on_mixed_types)
-        if grown != self._features:
-            return self._opened(block, outcome, features)
-        self._put(as_features(_table(outcome), features, self._features, self.on_mixed_types).columns)
+        features = {name: feature for name, (_, feature) in outcome.columns.items()}
+        table = pa.table({name: column for name, (column, _) in outcome.columns.items()})
+        fitted = fitting(table, features, self._features, outcome.num_rows, self.on_mixed_types)
+        if fitted is None:
+            return self._opened(block, outcome, Features(features))
+        self._put(fitted.columns, outcome.num_rows)
         return run
 
-    def _put(self, columns: list[pa.ChunkedArray]) -> None:
+    def _put(self, columns: list[pa.ChunkedArray], num_rows: int) -> None:
+        for name, column in zip(self._features, columns, strict=True):
+            if len(column) != num_rows:
+                raise ColumnLengthError(name, len(column), num_rows)
         self._waiting.append(columns)
-        self._waiting_rows += len(columns[0])
+        self._waiting_rows += num_rows
         self._waiting_bytes += sum(column.nbytes for column in columns)
         if self._waiting_rows >= _ROWS_AT_ONCE or self._waiting_bytes >= _BYTES_AT_ONCE:
             self._flush()
@@ -145,10 +149,6 @@ class RunWriter:
 
 def _joined(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
-
-
-def _table(outcome: Outcome) -> pa.Table:
-    return pa.table({name: column for name, (column, _) in outcome.columns.items()})
 
 
 def files_of(runs: Sequence[Run]) -> list[str]:

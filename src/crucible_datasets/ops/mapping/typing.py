@@ -1,13 +1,13 @@
 """The type of a column that a function returned.
 
-A column of the input keeps its type as long as all values fit it. Within a block only values of the same family
-(integers, floats, text) are cast to the input's type right away: whether text should become integers again can only be
-decided when all rows are known, which is done when the blocks are assembled.
+A column of the input keeps its type as long as all values fit it exactly; only floats are rounded to its width. Within
+a block only values of the same family (integers, floats, text) are cast to the input's type right away: whether floats
+should become integers again can only be decided when all rows are known, which is done when the blocks are assembled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,12 @@ from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.storage import chunked
-from crucible_datasets.features.types import any_leaf
+from crucible_datasets.features.types import any_leaf, is_identical, with_item
+from crucible_datasets.features.unite import DATES, common_dtype
+from crucible_datasets.ops.mapping.equality import is_same
 
 TypedColumn = tuple[pa.ChunkedArray, Any]
 _OWN_FORM = (ClassLabel, Json, Media, ArrayXD)
-_FAMILIES = ("int", "uint", "float", "large_string", "string", "large_binary", "binary", "timestamp", "duration")
-_RELATED = {"uint": "int", "large_string": "string", "large_binary": "binary"}
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,13 @@ class Typing:
         original = self.originals.get(name) if self.keeps_types else None
         if original is not None and any_leaf(original, _OWN_FORM):
             return self._of_own_form(values, original, name)
-        # A struct without some fields of the input's type still fits: these fields are null.
-        column, feature = infer_column(values, name, self.on_mixed_types if original is None else None)
-        if original is None or feature == original or not is_related(feature, original):
+        column, feature = infer_column(values, name, self.on_mixed_types)
+        if original is None or is_identical(feature, original) or not is_related(feature, original):
             return column, feature
-        return _cast_or_left(column, feature, original)
+        try:
+            return cast_exactly(column, feature, original, name), original
+        except CastError:
+            return column, feature
 
     def _of_own_form(self, values: Any, original: Any, name: str) -> TypedColumn:
         try:
@@ -67,35 +69,56 @@ class Typing:
 
 def is_related(found: Any, original: Any) -> bool:
     """Whether a type differs from another only in width or nulls."""
-    if found == original or found == Value("null"):
-        return True
-    if isinstance(found, dict) and isinstance(original, dict):
-        return found.keys() <= original.keys() and all(is_related(found[name], original[name]) for name in found)
-    if isinstance(found, (List, LargeList)) and isinstance(original, (List, LargeList)):
-        return is_related(found.feature, original.feature)
-    if isinstance(found, Value) and isinstance(original, Value):
-        return _family(found.dtype) == _family(original.dtype)
-    return False
-
-
-def _family(dtype: str) -> str:
-    name = next((family for family in _FAMILIES if dtype.startswith(family)), dtype)
-    return _RELATED.get(name, name)
-
-
-def _cast_or_left(column: pa.ChunkedArray, feature: Any, original: Any) -> TypedColumn:
-    try:
-        return cast_column(column, original), original
-    except CastError:
-        return column, feature
+    return _matches(found, original, _differs_in_width)
 
 
 def may_become(found: Any, original: Any) -> bool:
-    """Whether values of a type are cast back to the input's type. Numbers never become text."""
+    """Whether values of a type are cast back to the input's type, if they all fit. Text never becomes a number."""
+    return _matches(found, original, _share_numbers)
+
+
+def _matches(found: Any, original: Any, is_match: Callable[[str, str], bool]) -> bool:
+    """Whether types are nested alike, with matching dtypes at their leaves."""
+    if found in (original, Value("null")):
+        return True
     if isinstance(found, dict) and isinstance(original, dict):
-        return found.keys() <= original.keys() and all(may_become(found[name], original[name]) for name in found)
+        # Objects with other keys would be padded with nulls.
+        return found.keys() == original.keys() and all(_matches(found[key], original[key], is_match) for key in found)
     if isinstance(found, (List, LargeList)) and isinstance(original, (List, LargeList)):
-        return may_become(found.feature, original.feature)
-    if isinstance(original, Value) and _family(original.dtype) in ("string", "binary"):
-        return isinstance(found, Value) and _family(found.dtype) in ("string", "binary", "null")
-    return True
+        return _matches(found.feature, original.feature, is_match)
+    if isinstance(found, Value) and isinstance(original, Value):
+        return is_match(found.dtype, original.dtype)
+    return not any_leaf(found, (Json,)) and any_leaf(original, (ClassLabel, Media, ArrayXD))
+
+
+def _differs_in_width(found: str, original: str) -> bool:
+    return _family(found) == _family(original) and common_dtype(found, original) is not None
+
+
+def _share_numbers(found: str, original: str) -> bool:
+    return common_dtype(found, original) is not None and not (found.startswith("timestamp") and original in DATES)
+
+
+def _family(dtype: str) -> str:
+    return dtype.rstrip("0123456789").removeprefix("large_").removeprefix("u").partition("[")[0].partition("(")[0]
+
+
+def cast_exactly(column: pa.ChunkedArray, before: Any, original: Any, name: str | None = None) -> pa.ChunkedArray:
+    """A column with the input's type; a `CastError` if a value would change. Floats take the input's width."""
+    narrow = _with_floats_of(before, original)
+    column = cast_column(column, narrow, name)
+    result = cast_column(column, original, name)
+    is_checked = any_leaf(original, _OWN_FORM) or narrow == original
+    if not is_checked and not is_same(cast_column(result, narrow, name), column):
+        raise CastError(name, str(before), str(original), "values would change.")
+    return result
+
+
+def _with_floats_of(found: Any, original: Any) -> Any:
+    """A type whose floats have the width of the input's floats."""
+    if isinstance(found, dict) and isinstance(original, dict):
+        return {key: _with_floats_of(found[key], original[key]) for key in found}
+    if isinstance(found, (List, LargeList)) and isinstance(original, (List, LargeList)):
+        return with_item(found, _with_floats_of(found.feature, original.feature))
+    is_float = isinstance(found, Value) and isinstance(original, Value) and found.dtype.startswith("float")
+    return original if is_float and original.dtype.startswith("float") else found
