@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import crucible_datasets as ours
+from crucible_datasets.exceptions import StreamTypeError
 
 hf.disable_progress_bars()
 hf.logging.set_verbosity_error()
@@ -390,7 +391,6 @@ LOADS = {
     "parquet missing column": ("parquet", ["1.parquet"], {"columns": ["zz"]}),
     "parquet filters": ("parquet", ["1.parquet"], {"filters": [("a", ">", 1)]}),
     "csv": ("csv", ["1.csv"], {}),
-    "csv files": ("csv", ["1.csv", "2.csv"], {}),
     "csv options": ("csv", ["1.tsv"], {"sep": "\t"}),
     "text": ("text", ["1.txt"], {}),
     "paragraphs": ("text", ["1.txt"], {"sample_by": "paragraph"}),
@@ -405,6 +405,14 @@ def test_files(load, files):
     same(lambda library: library.load_dataset(format, data_files=paths, split="train", streaming=True, **options))
     if format in ("csv", "json", "parquet", "text"):
         same(lambda library: getattr(library.IterableDataset, f"from_{format}")(paths, **options))
+
+
+def test_a_column_of_other_values_is_an_error_where_hugging_face_changes_its_type(files):
+    """Its rows are numbers, then texts: the type of a value depends on the file it is in."""
+    paths = [str(files / "1.csv"), str(files / "2.csv")]
+    with pytest.raises(StreamTypeError, match=r"2\.csv, row 0: column 'a'.*'a': Value\('string'\)"):
+        list(ours.IterableDataset.from_csv(paths))
+    assert [row["a"] for row in hf.IterableDataset.from_csv(paths)] == [1, 2, "1.5", "z"]
 
 
 def test_files_as_other_features(files):

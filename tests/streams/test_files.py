@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import crucible_datasets as ours
 from crucible_datasets import config
-from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileFormatError, SchemaConflictError
+from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileFormatError
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.reading import blockshards, files, fileshards
 from crucible_datasets.tables.rowgroups import ParquetPart
@@ -320,30 +320,6 @@ def test_what_is_no_text_comes_after_all_rows_before_it(tmp_path):
     assert ([row["n"] for row in rows], error.offset) == (list(range(2000)), len(good) + len("2000,w"))
 
 
-def test_rows_that_outgrow_the_first_file_have_wider_types(tmp_path):
-    (tmp_path / "1.jsonl").write_text('{"a": 1, "b": "x"}\n')
-    (tmp_path / "2.jsonl").write_text('{"a": 1.5, "c": true}\n')
-    made = stream("json", [tmp_path / "1.jsonl", tmp_path / "2.jsonl"])
-    assert list(made) == [{"a": 1, "b": "x"}, {"a": 1.5, "b": None, "c": True}]
-    assert list(made.features) == ["a", "b"]
-    assert made.batch(2).to_list() == [{"a": [1, 1.5], "b": ["x", None], "c": [None, True]}]
-    for written in (
-        made,
-        made.batch(2),
-        made.shuffle(seed=1),
-    ):  # what is written has the features, and no value is cut down to them
-        for write in (written.to_dict, lambda to=written: to.to_parquet(tmp_path / "out.parquet")):
-            with pytest.raises(ValueError, match=r"'a'|not in the features: c"):
-                write()
-
-
-def test_types_that_nothing_unites_are_an_error_with_the_file(tmp_path):
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "1.parquet")
-    pq.write_table(pa.table({"a": [[1]]}), tmp_path / "2.parquet")
-    with pytest.raises(SchemaConflictError, match="2.parquet"):
-        list(stream("parquet", [tmp_path / "1.parquet", tmp_path / "2.parquet"]))
-
-
 def test_features_that_are_asked_for_are_kept_to(tmp_path):
     pq.write_table(pa.table({"a": [1], "b": ["x"]}), tmp_path / "1.parquet")
     path = tmp_path / "1.parquet"
@@ -396,7 +372,7 @@ def outcomes(made):
 
 @pytest.mark.parametrize("options", [{}, {"filters": [("d", ">", 2)]}], ids=["all", "filtered"])
 def test_columns_that_nobody_needs_are_not_read(tmp_path, monkeypatch, options):
-    for number, names in enumerate(["abcd", "cabd", "abcde"]):  # another order, one more column
+    for number, names in enumerate(["abcd", "cabd", "dcba"]):  # in another order
         numbers = {name: range(number * 10, number * 10 + 10) for name in names}
         pq.write_table(pa.table(numbers), tmp_path / f"{number}.parquet", row_group_size=3)
     read, batches = set(), ParquetPart.batches

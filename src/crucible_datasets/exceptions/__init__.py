@@ -45,6 +45,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     │   ├── DatasetGenerationError
     │   │   ├── DatasetGenerationCastError
     │   │   │   ├── FileCastError (CastError)
+    │   │   │   │   └── StreamTypeError (SchemaConflictError)
     │   │   │   └── FileColumnsError (FeaturesMismatchError)
     │   │   ├── FileFormatError (ValueError)
     │   │   │   ├── ArrowFileError (OSError)
@@ -173,7 +174,14 @@ _HOMES = {
         "UnavailableError",
         "UnusablePairError",
     ),
-    "streams": ("StreamStateError", "ForeignStateError", "DamagedStateError", "ShardingError", "ShardIndexError"),
+    "streams": (
+        "StreamTypeError",
+        "StreamStateError",
+        "ForeignStateError",
+        "DamagedStateError",
+        "ShardingError",
+        "ShardIndexError",
+    ),
     "workers": ("WorkerDiedError", "NOT_STARTED", "WorkerError", "ClusterError", "NotPicklableError"),
     "making": (
         "DatasetBuildError",

@@ -271,6 +271,9 @@ from crucible_datasets.exceptions.streams import (
 from crucible_datasets.exceptions.streams import (
     StreamStateError as StreamStateError,
 )
+from crucible_datasets.exceptions.streams import (
+    StreamTypeError as StreamTypeError,
+)
 from crucible_datasets.exceptions.types import (
     AlignmentError as AlignmentError,
 )

@@ -6,10 +6,35 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crucible_datasets.exceptions.base import DatasetsError
+from crucible_datasets.exceptions.making import FileCastError, SchemaConflictError
+from crucible_datasets.exceptions.types import CastError
 
 
 def _part(part: Mapping[str, int]) -> str:
     return "worker {worker} of {num_workers} on machine {rank} of {world_size}".format(**part)
+
+
+class StreamTypeError(FileCastError, SchemaConflictError):  # type: ignore[misc]
+    """A row does not fit the types of its stream, which are those of the first rows, or those that were requested."""
+
+    def message(  # type: ignore[override]
+        self,
+        path: str | None,
+        row: int | None,
+        column: str | None,
+        source: str,
+        target: str | None,
+        reason: str = "",
+        advice: str = "",
+    ) -> str:
+        CastError.message(self, column, source, str(target), reason)
+        self.path, self.row = path, row  # type: ignore[assignment]
+        self.first, self.second = "the rows before", path or "the stream"
+        where = f"{path or 'The stream'}{'' if row is None else f', row {row}'}"
+        what = "a column" if column is None else f"column {column!r}"
+        before = "no row before has it" if target is None else f"{target} in the stream"
+        end = f": {reason.rstrip('.')}." if reason else "."
+        return f"{where}: {what} is {source} here, but {before}{end} {advice}".rstrip()
 
 
 class StreamStateError(DatasetsError, ValueError, RuntimeError):

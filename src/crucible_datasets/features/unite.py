@@ -90,6 +90,45 @@ def is_lossless(source: Any, target: Any) -> bool:
     return False
 
 
+def adopt(feature: Any, other: Any) -> Any:
+    """`feature`, with its nulls, at any depth, replaced by the types that `other` has there."""
+    if feature == _NULL:
+        return other
+    if isinstance(feature, dict) and isinstance(other, dict) and feature.keys() == other.keys():
+        return {name: adopt(feature[name], other[name]) for name in feature}
+    if isinstance(feature, (List, LargeList)) and isinstance(other, (List, LargeList)):
+        return with_item(feature, adopt(feature.feature, other.feature))
+    return feature
+
+
+def may_fit(source: Any, target: Any) -> bool:
+    """Whether values of `source` can have the same Python form as values of `target`; whether they fit, each one tells.
+
+    >>> may_fit(Value("int64"), Value("int8")), may_fit(Value("string"), Value("int64"))
+    (True, False)
+    """
+    if is_lossless(source, target):
+        return True
+    if isinstance(source, dict) and isinstance(target, dict):
+        return source.keys() == target.keys() and all(may_fit(source[name], target[name]) for name in source)
+    if isinstance(source, (List, LargeList)) and isinstance(target, (List, LargeList)):
+        return may_fit(source.feature, target.feature)
+    if isinstance(target, Json):
+        return has_json_form(source)
+    return isinstance(source, Value) and isinstance(target, Value) and _is_same_family(source.dtype, target.dtype)
+
+
+def _is_same_family(left: str, right: str) -> bool:
+    if any(left in family and right in family for family in (*_FAMILIES, [*_SIGNED, *_UNSIGNED])):
+        return True
+    if left.startswith("decimal") and right.startswith("decimal"):
+        return True
+    first, second = _TIME.fullmatch(left), _TIME.fullmatch(right)
+    if first is None or second is None:
+        return False
+    return first["name"].rstrip("3264") == second["name"].rstrip("3264") and first["zone"] == second["zone"]
+
+
 def has_json_form(feature: Any) -> bool:
     """Whether every value of a feature can be written as JSON exactly, but for NaN and infinities."""
     if isinstance(feature, dict):

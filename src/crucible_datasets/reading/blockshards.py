@@ -87,6 +87,15 @@ class BlockShard(FileShard):
         offset, given = at
         return [offset, given + num_rows]
 
+    def row_at(self, at: Position) -> int | None:
+        if not self._is_in_records or self.request.filters is not None:
+            return super().row_at(at) if not self._is_in_records else None
+        offset, given = at
+        row = given
+        for (begin, _), batch in replace(self, start=0, stop=offset).batches() if offset else ():
+            row += len(batch) if begin < offset else 0
+        return row
+
     @contextmanager
     def _stream(self) -> Iterator[BinaryIO]:
         with opened(self.file) as stream:
@@ -224,6 +233,8 @@ _OF_ANY_BLOCK = {
 
 class CsvShard(BlockShard):
     """CSV: a record is a line, or several where a field in quotes holds line ends."""
+
+    is_text = True
 
     @cached_property
     def _options(self) -> dict[str, Any]:

@@ -83,6 +83,18 @@ class FileShard(Shard):
     def inside(self, at: Position, num_rows: int) -> Position | None:
         return (at or 0) + num_rows
 
+    def row_at(self, at: Position) -> int | None:
+        return at if self.request.filters is None else None
+
+    @cached_property
+    def first_features(self) -> Features | None:
+        try:
+            first = next(self.batches(), None)
+        except FileFormatError as error:
+            pass_over(error, self.request.on_bad_files)
+            first = None
+        return None if first is None else first[1].features
+
 
 @dataclass(frozen=True, eq=False)
 class ParquetShard(FileShard):
@@ -243,6 +255,16 @@ class ParquetShard(FileShard):
 
     def inside(self, at: Position, num_rows: int) -> Position | None:
         return None if self.request.filters is not None else self.moved(at, num_rows)
+
+    def row_at(self, at: Position) -> int | None:
+        if self.part is None or self.request.filters is not None:
+            return None
+        row = at or 0
+        for group, size in self._sizes.items():
+            if row < size:
+                return row + sum(self.part.metadata.row_group(before).num_rows for before in range(group))
+            row -= size
+        return None
 
     def parts(self) -> Sequence[Shard]:
         return [replace(self, groups=(group,)) for group in self._sizes] or [self]

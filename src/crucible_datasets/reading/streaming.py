@@ -77,7 +77,8 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
         features = _with_known(features, request.columns, known)
     roots = folders_of(files)
     shards = tuple(shard.expecting(features) for shard in shards)
-    source = Source(shards, features, is_stated=stated is not None, media_roots=roots)
+    first = shards[0] if features is None and shards and request.format.name != "text" else None
+    source = Source(shards, features, stated is not None, roots, first)
     shown = None if features is None else within(features, roots)
     return replace(Stream.of(source, shown, replace(info, features=features), split), media_roots=roots)
 

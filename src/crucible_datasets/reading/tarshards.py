@@ -66,6 +66,9 @@ class TarShard(FileShard):
     def inside(self, at: Position, num_rows: int) -> Position | None:
         return super().inside(at, num_rows) if self._is_gathered else None
 
+    def row_at(self, at: Position) -> int | None:
+        return super().row_at(at) if self._is_gathered else None
+
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
         request, name = self.request, self.file.name
         wanted = wanted_of(request.columns, request.filters, request.features)

@@ -5,6 +5,7 @@
     operations, mixing    functions from stream to stream, which the methods of `IterableDataset` call
 Sources
     source       `Source` and `Shard`; from_view, from_generator, from_memory, examples: what shards are made of
+    fitting      rows that have other types than the first ones
 Stages
     mapped, filtered, columns, taken, repeated, rebatched, decoded, shuffled, interleaved, concatenated
     function_stage, inputs, calls, pacing, failures    calls of users' functions

@@ -18,6 +18,8 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.batch_decode import decoded, in_turn, is_media
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.storage import chunked
+from crucible_datasets.features.types import is_identical
+from crucible_datasets.features.unite import adopt
 from crucible_datasets.forking import cached_property
 from crucible_datasets.ops.build import table_of, values_of
 from crucible_datasets.outputs import pylists
@@ -186,11 +188,26 @@ def joined(batches: Sequence[Batch]) -> Batch:
     if len(batches) == 1:
         return first
     alike = all(same_features(batch.features, first.features) for batch in batches[1:])
+    if not alike and (tables := _of_common_features(batches)):
+        return joined(tables)
     if not alike or len({batch.made is None for batch in batches}) > 1:
         return Batch.of_rows([row for batch in batches for row in batch.rows()])
     made = None if first.made is None else [row for batch in batches for row in batch.made or ()]
     table = None if first.table is None else pa.concat_tables([batch.table for batch in batches])
     return Batch(table, first.features, made)
+
+
+def _of_common_features(batches: Sequence[Batch]) -> list[Batch] | None:
+    """The batches, of which some have nulls where others have values, with the same features; None if they cannot."""
+    types = [batch.features for batch in batches if batch.features is not None and batch.made is None]
+    if len(types) < len(batches) or any(other.keys() != types[0].keys() for other in types):
+        return None
+    common = types[0]
+    for other in types[1:]:
+        common = Features({name: adopt(common[name], other[name]) for name in common})
+    if any(adopt(other[name], common[name]) != common[name] for other in types for name in common):
+        return None
+    return [batch.typed(common) for batch in batches]
 
 
 def taken(table: pa.Table, indices: Sequence[int] | np.ndarray[Any, Any]) -> pa.Table:
@@ -201,10 +218,8 @@ def taken(table: pa.Table, indices: Sequence[int] | np.ndarray[Any, Any]) -> pa.
 
 
 def same_features(left: Features | None, right: Features | None) -> bool:
-    """Whether two features have the same columns in the same order, with the same types."""
-    if left is right:
-        return True
-    return left is not None and right is not None and list(left.items()) == list(right.items())
+    """Whether two features have the same columns and fields in the same order, with the same types."""
+    return left is right or (left is not None and right is not None and is_identical(left, right))
 
 
 def _python_rows(table: pa.Table, features: Features) -> list[dict[str, Any]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError
 from crucible_datasets.features import Features
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams.base import EachBatch, Unpacked
+from crucible_datasets.streams.base import EachBatch, Position, Unpacked
 from crucible_datasets.streams.batch import Batch
-from crucible_datasets.streams.source import fitted
+from crucible_datasets.streams.fitting import fit_stated, up_to_misfit
 
 
 @dataclass(frozen=True)
@@ -60,5 +60,8 @@ class Cast(EachBatch):
 
     features: Features
 
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        return up_to_misfit(self.source.batches(at), self.features)
+
     def changed(self, batch: Batch) -> Batch:
-        return fitted(batch, self.features)
+        return fit_stated(batch, self.features)[0]

@@ -14,6 +14,7 @@ from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import EachBatch, Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.streams.fitting import Fitting, fit, fit_stated, up_to_misfit
 from crucible_datasets.tables.rows import shared_out
 
 _MOST_ROWS = 1024
@@ -154,8 +155,16 @@ class Aligned(EachBatch):
     features: Features
     is_typed: bool = True
 
+    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
+        return up_to_misfit(self.source.batches(at), self.features, self._fitted)
+
     def changed(self, batch: Batch) -> Batch:
-        if self.is_typed or batch.made is None:
-            return batch.typed(self.features)
-        nothing = dict.fromkeys(self.features)
-        return Batch.of_rows([{**nothing, **row} for row in batch.rows()])
+        return self._fitted(batch, self.features)[0]
+
+    def _fitted(self, batch: Batch, features: Features) -> Fitting:
+        if batch.made is None:
+            return fit(batch, features)
+        if self.is_typed:
+            return fit_stated(batch, features)
+        nothing = dict.fromkeys(features)
+        return Batch.of_rows([{**nothing, **row} for row in batch.rows()]), None

@@ -14,8 +14,8 @@ from crucible_datasets.features import Features
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.fitting import up_to_misfit
 from crucible_datasets.streams.from_generator import GeneratedShard
-from crucible_datasets.streams.source import fitted
 from crucible_datasets.streams.stream import Stream
 
 
@@ -37,8 +37,8 @@ class OfExamples(Stage):
     features: Features | None = None
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        for position, batch in GeneratedShard(_rows, {"examples": self.examples}).batches(at):
-            yield position, batch if self.features is None else fitted(batch, self.features)
+        items = GeneratedShard(_rows, {"examples": self.examples}).batches(at)
+        return items if self.features is None else up_to_misfit(items, self.features)
 
     @property
     def num_shards(self) -> int:

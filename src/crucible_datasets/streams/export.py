@@ -22,6 +22,7 @@ from crucible_datasets.ops.webdataset import export as webdataset
 from crucible_datasets.outputs.base import Format
 from crucible_datasets.streams import materialize, output
 from crucible_datasets.streams.base import Stage
+from crucible_datasets.streams.fitting import has_nulls
 
 _BATCH_ROWS = 1000
 
@@ -38,7 +39,7 @@ def write(
     """Write the rows to a file of a format; the result of its writer."""
     require_batch_size(batch_size)
     written: Callable[..., int] = getattr(of_rows, f"to_{format}")
-    if features is not None:
+    if features is not None and not has_nulls(features):
         flow = of_rows.Flow(features, partial(_tables, stage, features))
         return written(flow, target, batch_size, storage_options=storage_options, **options)
     with materialize.on_disk(stage, features) as view:
@@ -66,7 +67,7 @@ def write_webdataset(
     """Write the rows as samples in tar shards; their paths."""
     require_batch_size(batch_size)
     how = (path, columns, extensions, max_shard_size, storage_options)
-    if features is None:
+    if features is None or has_nulls(features):
         with materialize.on_disk(stage, features) as view:
             return webdataset.write_tables(blocks(view, batch_size), view.readable, *how)
     return webdataset.write_tables(_tables(stage, features, batch_size), features, *how)
@@ -83,7 +84,7 @@ def _tables(stage: Stage, features: Features, batch_size: int | None) -> Iterato
 
 def arrow_reader(stage: Stage, features: Features | None) -> pa.RecordBatchReader:
     """The rows as a reader of Arrow batches; if the types are unknown, all rows are read first."""
-    if features is None:
+    if features is None or has_nulls(features):
         return convert.to_arrow(materialize.in_memory(stage, features)).to_reader()
     return interchange.stream(_tables(stage, features, None), features)
 

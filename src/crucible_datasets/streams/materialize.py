@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -15,8 +14,7 @@ from crucible_datasets.ops.build import view_of
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
-from crucible_datasets.streams.mapped import Mapped, MappedBatches
-from crucible_datasets.streams.source import Source
+from crucible_datasets.streams.fitting import adopting, has_nulls
 from crucible_datasets.tables.files import open_table
 from crucible_datasets.tables.view import View
 from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, settle, united_all
@@ -26,24 +24,17 @@ _BLOCK_ROWS = 4096
 
 def typed_batches(stage: Stage, features: Features | None, batch_size: int | None = None) -> Iterator[Batch]:
     """The rows as Arrow: with the stream's features if known, else each batch with its own types."""
-    cursor = Cursor(stage if features is None else _held_to_features(stage))
+    cursor = Cursor(stage)
     while (batch := cursor.take(batch_size or _BLOCK_ROWS)) is not None:
-        yield batch.typed(features)
-
-
-def _held_to_features(stage: Stage) -> Stage:
-    """The stage, with files that must have exactly the known features; values are never truncated."""
-    if isinstance(stage, Source):
-        return replace(stage, is_stated=True)
-    if not stage.below() or isinstance(stage, (Mapped, MappedBatches)):  # these make rows of their own
-        return stage
-    return stage.over([_held_to_features(below) for below in stage.below()])
+        yield batch.typed(features if features is None else adopting(features, batch))
 
 
 def in_memory(stage: Stage, features: Features | None) -> View:
     """All rows as one table."""
     batches = list(typed_batches(stage, features))
-    kinds = features or united_all((Segment("", batch.features or Features()) for batch in batches), "use_json")
+    kinds = features or Features()
+    if features is None or has_nulls(features):
+        kinds = united_all((Segment("", batch.features or Features()) for batch in batches), "use_json") or kinds
     empty = as_features(pa.table({}), Features(), kinds)
     tables = [as_features(batch.table, batch.features or Features(), kinds) for batch in batches]
     return view_of(pa.concat_tables([empty, *tables]), kinds)
@@ -56,6 +47,6 @@ def on_disk(stage: Stage, features: Features | None) -> Iterator[View]:
         writer = TypedWriter(os.path.join(folder, "rows"), "use_json")
         for batch in typed_batches(stage, features):
             writer.write(batch.table, batch.features or Features())
-        files, kinds = settle(folder, writer.close(), features)
+        files, kinds = settle(folder, writer.close(), None if features is None or has_nulls(features) else features)
         tables = [open_table(file, trusted=True).replace_schema_metadata(None) for file in files]
         yield view_of(pa.concat_tables(tables), kinds)

@@ -16,6 +16,7 @@ from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.cursor import Cursor
+from crucible_datasets.streams.fitting import adopting
 from crucible_datasets.streams.inputs import Shown
 
 # Few rows become Python at a time: the first come early, and they stay in the processor's cache.
@@ -119,5 +120,5 @@ def batch_shower(shown: Shown, features: Features | None) -> Callable[[Batch], A
 
 def _typed(batch: Batch, features: Features | None, show: Callable[..., Any]) -> Any:
     fits = features is not None and (batch.made is not None or set(batch.features or ()) == set(features))
-    typed = batch.typed(features if fits else None)
+    typed = batch.typed(adopting(features, batch) if fits else None)  # type: ignore[arg-type]
     return show(typed.table, typed.features)

@@ -24,6 +24,7 @@ from crucible_datasets.streams.base import EachBatch, Stage
 from crucible_datasets.streams.concatenated import Concatenated
 from crucible_datasets.streams.decoded import Decoded
 from crucible_datasets.streams.filtered import Filtered
+from crucible_datasets.streams.fitting import has_nulls
 from crucible_datasets.streams.mapped import Mapped
 from crucible_datasets.streams.prefetched import Prefetched
 from crucible_datasets.streams.source import Source
@@ -41,7 +42,9 @@ def push_streams(
     embed_external_files: bool = True,
 ) -> Any:
     """Push one or several splits; the commit."""
-    known = {split: features for split, (_, features) in flowing.items() if features is not None}
+    known = {
+        split: features for split, (_, features) in flowing.items() if not (features is None or has_nulls(features))
+    }
     if len(known) < len(flowing) or num_shards is not None:
         with ExitStack() as stack:
             views = {split: stack.enter_context(materialize.on_disk(*rows)) for split, rows in flowing.items()}

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crucible_datasets.exceptions import CastError, FeaturesMismatchError, FileCastError, FileFormatError
+from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots, within
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams import rng_state
 from crucible_datasets.streams.base import Position, Stage
-from crucible_datasets.streams.batch import Batch, same_features
+from crucible_datasets.streams.batch import Batch
+from crucible_datasets.streams.fitting import Misfit, fit, fit_stated
 from crucible_datasets.tables.rows import shared_out
-from crucible_datasets.tables.writing import Segment, as_features, united
 
 
 class Shard(ABC):
@@ -23,6 +23,7 @@ class Shard(ABC):
 
     name: object = None  # its name in error messages
     reads_files: bool = False  # whether a thread may prefetch it
+    is_text: bool = False  # whether its values are text, whose types are those that all texts of a column have
     hands_tables: bool = True  # whether Hugging Face `datasets` reads it as tables
 
     @abstractmethod
@@ -39,6 +40,15 @@ class Shard(ABC):
 
     def inside(self, at: Position, num_rows: int) -> Position | None:
         """The position `num_rows` into the batch that begins at a position; None if only batches have positions."""
+        return None
+
+    def row_at(self, at: Position) -> int | None:
+        """The number, in its file, of the row at a position; None if unknown. For errors: it may read the file."""
+        return None
+
+    @property
+    def first_features(self) -> Features | None:
+        """The types of its first rows, for shards that can be read twice; None if unknown."""
         return None
 
     def only(self, names: Sequence[str]) -> Shard | None:
@@ -58,39 +68,51 @@ class Shard(ABC):
 class Source(Stage):
     """The rows of all shards. Positions are `[shard, position in it]`.
 
-    `features` are the types of the rows. `is_stated` means that they were requested; if they were merely inferred from
-    the first shard, rows that need wider types get them.
+    `features` are the types of the rows. `is_stated` means that they were requested; else they are those of the first
+    rows. If they are not known before reading, they are those of the first rows of `first`, the shard that all readers
+    of the stream have in common.
     """
 
     shards: tuple[Shard, ...]
     features: Features | None = None
     is_stated: bool = False
     media_roots: Roots | None = None
+    first: Shard | None = None
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         first, inner = at or (0, None)
+        features = self._features(first, inner)
         for index in range(first, len(self.shards)):
-            for position, batch in self.shards[index].batches(inner if index == first else None):
-                yield [index, position], self._fitted(batch, self.shards[index])
+            shard, begin = self.shards[index], inner if index == first else None
+            row = 0 if begin is None else None
+            for position, batch in shard.batches(begin):
+                if batch.features is None and shard.reads_files and batch.names:
+                    batch = batch.typed()  # rows of a file have types, also where Python has read them
+                fitting, misfit = self._fit(batch, features)
+                features = fitting.features or features
+                if len(fitting):
+                    yield [index, position], self._bounded(fitting)
+                if misfit is not None:
+                    raise _located(misfit, shard, position, row)
+                row = None if row is None else row + len(batch)
 
-    def _fitted(self, batch: Batch, shard: Shard) -> Batch:
-        made = self._as_features(batch, shard)
-        if self.media_roots is None or made.features is None:
-            return made
-        bounded = within(made.features, self.media_roots)
-        return made if bounded is made.features else Batch(made.table, bounded, made.made)
+    def _features(self, index: int, at: Position) -> Features | None:
+        """The types of the rows; None if the rows that come next tell them."""
+        if self.features is not None or self.first is None:
+            return self.features
+        is_first = at is None and index < len(self.shards) and self.shards[index] is self.first
+        return None if is_first else self.first.first_features
 
-    def _as_features(self, batch: Batch, shard: Shard) -> Batch:
-        if self.features is None or same_features(batch.features, self.features):
+    def _fit(self, batch: Batch, features: Features | None) -> tuple[Batch, Misfit | None]:
+        if features is None or features is batch.features:
+            return batch, None
+        return fit_stated(batch, features) if self.is_stated else fit(batch, features)
+
+    def _bounded(self, batch: Batch) -> Batch:
+        if self.media_roots is None or batch.features is None:
             return batch
-        if self.is_stated:
-            try:
-                return fitted(batch, self.features)
-            except CastError as error:
-                if shard.name is None:
-                    raise
-                raise FileCastError(str(shard.name), error) from error
-        return _fitted_or_wider(batch, self.features, shard.name)
+        bounded = within(batch.features, self.media_roots)
+        return batch if bounded is batch.features else Batch(batch.table, bounded, batch.made)
 
     def forward(self, at: Position, num_rows: int) -> tuple[Position, int]:
         index, inner = at or (0, None)
@@ -140,21 +162,8 @@ class Source(Stage):
         return all(shard.hands_tables for shard in self.shards)
 
 
-def fitted(batch: Batch, features: Features) -> Batch:
-    """The rows cast to these features; columns that the features do not name are an error."""
-    if batch.made is None and batch.features is not None and not batch.features.keys() <= features.keys():
-        raise FeaturesMismatchError(features, batch.features)
-    return batch.typed(features)
-
-
-def _fitted_or_wider(batch: Batch, features: Features, origin: object) -> Batch:
-    """The rows cast to these features, or to wider ones if necessary."""
-    found = batch.typed()
-    kinds = found.features or Features()
-    if kinds.keys() <= features.keys():
-        try:
-            return found.typed(features)
-        except CastError:
-            pass  # values that do not fit the type of the first file
-    wider = united(Segment("", features, "the files before"), Segment("", kinds, origin))
-    return Batch(as_features(found.table, kinds, wider), wider)
+def _located(misfit: Misfit, shard: Shard, at: Position, row: int | None) -> Exception:
+    """The error for a row of the batch at a position; `row` is the number of its first row, if that is known."""
+    begin = shard.row_at(at)
+    begin = row if begin is None else begin
+    return misfit.error(shard.name, None if begin is None else begin + misfit.row, shard.is_text)
