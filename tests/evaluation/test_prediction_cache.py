@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from crucible_datasets.benchmarks import Message, Part, Picture, Sample, samples_from
 from crucible_datasets.evaluation import evaluate
 from crucible_datasets.evaluation.predictions import cache as caches
-from crucible_datasets.evaluation.predictions.cache import PredictionCache, identity_of
+from crucible_datasets.evaluation.predictions.cache import PredictionCache
 
 PROGRAM = """
 import os, signal, sys
@@ -84,16 +86,90 @@ def test_nothing_in_a_cache_is_a_program(folder):
     assert json.loads(text)["answer"] == "said"
 
 
-def test_a_function_that_cannot_be_hashed_is_known_by_its_name(caplog):
-    import threading
+# Each is the source of a function `answer` with a value in it. They have the same name and answer with that value.
+HOLDERS = {
+    "constant": "def answer(sample): return VALUE",
+    "constant of an inner function": "def answer(sample): return (lambda: VALUE)()",
+    "default": "def answer(sample, text=VALUE): return text",
+    "keyword default": "def answer(sample, *, text=VALUE): return text",
+    "global": "prompt = VALUE\ndef answer(sample): return prompt",
+    "global dict": "prompts = {'x': [VALUE]}\ndef answer(sample): return prompts['x'][0]",
+    "function that it calls": "def prompt(): return VALUE\ndef answer(sample): return prompt()",
+    "closure": "def make(text):\n def answer(sample): return text\n return answer\nanswer = make(VALUE)",
+    "partial": "from functools import partial\ndef ask(sample, text): return text\nanswer = partial(ask, text=VALUE)",
+    "attribute": (
+        "class Model:\n def __init__(self, text): self.text = text\n def answer(self, sample): return self.text\n"
+        "answer = Model(VALUE).answer"
+    ),
+    "slot": (
+        "class Model:\n __slots__ = ['text']\n def __init__(self, text): self.text = text\n"
+        " def __call__(self, sample): return self.text\nanswer = Model(VALUE)"
+    ),
+    "attribute of an attribute": (
+        "class Client:\n def __init__(self, text): self.text = text\n"
+        "class Model:\n def __init__(self): self.client = Client(VALUE)\n"
+        " def __call__(self, sample): return self.client.text\nanswer = Model()"
+    ),
+    "class attribute": "class Model:\n text = VALUE\n def __call__(self, sample): return self.text\nanswer = Model()",
+    "method of a base class": (
+        "class Base:\n def text(self): return VALUE\nclass Model(Base):\n"
+        " def __call__(self, sample): return self.text()\nanswer = Model()"
+    ),
+    "wrapped function": (
+        "import functools\ndef same(function):\n @functools.wraps(function)\n"
+        " def call(sample): return function(sample)\n return call\n@same\ndef answer(sample): return VALUE"
+    ),
+    "async function": "async def answer(sample): return VALUE",
+    # These cannot be hashed.
+    "client with a lock": (
+        "import threading\nclass Client:\n def __init__(self, text): self.text, self.lock = text, threading.Lock()\n"
+        "client = Client(VALUE)\ndef answer(sample): return client.text"
+    ),
+    "client in a closure": (
+        "import socket\ndef make(text):\n connection = socket.socket()\n connection.close()\n"
+        " def answer(sample): return (connection, text)[1]\n return answer\nanswer = make(VALUE)"
+    ),
+    "client of an instance": (
+        "import threading\nclass Model:\n def __init__(self, text): self.text, self.local = text, threading.local()\n"
+        " def __call__(self, sample): return self.text\nanswer = Model(VALUE)"
+    ),
+}
+QUESTIONS = [{"id": 1, "input": "q", "target": "t"}]
 
-    lock = threading.Lock()
 
-    def locked(sample):
-        with lock:
+def function_that_answers(holder, value):
+    names = {"__name__": "__main__"}
+    exec(HOLDERS[holder].replace("VALUE", repr(value)), names)
+    return names["answer"]
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(values=st.lists(st.text(min_size=1) | st.integers(), min_size=2, max_size=3, unique=True))
+def test_a_changed_function_is_called_again(holder, values, folder):
+    for value in [*values, values[0]]:
+        result = evaluate(function_that_answers(holder, value), QUESTIONS, model="m", cache=folder)
+        assert result.samples[0].prediction == value
+
+
+def test_a_function_that_cannot_be_hashed_is_cached_under_a_key_only(folder, caplog):
+    asked = []
+    answer = function_that_answers("client with a lock", "x")
+
+    class Counted:
+        def __init__(self):
+            self.lock = answer.__globals__["client"].lock
+
+        def __call__(self, sample):
+            asked.append(sample.id)
             return "x"
 
-    assert identity_of(locked).endswith("locked")
+    for _ in range(2):
+        evaluate(Counted(), QUESTIONS, cache=folder)
+    assert len(asked) == 2 and "not cached: pass cache_key=" in caplog.text and not os.path.exists(folder)
+    for _ in range(2):
+        evaluate(Counted(), QUESTIONS, cache=folder, cache_key="v1")
+    assert len(asked) == 3
 
 
 def test_pictures_are_noted_and_not_copied():

@@ -87,9 +87,9 @@ def evaluate(
     if not is_function(predictions):
         return run(call, predictions)
     how.check_ready()
-    kept = prediction_cache(predictions, name, cache, cache_key) if cache else nullcontext()
-    with kept as book:
-        return run(call, Generation(predictions, concurrency, repeats, timeout, missing != "error", book))
+    answers = prediction_cache(predictions, name, cache, cache_key) if cache else None
+    with nullcontext() if answers is None else answers:
+        return run(call, Generation(predictions, concurrency, repeats, timeout, missing != "error", answers))
 
 
 def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwargs: Any) -> dict[str, EvaluationResult]:

@@ -89,12 +89,17 @@ def _known(folder: str) -> dict[str, Any]:
     return answers
 
 
-def prediction_cache(function: Callable[..., Any], model: str, cache: Any, cache_key: str | None) -> PredictionCache:
-    """The cache of one model and function; `cache` may be a folder."""
+def prediction_cache(
+    function: Callable[..., Any], model: str, cache: Any, cache_key: str | None
+) -> PredictionCache | None:
+    """The cache of one model and function; None if nothing identifies the function. `cache` may be a folder."""
     root = (
         str(cache) if isinstance(cache, (str, os.PathLike)) else os.path.join(config.HF_DATASETS_CACHE, "predictions")
     )
-    identity = {"model": model, "function": cache_key or identity_of(function), "form": 1}
+    digest = cache_key or _digest(function)
+    if digest is None:
+        return None
+    identity = {"model": model, "function": digest, "form": 1}
     folder = os.path.join(os.path.expanduser(root), xxhash.xxh3_128_hexdigest(encode(identity)))
     kept = PredictionCache(folder)
     note = os.path.join(folder, "about.json")
@@ -104,13 +109,16 @@ def prediction_cache(function: Callable[..., Any], model: str, cache: Any, cache
     return kept
 
 
-def identity_of(function: Callable[..., Any]) -> str:
-    """A digest of the code of a function; its name if it refers to objects that cannot be hashed."""
+def _digest(function: Callable[..., Any]) -> str | None:
+    """A digest of a function and of everything it refers to; None if some of that cannot be hashed.
+
+    Its name would not do: a changed prompt, or another program's function of that name, would get its answers.
+    """
     try:
         return Hasher.hash(function)
     except UnhashableError as error:
-        _logger.warning("%s Its answers are cached under its name: pass cache_key when it changes.", error)
-        return _name(function)
+        _logger.warning("%s So its answers are not cached: pass cache_key= to name what they depend on.", error)
+        return None
 
 
 def key_of(sample: Any, epoch: int) -> str:
