@@ -26,7 +26,6 @@ from crucible_datasets.exceptions import (
     UnknownEntryError,
     UnknownPredictionsError,
 )
-from crucible_datasets.hashing import UnhashableError
 
 EM = "exact_match@1"
 TEXTS = ["7", "1,0", "-3", "é\n", "", "=1", "007", "no"]
@@ -331,7 +330,7 @@ def test_what_runs_one_by_one_stays_in_the_thread_of_the_user():
     assert threads == {threading.get_ident()}
 
 
-def test_failures_count_as_missing_with_their_reason():
+def test_failures_do_not_count_and_have_their_reason():
     async def answer(sample):
         if sample.id == 11:
             raise KeyError("limit")
@@ -342,7 +341,7 @@ def test_failures_count_as_missing_with_their_reason():
     wrong, ignored = (
         evaluate(answer, questions(), missing=policy, timeout=0.05, cache=False) for policy in ("wrong", "ignore")
     )
-    assert wrong.summary[EM].counts == {"ok": 5, "error": 1, "timeout": 1, "missing": 1} and wrong.value() == 5 / 8
+    assert wrong.summary[EM].counts == {"ok": 5, "error": 1, "timeout": 1, "missing": 1} and wrong.value() == 5 / 6
     assert ignored.summary[EM].n == 5 and ignored.value() == 1.0
     assert (
         wrong.samples[1].outcomes[EM].detail == {"error": "KeyError: 'limit'"} and wrong.samples[1].prediction is None
@@ -445,15 +444,18 @@ def test_an_async_metric_that_is_cancelled_has_failed_for_one_answer_only():
     assert result.value() == 1.0 and result.samples[3].outcomes[result.key()].status == "error"
 
 
-def test_a_metric_that_cannot_be_hashed_is_told_how_to_say_its_version(tmp_path):
-    with open(tmp_path / "log", "w") as client:
-
+def test_a_metric_that_cannot_be_hashed_has_a_version_of_its_own(tmp_path, caplog):
+    def judge_with(client):
         def judge(prediction, target):
             return client is not None
 
-        with pytest.raises(UnhashableError, match="closure variable 'client'") as raised:
-            evaluate(["0"], questions(1), judge)
-    assert "@metric(version=1)" in raised.value.__notes__[-1]
+        return judge
+
+    with open(tmp_path / "log", "w") as client:
+        judge, other = judge_with(client), judge_with(client)
+        keys = [evaluate(["0"], questions(1), metric).key() for metric in (judge, judge, other)]
+    assert keys[0] == keys[1] != keys[2]
+    assert "closure variable 'client'" in caplog.text and "@metric(version=1) above" in caplog.text
 
 
 def test_a_metric_without_any_value_is_remarked_on():

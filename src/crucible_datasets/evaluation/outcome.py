@@ -7,8 +7,8 @@ scored:
     unparsed   the rule found no answer in the text (value 0)
     empty      the text was empty (value 0)
     truncated  the text ends within the answer or the thinking (value 0)
-    error      the metric failed (value None), or the rule (value 0); the reason is in `detail`
-    timeout    scoring took longer than allowed
+    error      the model or the metric failed (value None), or the rule (value 0); the reason is in `detail`
+    timeout    the model (value None), or scoring, took longer than allowed
     missing    there was no prediction (value None)
 
 Outcomes are frozen, so equal ones are shared: a million correct answers are one object.
@@ -35,6 +35,11 @@ class Outcome(Struct, frozen=True, gc=False):
     def parsed(self) -> bool:
         """Whether there was an answer to score."""
         return self.status == "ok"
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no verdict because of an outage: of the model, the metric or a judge."""
+        return self.value is None and self.status in ("error", "timeout")
 
 
 RIGHT: Final = Outcome(1.0)

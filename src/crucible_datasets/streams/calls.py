@@ -11,7 +11,7 @@ from typing import Any
 from crucible_datasets import config
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
-from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
+from crucible_datasets.ops.mapping.asynchronous import in_order, is_cancelled, run
 from crucible_datasets.ops.mapping.user_functions import note_origin
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.pacing import Pace
@@ -63,11 +63,11 @@ class Call:
         """How many rows to start with: for an async function as many as may run concurrently, else one."""
         return Pace(config.MAX_NUM_RUNNING_ASYNC_MAP_FUNCTIONS_IN_PARALLEL if self.is_async else 1)
 
-    def of_all(self, inputs: Iterable[Any], first_index: int, loop: Loop) -> Iterator[Any]:
+    def of_all(self, inputs: Iterable[Any], first_index: int) -> Iterator[Any]:
         """The result of the function for each input, in order."""
         if self.is_async:
             given = zip(inputs, count(first_index), strict=False)
-            return _results(loop.run(in_order(self.of_one, given, stop_at_errors=True)))
+            return _results(run(in_order(self.of_one, given, stop_at_errors=True)))
         if self.input_columns is None and not self.fn_kwargs:
             return map(self._function, inputs, *([count(first_index)] if self.with_indices else []))
         return map(self.of_one, inputs, count(first_index))
@@ -79,11 +79,11 @@ class Call:
             given.append(index)
         return self._function(*given, **self.fn_kwargs)
 
-    def of_batch(self, columns: Any, rows: range, names: Collection[str], loop: Loop) -> Any:
+    def of_batch(self, columns: Any, rows: range, names: Collection[str]) -> Any:
         """The result for a batch, awaited if necessary."""
         try:
             made = self.of_one(columns, list(rows))
-            return loop.run(_awaited(made)) if inspect.isawaitable(made) else made
+            return run(_awaited(made)) if inspect.isawaitable(made) else made
         except Exception as error:
             note_origin(error, self.name, rows, names)
             raise

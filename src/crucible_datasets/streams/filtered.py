@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from crucible_datasets.exceptions import ColumnLengthError
-from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Stage
 from crucible_datasets.streams.batch import Batch
@@ -31,23 +30,23 @@ class Filtered(Calling):
     def taken(self, cursor: Cursor, pace: Pace) -> Batch | None:
         return cursor.batch(self.batch_size if self.batched else pace.size)
 
-    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
-        kept, error = self._kept(batch, index, loop)
+    def made(self, batch: Batch, index: int) -> Made:
+        kept, error = self._kept(batch, index)
         if not kept:
             return None, error
         return batch if len(kept) == len(batch) else batch.take(kept), error
 
-    def _kept(self, batch: Batch, index: int, loop: Loop) -> tuple[list[int], BaseException | None]:
+    def _kept(self, batch: Batch, index: int) -> tuple[list[int], BaseException | None]:
         """The rows that are kept, and the error of the row after them, if any."""
         block = BatchBlock(batch, self.shown)
         answers: Any
         error = None
         if self.batched:
-            answers = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)
+            answers = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names)
             if len(answers) != len(batch):
                 raise ColumnLengthError("what the filter returned", len(answers), len(batch))
         else:
-            answers, error = until_error(self.call.of_all(rows_of(block), index, loop), len(batch))
+            answers, error = until_error(self.call.of_all(rows_of(block), index), len(batch))
             self.call.tell(error, index + len(answers), batch.names)
         block.let_go()
         return [place for place, answer in enumerate(answers) if answer and _is_yes(answer)], error

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import closing
 
-from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, Step, Unpacked
 from crucible_datasets.streams.batch import Batch
@@ -36,24 +34,23 @@ class Calling(Unpacked, Step):
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         place, index = at or (None, 0)
         cursor, pace = Cursor(self.source, place), self.call.pace()
-        with closing(Loop()) as loop:
-            while cursor.ready():
-                position = [cursor.place, index]
-                batch = self.taken(cursor, pace)
-                if batch is None:
-                    return
-                with pace:
-                    made, error = self.made(batch, index, loop)
-                if made is not None:
-                    yield position, made
-                if error is not None:
-                    raise error
-                index += len(batch)
+        while cursor.ready():
+            position = [cursor.place, index]
+            batch = self.taken(cursor, pace)
+            if batch is None:
+                return
+            with pace:
+                made, error = self.made(batch, index)
+            if made is not None:
+                yield position, made
+            if error is not None:
+                raise error
+            index += len(batch)
 
     def taken(self, cursor: Cursor, pace: Pace) -> Batch | None:
         """The next rows; None at the end."""
         return cursor.take(pace.size)
 
     @abstractmethod
-    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
+    def made(self, batch: Batch, index: int) -> Made:
         """The result for rows, the first of which has number `index`, and the error of the row after them, if any."""

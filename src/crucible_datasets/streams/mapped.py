@@ -11,7 +11,6 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError, RowCountError
 from crucible_datasets.features import ClassLabel, Features, Value
 from crucible_datasets.features.storage import chunked
-from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.lazy import UNREAD, BatchTwin, Lazy, RowTwin
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position, forwarded
@@ -46,10 +45,10 @@ class Mapped(Calling):
         below, earlier = (position or (None, 0))[0] or (None, 0)
         return [below, earlier + used]
 
-    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
+    def made(self, batch: Batch, index: int) -> Made:
         block = BatchBlock(batch, self.shown)
         inputs = rows_of(block)
-        results, error = until_error(self.call.of_all(inputs, index, loop), len(batch))
+        results, error = until_error(self.call.of_all(inputs, index), len(batch))
         block.let_go()
         self.call.tell(error, index + len(results), batch.names)
         if not results:
@@ -79,15 +78,15 @@ class MappedBatches(Calling):
         is_short = batch is not None and len(batch) < (self.batch_size or 0)
         return None if is_short and self.drop_last_batch else batch
 
-    def made(self, batch: Batch, index: int, loop: Loop) -> Made:
-        made = self._rows_of(batch, index, loop)
+    def made(self, batch: Batch, index: int) -> Made:
+        made = self._rows_of(batch, index)
         return made if len(made) else None, None
 
-    def _rows_of(self, batch: Batch, index: int, loop: Loop) -> Batch:
+    def _rows_of(self, batch: Batch, index: int) -> Batch:
         batch = batch.even()
         before = [name for name in batch.names if name not in self.removed]
         block = BatchBlock(batch, self.shown, before)
-        result = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names, loop)
+        result = self.call.of_batch(columns_of(block), range(index, index + len(batch)), batch.names)
         block.let_go()
         if self.shown.is_frame:
             return _of_frame(result, self.call, self.removed)

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from crucible_datasets.ops.mapping.asynchronous import Loop, Outcome, in_order
+from crucible_datasets.ops.mapping.asynchronous import Outcome, in_order, run
 
 _AT_ONCE = 16  # as many as of models that are asked
-_LOOP: ContextVar[Loop | None] = ContextVar("loop", default=None)
-
-
-@contextmanager
-def one_loop() -> Iterator[Loop]:
-    """Within, everything is awaited in the same loop, so that clients created in it stay usable."""
-    shared = _LOOP.get()
-    if shared is not None:
-        yield shared
-        return
-    loop = Loop()
-    token = _LOOP.set(loop)
-    try:
-        yield loop
-    finally:
-        _LOOP.reset(token)
-        loop.close()
 
 
 def awaited(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Outcome]:
@@ -45,5 +26,4 @@ def awaited(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) 
 
         return await in_order(one, arguments, stop_at_errors=False)
 
-    with one_loop() as loop:
-        return loop.run(called())
+    return run(called())

@@ -12,6 +12,7 @@ outcomes. What it needs of each pair is in `detail`, so stored results can be re
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -36,7 +37,9 @@ from crucible_datasets.evaluation.versioned import Versions
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, DatasetsError, UnusablePairError
 from crucible_datasets.executors.stateful import is_async
 from crucible_datasets.forking import cached_property
+from crucible_datasets.logging import get_logger
 
+_logger = get_logger(__name__)
 Judge = Callable[..., Any]
 F = TypeVar("F", bound=Judge)
 _OUTER = ("extract", "samples", "sample")  # arguments of `score` itself
@@ -303,13 +306,17 @@ def metric_of(asked: str | Metric | Judge) -> Metric:
         raise ArgumentTypeError("metric", asked, "pass the name of a metric, or a function of (prediction, target).")
     from crucible_datasets.hashing import Hasher, UnhashableError
 
-    registered = [entry for entry in METRICS.entries.values() if entry.function is asked]
-    if registered:
-        return registered[0]
+    for entry in (*METRICS.entries.values(), *_of_this_process):
+        if entry.function is asked:
+            return entry
     own_name = getattr(asked, "__name__", type(asked).__name__)
     try:
-        version = Hasher.hash(asked)[:8]
+        return Metric(own_name, Hasher.hash(asked)[:8], asked, all_targets=True)
     except UnhashableError as error:
-        error.add_note(f"Say its version instead: register it, with @metric(version=1) above the function {own_name}.")
-        raise
-    return Metric(own_name, version, asked, all_targets=True)
+        text = "%s So its scores can be compared within this process only. To say its version, put @metric(version=1) "
+        _logger.warning(text + "above the function %s.", error, own_name)
+    _of_this_process.append(Metric(own_name, os.urandom(4).hex(), asked, all_targets=True))
+    return _of_this_process[-1]
+
+
+_of_this_process: list[Metric] = []  # of functions that nothing identifies elsewhere, such as one that holds a client

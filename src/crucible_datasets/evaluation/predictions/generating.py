@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +15,7 @@ from crucible_datasets.evaluation.predictions.forms import answers_in, require_a
 from crucible_datasets.evaluation.predictions.responses import as_mapping
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
+from crucible_datasets.ops.mapping.asynchronous import event_loop
 
 _AT_ONCE = 16  # concurrent calls of async functions
 _AHEAD = 4  # queued calls per worker
@@ -168,29 +168,23 @@ def _called(ask: Callable[[Any, int], Any], sample: Any, epoch: int) -> Future[A
 
 @contextmanager
 def _on_a_loop(how: Generation) -> Iterator[Submit]:
-    """An event loop in a thread of its own, so that it also works inside the loop of a notebook."""
-    loop = asyncio.new_event_loop()
     turns = asyncio.Semaphore(how.at_once)
+    running: set[asyncio.Task[Any] | None] = set()
 
     async def ask(sample: Any, epoch: int) -> Any:
         async with turns:
-            return how.kept(sample, epoch, await asyncio.wait_for(how.function(sample), how.timeout))
+            running.add(task := asyncio.current_task())
+            try:
+                return how.kept(sample, epoch, await asyncio.wait_for(how.function(sample), how.timeout))
+            finally:
+                running.discard(task)
 
-    thread = threading.Thread(target=loop.run_forever, name="predictions", daemon=True)
-    thread.start()
-    try:
-        yield lambda sample, epoch: asyncio.run_coroutine_threadsafe(ask(sample, epoch), loop)
-    finally:
-        asyncio.run_coroutine_threadsafe(_stopped(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    async def end() -> None:
+        """Wait for the calls that were cancelled."""
+        await asyncio.gather(*filter(None, running), return_exceptions=True)
 
-
-async def _stopped() -> None:
-    """Cancel all running tasks, and wait for their end."""
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await asyncio.get_running_loop().shutdown_asyncgens()
+    with event_loop() as loop:
+        try:
+            yield lambda sample, epoch: loop.submit(ask(sample, epoch))
+        finally:
+            loop.run(end())

@@ -1,4 +1,4 @@
-"""The store of runs: journals while a run is in progress, then one immutable file, and queries.
+"""The store of runs: journals while a run is in progress, then one file, and queries.
 
 store listing (`ResultStore`) · places journal openrun finishing (runs in progress) · runfile columns encoding stored
 index filters (finished runs) · rescoring differences · sql/

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -13,7 +14,14 @@ import xxhash
 from crucible_datasets.atomic import atomic_file, storage_errors
 from crucible_datasets.atomic.files import make_folders, remove_abandoned
 from crucible_datasets.evaluation.results.index import runs_in
-from crucible_datasets.evaluation.results.openrun import is_left, remove_folder, samples_in, seal_of, stored_info
+from crucible_datasets.evaluation.results.openrun import (
+    finished_samples,
+    is_left,
+    remove_folder,
+    samples_in,
+    seal_of,
+    stored_info,
+)
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.runfile import RunFile, StoredRun, batches, read_footer
 from crucible_datasets.evaluation.results.stored import StoredSamples
@@ -30,7 +38,9 @@ def complete(places: Places, run_id: str) -> None:
     """Write the file of a sealed run; idempotent, and safe to call concurrently."""
     folder, path = places.journals(run_id), places.run(run_id)
     seal = seal_of(folder)
-    if seal is not None and not os.path.exists(path):
+    if seal is None:
+        return
+    if seal.completes_file or not os.path.exists(path):
         make_folders(places.runs)
         with suppress(FileNotFoundError):  # another process was faster and has removed the journals
             _write(path, folder, seal.run)
@@ -94,17 +104,20 @@ def _outcomes_of(folder: str) -> Iterator[None]:
 
 def _write(path: str, folder: str, seal: StoredRun) -> None:
     with atomic_file(path) as temporary:
-        repeated = _write_samples(temporary, folder, seal, skipped=frozenset())
+        repeated = _write_samples(temporary, path, folder, seal, skipped=frozenset())
         if repeated:
-            _write_samples(temporary, folder, seal, repeated)
+            _write_samples(temporary, path, folder, seal, repeated)
 
 
-def _write_samples(path: str, folder: str, seal: StoredRun, skipped: frozenset[int]) -> frozenset[int]:
-    """Write all samples except those in `skipped`; returns the positions of samples that were appended again later."""
+def _write_samples(path: str, finished: str, folder: str, seal: StoredRun, skipped: frozenset[int]) -> frozenset[int]:
+    """Write all samples except those in `skipped`; returns the positions of samples that were appended again later.
+
+    The samples are those of a file that was finished before, if there is one, and those of the journals.
+    """
     counting = Counting(seal.info)
     digests: list[np.ndarray] = []
     with RunFile(path, seal.info) as file:
-        for batch in batches(_without(samples_in(folder), skipped)):
+        for batch in batches(_without(chain(finished_samples(finished), samples_in(folder)), skipped)):
             with _outcomes_of(folder):
                 file.add(batch)
                 counting.add(batch)

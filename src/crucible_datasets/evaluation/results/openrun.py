@@ -6,6 +6,7 @@
     sealed.json          finished: no sample is acknowledged from here on
     runs/<id>.parquet    the run; the folder is removed
 
+A finished run in which answers failed can be resumed: new answers go to journals again, and the file is replaced.
 A process may die between any two of these steps. The next process that opens the store completes sealed runs.
 """
 
@@ -25,7 +26,7 @@ from crucible_datasets.atomic.owners import is_abandoned, me, unfinished_name
 from crucible_datasets.evaluation.results.encoding import encode, text, value
 from crucible_datasets.evaluation.results.journal import Journal, journals_in, lines_in
 from crucible_datasets.evaluation.results.places import Places
-from crucible_datasets.evaluation.results.runfile import StoredRun
+from crucible_datasets.evaluation.results.runfile import StoredRun, read_footer
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
 from crucible_datasets.exceptions import ArgumentError, FileFormatError, RunExistsError, RunFinishedError
 from crucible_datasets.exceptions.base import listed
@@ -63,10 +64,11 @@ _sample, _place = msgspec.json.Decoder(SampleResult), msgspec.json.Decoder(_Plac
 
 
 class Seal(msgspec.Struct, frozen=True):
-    """The end of a run: its summary, and the process that writes its file."""
+    """The end of a run: its summary, the process that writes its file, and whether an earlier file is completed."""
 
     run: StoredRun
     owner: str
+    completes_file: bool = False
 
 
 class OpenRun:
@@ -75,6 +77,7 @@ class OpenRun:
     def __init__(self, places: Places, info: RunInfo) -> None:
         self.info, self._places = info, places
         self.folder = places.journals(info.run_id)
+        self._file = places.run(info.run_id)  # exists if the run was finished before
         self._journal = Journal(self.folder)
 
     def __enter__(self) -> OpenRun:
@@ -105,29 +108,35 @@ class OpenRun:
             raise RunFinishedError(self.run_id)
 
     def done(self) -> dict[str, int]:
-        """How often each sample has been stored already, by all writers.
+        """How often each sample has been stored already, by all writers; those that failed do not count.
 
         If samples have several answers, those of the last one may be incomplete, so it does not count.
         """
         counts: dict[str, int] = {}
-        several, last = False, None
-        for sample in samples_in(self.folder):
-            counts[sample.id] = max(counts.get(sample.id, 0), sample.epoch + 1)
-            several, last = several or sample.epoch > 0, sample.id
+        failed: set[tuple[str, int]] = set()
+        for samples in (finished_samples(self._file), samples_in(self.folder)):
+            several, last = False, None
+            for sample in samples:
+                counts[sample.id] = max(counts.get(sample.id, 0), sample.epoch + 1)
+                (failed.add if has_failed(sample) else failed.discard)((sample.id, sample.epoch))
+                several, last = several or sample.epoch > 0, sample.id
         if several and last is not None:
             del counts[last]
+        for sample_id, _ in failed:
+            counts.pop(sample_id, None)
         return counts
 
     def finish(
         self, summary: Mapping[str, MetricSummary] | None = None, duration: float | None = None
     ) -> EvaluationResult:
-        """Write the run as one immutable file; summaries are computed unless given."""
+        """Write the run as one file; summaries are computed unless given."""
         from crucible_datasets.evaluation.results.finishing import complete, load_run
 
         info = self.info if duration is None else msgspec.structs.replace(self.info, duration=duration)
         self._journal.close()
         with storage_errors(self.folder):
-            _write_whole(os.path.join(self.folder, _SEALED), Seal(StoredRun(info, dict(summary or {})), me()))
+            seal = Seal(StoredRun(info, dict(summary or {})), me(), os.path.exists(self._file))
+            _write_whole(os.path.join(self.folder, _SEALED), seal)
             complete(self._places, self.run_id)
         return load_run(self._places, self.run_id)
 
@@ -152,9 +161,17 @@ def _begun(places: Places, info: RunInfo, resume: bool) -> OpenRun:
         if not resume:
             raise RunExistsError(info.run_id, places.root, "Pass resume=True to continue it.") from None
         return OpenRun(places, _joined(folder, info))
-    if os.path.exists(places.run(info.run_id)):
-        os.rmdir(folder)
-        raise RunExistsError(info.run_id, places.root, "Finished runs are never changed: choose another run_id.")
+    if os.path.exists(file := places.run(info.run_id)):
+        if not resume or not any(map(has_failed, finished_samples(file))):
+            os.rmdir(folder)
+            raise RunExistsError(info.run_id, places.root, "It is finished: choose another run_id.")
+        try:
+            info = _same_run(read_footer(file).info, info)
+        except BaseException:
+            os.rmdir(folder)
+            raise
+        _write_whole(os.path.join(folder, _INFO), StoredRun(info, finished=False))
+        return OpenRun(places, info)
     _write_whole(os.path.join(folder, _INFO), StoredRun(info, finished=False))
     if resume:
         _say_new(places, info)
@@ -184,8 +201,12 @@ def _joined(folder: str, info: RunInfo) -> RunInfo:
     if kept is None:  # the process that claimed the id died before it wrote the info
         _write_whole(os.path.join(folder, _INFO), StoredRun(info, finished=False))
         return info
-    refuse_other(kept, info)
-    return kept
+    return _same_run(kept, info)
+
+
+def _same_run(stored: RunInfo, info: RunInfo) -> RunInfo:
+    refuse_other(stored, info)
+    return stored
 
 
 def refuse_other(kept: RunInfo, info: RunInfo) -> None:
@@ -197,6 +218,19 @@ def refuse_other(kept: RunInfo, info: RunInfo) -> None:
                 before, now = shown_hash(before, kept.num_samples), shown_hash(now, info.num_samples)
             differ = f"it was begun with {field}={before!r}, and now has {now!r}."
             raise ArgumentError("run_id", info.run_id, differ)
+
+
+def has_failed(sample: SampleResult) -> bool:
+    """Whether a sample has no verdict because the model or a metric failed."""
+    return any(outcome.failed for outcome in sample.outcomes.values())
+
+
+def finished_samples(file: str) -> Iterator[SampleResult]:
+    """The samples in the file of a run; none if there is no file."""
+    from crucible_datasets.evaluation.results.stored import StoredSamples
+
+    if os.path.exists(file):
+        yield from StoredSamples(file, read_footer(file).info.metrics)
 
 
 def samples_in(folder: str) -> Iterator[SampleResult]:

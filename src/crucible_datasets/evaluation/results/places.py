@@ -1,6 +1,6 @@
 """The paths of a store, and run ids.
 
-runs/<run id>.parquet   a finished run, never changed
+runs/<run id>.parquet   a finished run; replaced only when samples that failed are asked again
 open/<run id>/          a run in progress: info.json, one journal per writer, sealed.json when it is finished
 index.jsonl             infos and summaries of the finished runs, rebuilt from them when outdated
 """

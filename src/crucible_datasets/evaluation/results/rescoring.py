@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.metrics.awaited import one_loop
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.runfile import batches
@@ -79,7 +78,7 @@ def rescored(
     )
     info = _info(before.info, how, run_id)
     samples, counting = SampleList(), Counting(info, how.metrics)
-    with one_loop(), bar(total=len(before), desc="Rescoring", unit=" samples") as progress:
+    with bar(total=len(before), desc="Rescoring", unit=" samples") as progress:
         for batch in batches(before.samples):
             judged = _judged(batch, how)
             samples += judged

@@ -76,11 +76,11 @@ def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_
                 yield _Row(sample, epoch, one)
         return
     for sample, answers in answered:
-        failed = [one for one in answers if isinstance(one, Failure)]
-        whole = [one for one in answers if one is not None and not isinstance(one, Failure)]
-        # A failed completion counts as a wrong one; left out, it would reduce the number of completions.
-        absent = [None] * (len(answers) - len(whole)) if whole and how.missing == "wrong" else []
-        yield _Row(sample, 0, whole + absent or (failed[0] if failed else None))
+        failure = next((answer for answer in answers if isinstance(answer, Failure)), None)
+        present = [answer for answer in answers if answer is not None]
+        # A missing completion counts as a wrong one; left out, it would reduce the number of completions.
+        absent = [None] * (len(answers) - len(present)) if present and how.missing == "wrong" else []
+        yield _Row(sample, 0, failure or present + absent or None)
 
 
 def _answered(
@@ -130,13 +130,10 @@ def _outcomes(how: Judging, rows: list[_Row]) -> list[dict[str, Outcome]]:
     found = how.outcomes(given, [row.sample.target for row in rows], [row.sample for row in rows])
     for place, row in enumerate(rows):
         if isinstance(row.prediction, Failure):
-            found[place] = {key: _failed(one, row.prediction) for key, one in found[place].items()}
+            # An outage says nothing about the model, so it never counts as a wrong answer.
+            failed = Outcome(None, status=row.prediction.status, detail={"error": row.prediction.reason})
+            found[place] = dict.fromkeys(found[place], failed)
     return found
-
-
-def _failed(outcome: Outcome, failure: Failure) -> Outcome:
-    """The outcome of a missing answer, with the status and the reason of the failure."""
-    return Outcome(outcome.value, status=failure.status, detail={**(outcome.detail or {}), "error": failure.reason})
 
 
 def result_of(sample: Any, epoch: int, prediction: Any, outcomes: dict[str, Outcome]) -> SampleResult:

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 from crucible_datasets.benchmarks.samples.table import Samples
-from crucible_datasets.evaluation.metrics.awaited import one_loop
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.forms import Answers
 from crucible_datasets.evaluation.predictions.generating import Answered, Generation
@@ -80,10 +79,9 @@ class Part:
         rest = Remaining(self.samples, None if self.answers is None else _lists(self.answers, len(self.samples)))
         error = None
         try:
-            with one_loop():
-                for batch in judged(work.how, rest, work.asking and replace(work.asking, cache=known), work.total):
-                    found += batch
-                    advance(len({result.id for result in batch}))
+            for batch in judged(work.how, rest, work.asking and replace(work.asking, cache=known), work.total):
+                found += batch
+                advance(len({result.id for result in batch}))
         except Exception as raised:  # noqa: BLE001  (it is raised in the program, once the answers are kept)
             error = packed_error(raised)
         return columns_of(map(_row, found)), columns_of(known.new), error

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.evaluation.metrics.awaited import one_loop
 from crucible_datasets.evaluation.predictions.forms import Answers, check_missing, known_answers, warn_uneven
 from crucible_datasets.evaluation.predictions.generating import Generation
 from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty, refuse_other
@@ -50,12 +49,7 @@ class EvaluationCall:
 
 def run(call: EvaluationCall, predictions: Any) -> EvaluationResult:
     """Score all predictions; with a store, every batch is stored before the next begins."""
-    with one_loop():
-        return _run(call, predictions, time.perf_counter())
-
-
-def _run(call: EvaluationCall, predictions: Any, began: float) -> EvaluationResult:
-    info = _info(call)
+    info, began = _info(call), time.perf_counter()
     predictions = predictions if isinstance(predictions, Generation) else _checked(call, predictions)
     if call.store is None:
         result = _in_memory(call, info, predictions)
@@ -78,10 +72,18 @@ def _run(call: EvaluationCall, predictions: Any, began: float) -> EvaluationResu
 
 
 def _warned(result: EvaluationResult) -> EvaluationResult:
-    """The result; warns if every sample failed, since that is probably an error in the function."""
-    for key, one in result.summary.items():
-        if one.counts.get("error") and set(one.counts) == {"error"}:
+    """The result; warns of samples without a verdict, because the model or the metric failed."""
+    for key, summary in result.summary.items():
+        if summary.counts.get("error") and set(summary.counts) == {"error"}:
             _logger.warning("%s failed on every sample%s.", key, reason_of(result, key, "error"))
+            continue
+        missing = 0 if result.info.missing == "wrong" else summary.counts.get("missing", 0)
+        failed = sum(summary.counts.values()) - summary.n - missing
+        if failed > 0:
+            status = "error" if summary.counts.get("error") else "timeout"
+            text = "%s: %d of %d answers are not counted, since the model or the metric failed%s."
+            text += " With a store, the same call with resume=True asks for these again."
+            _logger.warning(text, key, failed, sum(summary.counts.values()), reason_of(result, key, status))
     return result
 
 

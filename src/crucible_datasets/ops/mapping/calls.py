@@ -11,7 +11,7 @@ from typing import Any
 
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.forking import cached_property
-from crucible_datasets.ops.mapping.asynchronous import Loop, in_order, is_cancelled
+from crucible_datasets.ops.mapping.asynchronous import in_order, is_cancelled, run
 from crucible_datasets.ops.mapping.blocks import Block, WholeRows
 from crucible_datasets.ops.mapping.lazy import batch_of, rows_of
 from crucible_datasets.ops.mapping.lazy_media import OnDemand
@@ -61,10 +61,10 @@ class Call:
         """Whether the function returns coroutines."""
         return is_async(self.function)
 
-    def __call__(self, block: Block, rank: int | None, loop: Loop) -> Returned:
+    def __call__(self, block: Block, rank: int | None) -> Returned:
         """The results of the function for a block."""
         if self.batched:
-            return self._on_batch(block, rank, loop)
+            return self._on_batch(block, rank)
         columns = [*self._arguments(block), *self._extras(block, rank)]
         function = self._function
         if self.input_columns and not block.source.is_lazy:
@@ -75,7 +75,7 @@ class Call:
             columns, function = [range(len(block))], partial(_on_demand, function, list(map(_indexed, columns)))
         if self.is_async:
             rows = [range(at, at + 1) for at in block.rows]
-            return self._awaited(function, zip(*columns, strict=True), rows, block, loop)
+            return self._awaited(function, zip(*columns, strict=True), rows, block)
         return self._called(function, columns, block)
 
     def _arguments(self, block: Block) -> list[Iterable[Any]]:
@@ -127,7 +127,7 @@ class Call:
         trace = "".join(traceback.format_exception(error))
         returned.failed.append(Failure(rows, f"{type(error).__name__}: {error}", trace))
 
-    def _on_batch(self, block: Block, rank: int | None, loop: Loop) -> Returned:
+    def _on_batch(self, block: Block, rank: int | None) -> Returned:
         returned, function = Returned([]), self._function
         try:
             arguments = self._batch_arguments(block)
@@ -142,7 +142,7 @@ class Call:
         except Exception as error:  # noqa: BLE001  (whatever the function, or a transform before it, raises)
             self._note(error, block.rows, block, returned)
             return returned
-        return self._awaited(function, [tuple(arguments)], [block.rows], block, loop) if self.is_async else returned
+        return self._awaited(function, [tuple(arguments)], [block.rows], block) if self.is_async else returned
 
     def _batch_arguments(self, block: Block) -> list[Any]:
         if block.source.is_lazy:
@@ -158,11 +158,10 @@ class Call:
         arguments: Iterable[tuple[Any, ...]],
         rows: list[range],
         block: Block,
-        loop: Loop,
     ) -> Returned:
         returned = Returned([])
         stop_at_errors = self.on_error == "raise"
-        outcomes = loop.run(in_order(function, arguments, stop_at_errors))
+        outcomes = run(in_order(function, arguments, stop_at_errors))
         for place, (value, error) in enumerate(outcomes):
             if is_cancelled(error):
                 continue

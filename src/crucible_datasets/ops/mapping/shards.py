@@ -17,7 +17,6 @@ from crucible_datasets.exceptions import ColumnLengthError
 from crucible_datasets.executors.base import Advance
 from crucible_datasets.features import Features
 from crucible_datasets.features.batch_decode import is_media
-from crucible_datasets.ops.mapping.asynchronous import Loop
 from crucible_datasets.ops.mapping.blocks import Block, Source
 from crucible_datasets.ops.mapping.calls import Call, Failure
 from crucible_datasets.ops.mapping.lazy import let_go
@@ -55,21 +54,18 @@ class Shard(ABC):
     def __call__(self, rank: int | None, advance: Advance) -> list[dict[str, Any]]:
         """The facts of all parts."""
         rank = None if self.is_alone else rank
-        parts, found, at, loop = Parts(self.folder), [], self.rows.start, Loop()
+        parts, found, at = Parts(self.folder), [], self.rows.start
         source = Source(self.view, first=self.first, kept=self.kept)
-        try:
-            while at < self.rows.stop:
-                facts = parts.found(f"rows-{at}")
-                if facts is None or not self._may_use(facts):
-                    with collecting_rarely():
-                        facts = self._part(at, source, rank, advance, loop)
-                    parts.finish(f"rows-{at}", facts["files"], facts)
-                else:
-                    advance(facts["stop"] - at)
-                found.append(facts)
-                at = facts["stop"]
-        finally:
-            loop.close()
+        while at < self.rows.stop:
+            facts = parts.found(f"rows-{at}")
+            if facts is None or not self._may_use(facts):
+                with collecting_rarely():
+                    facts = self._part(at, source, rank, advance)
+                parts.finish(f"rows-{at}", facts["files"], facts)
+            else:
+                advance(facts["stop"] - at)
+            found.append(facts)
+            at = facts["stop"]
         return found
 
     def finished(self) -> list[dict[str, Any]]:
@@ -83,12 +79,12 @@ class Shard(ABC):
             at = facts["stop"]
         return found
 
-    def _part(self, start: int, source: Source, rank: int | None, advance: Advance, loop: Loop) -> dict[str, Any]:
+    def _part(self, start: int, source: Source, rank: int | None, advance: Advance) -> dict[str, Any]:
         began, at, failures = time.monotonic(), start, []
         writing = self.writing(start)
         for block in self._blocks(start, source):
             if not self._is_dropped(block):
-                failures += writing.add(block, rank, loop)
+                failures += writing.add(block, rank)
                 let_go(block)
             at = block.rows.stop
             advance(len(block))
@@ -155,8 +151,8 @@ class _Columns:
         typing = merge.typing
         self.writer = RunWriter(shard.folder, f"rows-{start}", typing.on_mixed_types, typing.originals)
 
-    def add(self, block: Block, rank: int | None, loop: Loop) -> list[Failure]:
-        returned = self.shard.call(block, rank, loop)
+    def add(self, block: Block, rank: int | None) -> list[Failure]:
+        returned = self.shard.call(block, rank)
         self.writer.add(block, outcome_of(self.merge, block, returned, self.shard.call.batched))
         return returned.failed
 
@@ -178,8 +174,8 @@ class _Kept:
         self.shard, self.file = shard, f"kept-{start}.npy"
         self.kept: list[np.ndarray] = []
 
-    def add(self, block: Block, rank: int | None, loop: Loop) -> list[Failure]:
-        returned = self.shard.call(block, rank, loop)
+    def add(self, block: Block, rank: int | None) -> list[Failure]:
+        returned = self.shard.call(block, rank)
         if self.shard.call.batched:
             self.kept.extend(_chosen(block, mask) for mask in returned.values)
         else:

@@ -92,9 +92,10 @@ class SqlMirror:
 def synced(mirror: Database, store: ResultStore, samples: bool) -> tuple[int, int]:
     """Synchronize a database with a store, in one transaction per run."""
     runs = {run.info.run_id: run for run in store.list()}
-    known = {run_id: bool(whole) for run_id, whole in mirror.read("SELECT run_id, has_samples FROM crucible_runs")}
+    rows = mirror.read("SELECT run_id, has_samples, entry FROM crucible_runs")
+    known = {run_id: (bool(has_samples), entry) for run_id, has_samples, entry in rows}
     gone = [run_id for run_id in known if run_id not in runs]
-    new = [run_id for run_id in runs if run_id not in known or (samples and not known[run_id])]
+    new = [run_id for run_id, run in runs.items() if not _is_mirrored(run, samples, *known.get(run_id, (False, "")))]
     with bar(total=len(new), desc="Mirroring", unit=" runs") as progress:
         for run_id in gone:
             with mirror.writing() as writer:
@@ -107,6 +108,11 @@ def synced(mirror: Database, store: ResultStore, samples: bool) -> tuple[int, in
                     _add_samples(writer, store, runs[run_id])
             progress.update(1)
     return len([run_id for run_id in new if run_id not in known]), len(gone)
+
+
+def _is_mirrored(run: StoredRun, samples: bool, has_samples: bool, entry: str) -> bool:
+    """Whether the database has the run as it is now: one that was resumed has other scores."""
+    return entry == encode(run).decode() and (has_samples or not samples)
 
 
 def _remove(writer: Writer, run_id: str) -> None:
