@@ -19,7 +19,7 @@ from crucible_datasets.features.types import any_leaf, is_identical
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import blocks
-from crucible_datasets.ops.codes import codes_of
+from crucible_datasets.ops.codes import codes_of, key_column
 from crucible_datasets.ops.expressions.results import kept
 from crucible_datasets.ops.mapping.named_files import in_named_file
 from crucible_datasets.ops.mapping.result_cache import ResultCache
@@ -68,10 +68,9 @@ def _sizes(num_rows: int, size: int | None, drop_last: bool, shards: int) -> lis
 
 
 def _runs(view: View, names: list[str]) -> list[np.ndarray]:
-    view.require(names)
     changes = np.zeros(len(view) - 1, dtype=bool)
     for name in names:
-        codes, _ = codes_of(view.column(name))
+        codes, _ = codes_of(key_column(view, name))
         changes |= np.diff(codes) != 0
     return [np.concatenate([[0], np.flatnonzero(changes) + 1, [len(view)]])]
 

@@ -1,12 +1,13 @@
 """Columns as integer codes: equal values get equal codes, so that numpy can split, group and join by any column.
 
-Null is a value like any other and NaN equals NaN. Nested values, which Arrow cannot
-compare, are compared by their JSON text.
+Null is a value like any other, NaN equals NaN, and -0.0 equals 0.0, at any depth. Nested values, which Arrow cannot
+compare, are compared by their JSON text; values of `Json` as Python compares them, so 1 equals 1.0.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,28 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
+from crucible_datasets.features import Json, Value
+from crucible_datasets.features.decode import decoder
+from crucible_datasets.features.dtypes import is_list
+from crucible_datasets.features.storage import children, feature_of, rebuilt, storage_type
+from crucible_datasets.features.types import any_leaf, with_leaves
 from crucible_datasets.tables.rows import inverse
+from crucible_datasets.tables.view import View
 
 Codes = npt.NDArray[np.int64]
 
 _OFFSET_LIMIT = 1 << 31
+
+
+def key_column(view: View, name: str) -> pa.ChunkedArray:
+    """A column whose equal values are stored alike."""
+    view.require([name])
+    column, feature = view.column(name), view.features[name]
+    if not any_leaf(feature, (Json,)):
+        return column
+    decode: Any = decoder(feature)
+    texts = [None if value is None else _text(_with_json_numbers(decode(value))) for value in column.to_pylist()]
+    return pa.chunked_array([texts], pa.large_string())
 
 
 def codes_of(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
@@ -72,15 +90,43 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The column as a type that Arrow can hash and sort."""
     arrow = column.type
     if pa.types.is_nested(arrow) or pa.types.is_interval(arrow):
-        return pa.chunked_array([[_text(value) for value in column.to_pylist()]], pa.large_string())
+        chunks = map(_with_one_zero, column.chunks)
+        return pa.chunked_array([[_text(value) for chunk in chunks for value in chunk.to_pylist()]], pa.large_string())
     if pa.types.is_floating(arrow):
-        # Adding zero turns -0.0 into 0.0, which Arrow would distinguish.
-        return pc.add(column.cast(pa.float64()), 0.0)
+        return pa.chunked_array(map(_with_one_zero, column.chunks), pa.float64())
     if pa.types.is_string_view(arrow) or (pa.types.is_string(arrow) and column.nbytes >= _OFFSET_LIMIT):
         return column.cast(pa.large_string())
     if pa.types.is_binary_view(arrow) or (pa.types.is_binary(arrow) and column.nbytes >= _OFFSET_LIMIT):
         return column.cast(pa.large_binary())
     return column
+
+
+def _with_one_zero(array: pa.Array) -> pa.Array:
+    """Floats without -0.0 and with one NaN, at any depth."""
+    arrow = array.type
+    if pa.types.is_floating(arrow):
+        # Arrow compares bits, and so distinguishes -0.0 and NaNs; -0.0 + 0.0 is 0.0.
+        numbers = pc.add(array.cast(pa.float64()), 0.0)
+        return pc.if_else(pc.is_nan(numbers), math.nan, numbers)
+    if not pa.types.is_struct(arrow) and not is_list(arrow):
+        return array
+    return rebuilt(array, list(map(_with_one_zero, children(array))), _with_doubles(arrow))
+
+
+def _with_doubles(arrow: pa.DataType) -> pa.DataType:
+    """A type whose floats have 64 bits."""
+    return storage_type(
+        with_leaves(feature_of(arrow), lambda leaf: Value("float64") if pa.types.is_floating(leaf.pa_type) else leaf)
+    )
+
+
+def _with_json_numbers(value: Any) -> Any:
+    """A JSON value whose whole numbers are integers."""
+    if isinstance(value, dict):
+        return {key: _with_json_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_json_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _text(value: Any) -> str | None:

@@ -17,7 +17,7 @@ from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     FeaturesMismatchError,
 )
-from crucible_datasets.features import ClassLabel, Features, LargeList, List, Value
+from crucible_datasets.features import ClassLabel, Features, Json, LargeList, List, Value
 from crucible_datasets.features.batch_decode import Located, decoded
 from crucible_datasets.features.cast import cast_column as cast_values
 from crucible_datasets.features.encode import column_of, recast
@@ -26,7 +26,7 @@ from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import rebuilt
 from crucible_datasets.features.types import is_identical
 from crucible_datasets.fingerprint import Fingerprint
-from crucible_datasets.ops.codes import codes_of
+from crucible_datasets.ops.codes import codes_of, key_column
 from crucible_datasets.tables.rows import as_arrow
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
@@ -181,15 +181,20 @@ def field(view: View, column: str, name: str) -> View:
 def unique(view: View, name: str) -> list[Any]:
     """The distinct values of a column, in order of first appearance."""
     view.require([name])
-    column = view.column(name)
     with Located(name, None):
-        return decoded(_different(column).to_pylist(), view.readable[name], name)
+        return decoded(_distinct(view, name).to_pylist(), view.readable[name], name)
 
 
-def _different(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    if not pa.types.is_nested(column.type):
-        return pc.unique(column)
-    codes, _ = codes_of(column)
+def _distinct(view: View, name: str) -> pa.Array | pa.ChunkedArray:
+    column = view.column(name)
+    if not pa.types.is_nested(column.type) and not isinstance(view.features[name], Json):
+        column = pc.unique(column)
+        if not pa.types.is_floating(column.type):
+            return column
+        keys = pa.chunked_array([column])  # in which -0.0 is still beside 0.0
+    else:
+        keys = key_column(view, name)
+    codes, _ = codes_of(keys)
     _, firsts = np.unique(codes, return_index=True)
     return column.take(as_arrow(np.sort(firsts)))
 
@@ -202,7 +207,7 @@ def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
         raise ArgumentError("column", name, f"only a Value column can become labels; this one is {feature}.")
     chunks = [chunk.dictionary_encode() for chunk in view.column(name).chunks]
     nulls = include_nulls and any(chunk.null_count for chunk in chunks)
-    values = {str(value) for chunk in chunks for value in chunk.dictionary.to_pylist() if value is not None}
+    values = {_label(value) for chunk in chunks for value in chunk.dictionary.to_pylist() if value is not None}
     names = sorted(values | ({"None"} if nulls else set()))
     place = {text: index for index, text in enumerate(names)}
     labels = [_placed(chunk, place, place["None"] if nulls else None) for chunk in chunks]
@@ -210,10 +215,14 @@ def class_encode(view: View, name: str, include_nulls: bool = False) -> View:
     return view.with_columns({name: (pa.chunked_array(labels, pa.int64()), ClassLabel(names=names))}, after)
 
 
+def _label(value: Any) -> str:
+    return str(value + 0.0 if isinstance(value, float) else value)  # -0.0 is 0.0
+
+
 def _placed(codes: pa.DictionaryArray, place: Mapping[str, int], null: int | None) -> pa.Array:
     """The labels of dictionary-encoded values."""
     values = codes.dictionary.to_pylist()
-    labels = pa.array([place.get(str(value)) for value in values], pa.int64()).take(codes.indices)
+    labels = pa.array([place.get(_label(value)) for value in values], pa.int64()).take(codes.indices)
     return labels if null is None else labels.fill_null(null)
 
 

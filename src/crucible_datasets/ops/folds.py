@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.ops.codes import Codes, by_code, codes_of, sorted_codes
+from crucible_datasets.ops.codes import Codes, by_code, codes_of, key_column, sorted_codes
 from crucible_datasets.ops.rows import random_generator
 from crucible_datasets.tables.rows import tightest
 from crucible_datasets.tables.view import View
@@ -35,9 +35,9 @@ def k_fold(
     if k > len(view):
         raise ArgumentError("k", k, f"there are only {len(view)} rows.")
     order = random_generator(seed, None).permutation(len(view)) if shuffle else np.arange(len(view), dtype=np.int64)
-    classes = None if stratify_by_column is None else sorted_codes(_column(view, stratify_by_column))[order]
+    classes = None if stratify_by_column is None else sorted_codes(key_column(view, stratify_by_column))[order]
     if group_by_column is not None:
-        groups, _ = codes_of(_column(view, group_by_column))
+        groups, _ = codes_of(key_column(view, group_by_column))
         folds = _grouped(groups[order], classes, k, group_by_column)
     else:
         folds = _even(len(view), k) if classes is None else _stratified(classes, k)
@@ -48,11 +48,6 @@ def k_fold(
         )
         for fold in range(k)
     ]
-
-
-def _column(view: View, name: str) -> pa.ChunkedArray:
-    view.require([name])
-    return view.column(name)
 
 
 def _even(num_rows: int, k: int) -> Folds:

@@ -24,7 +24,7 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.features import Features, List
 from crucible_datasets.features.storage import feature_of, one_array
-from crucible_datasets.ops.codes import Codes, by_code, codes_of, joint_codes
+from crucible_datasets.ops.codes import Codes, by_code, codes_of, joint_codes, key_column
 from crucible_datasets.tables.rows import tightest
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
@@ -115,7 +115,7 @@ def _key_names(view: View, keys: str | Sequence[str]) -> list[str]:
 
 
 def _grouped(view: View, names: list[str]) -> Groups:
-    codes = joint_codes(view.read(columns=names).columns)
+    codes = joint_codes([key_column(view, name) for name in names])
     return Groups(codes, *by_code(codes))
 
 
@@ -222,7 +222,7 @@ def _distinct(view: View, found: Groups, column: str) -> tuple[npt.NDArray[np.in
     """Each different value of each group: the first row that has it, its group, how often it occurs."""
     column_values = view.column(column)
     rows = np.flatnonzero(column_values.is_valid().to_numpy())
-    values, _ = codes_of(column_values)
+    values, _ = codes_of(key_column(view, column))
     pairs, _ = codes_of(pa.chunked_array([(found.codes * (len(view) + 1) + values)[rows]]))
     order, starts = by_code(pairs)
     firsts = rows[order[starts[:-1]]]

@@ -16,10 +16,11 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError
-from crucible_datasets.features import ClassLabel, Features, Value
+from crucible_datasets.features import ClassLabel, Features, Json, Value
 from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.types import any_leaf
 from crucible_datasets.features.unite import unite
-from crucible_datasets.ops.codes import Codes, by_code, joint_codes
+from crucible_datasets.ops.codes import Codes, by_code, joint_codes, key_column
 from crucible_datasets.tables.rows import Rows, as_array, compose, tightest
 from crucible_datasets.tables.stack import stacked, with_null_row
 from crucible_datasets.tables.table import ArrowTable, Table, side_by_side
@@ -87,7 +88,9 @@ def _key_codes(left: View, right: View, keys: list[str], right_keys: list[str]) 
 def _comparable(left: View, key: str, right: View, right_key: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Two key columns cast to a common type; labels with different names, or labels and text, are compared as text."""
     mine, other = left.features[key], right.features[right_key]
-    columns = left.column(key), right.column(right_key)
+    columns = key_column(left, key), key_column(right, right_key)
+    if mine == other and any_leaf(mine, (Json,)):
+        return columns
     if mine != other and all(isinstance(feature, ClassLabel) or feature in _TEXTS for feature in (mine, other)):
         return _as_text(columns[0], mine), _as_text(columns[1], other)
     common = mine if mine == other else unite(_without_names(mine), _without_names(other), name=key)

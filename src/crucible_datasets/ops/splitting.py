@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crucible_datasets.exceptions import ArgumentError, SplitSizeError, StratificationError
-from crucible_datasets.ops.codes import Codes, by_code, sorted_codes, turns
+from crucible_datasets.ops.codes import Codes, by_code, key_column, sorted_codes, turns
 from crucible_datasets.ops.rows import random_generator
 from crucible_datasets.tables.rows import Rows, tightest
 from crucible_datasets.tables.view import View
@@ -141,8 +141,7 @@ def _likeliest_shares(counts: Indices, total: int, draw: np.random.Generator) ->
 
 
 def _classes(view: View, column: str) -> Codes:
-    view.require([column])
-    return sorted_codes(view.column(column))
+    return sorted_codes(key_column(view, column))
 
 
 def sample(
