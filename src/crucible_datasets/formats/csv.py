@@ -266,17 +266,13 @@ class _Table:
         types = {name: kind for name, kind in types.items() if name not in counts or not counts[name].is_even()}
         rows, is_empty = 0, True
         for columns in self._columns() if read_columns is None else read_columns:
-            try:
-                table = self._converted(columns, types)
-            except CastError as error:
-                row = None if error.row is None else error.row + rows
-                raise CastError(error.column, error.source, error.target, error.reason, row) from error
-            rows, is_empty = rows + table.num_rows, False
-            yield table
+            for table in self._converted(columns, types, rows):
+                rows, is_empty = rows + table.num_rows, False
+                yield table
         if failure is not None:
             raise failure
         if is_empty:
-            yield self._converted({name: pa.chunked_array([], pa.string()) for name in types}, types)
+            yield from self._converted({name: pa.chunked_array([], pa.string()) for name in types}, types, 0)
 
     def inferred(
         self, types: dict[str, ColumnType], counts: dict[str, Counting]
@@ -304,7 +300,21 @@ class _Table:
     def _shown(self) -> list[str]:
         return [self.layout.names[place] for place in [*self.layout.kept, *self.layout.index]]
 
-    def _converted(self, columns: _Columns, types: dict[str, ColumnType]) -> pa.Table:
+    def _converted(self, columns: _Columns, types: dict[str, ColumnType], rows_before: int) -> Iterator[pa.Table]:
+        """The typed columns; where a text is no value of its type, the rows before it, then the error."""
+        try:
+            table = self._table_of_types(columns, types)
+        except CastError as error:
+            if error.row is None:
+                raise
+            if error.row:
+                before = {name: column.slice(0, error.row) for name, column in columns.items()}
+                yield from self._converted(before, types, rows_before)
+            row = error.row + rows_before
+            raise CastError(error.column, error.source, error.target, error.reason, row) from error
+        yield table
+
+    def _table_of_types(self, columns: _Columns, types: dict[str, ColumnType]) -> pa.Table:
         converted = {}
         for name, kind in types.items():
             if name in self.converters:
