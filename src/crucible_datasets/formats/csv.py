@@ -250,13 +250,12 @@ class _Table:
 
     def column_types(self) -> dict[str, ColumnType]:
         """The types of all columns, before any value is seen."""
-        return {
-            name: ColumnType(
-                name, self.words, self.kinds, self.types.features.get(name), self.types.of(name),
-                self.types.inferred.get(name),
-            )
-            for name in self._shown()
-        }  # fmt: skip
+        types = {}
+        for name in self._shown():
+            feature, dtype, inferred = self.types.features.get(name), self.types.of(name), self.types.inferred.get(name)
+            inferred = inferred if dtype is None else None
+            types[name] = ColumnType(name, self.words, self.kinds, feature, dtype, inferred)
+        return types
 
     def typed(self) -> Iterator[pa.Table]:
         """The tables of typed columns."""

@@ -168,8 +168,8 @@ class ColumnType:
             _, values, parsed = self._last
         else:
             values = self._present(column)
-        if self.inferred is not None and values.null_count < len(values):
-            self._require_fitting(values, arrow)
+        if self.inferred is not None and arrow != TEXT:
+            return self._as_before(values, arrow)
         if pa.types.is_null(arrow):
             return pa.chunked_array([pa.nulls(len(column))])
         if pa.types.is_boolean(arrow):
@@ -181,25 +181,26 @@ class ColumnType:
             raise ArgumentError("dtype", str(arrow), f"column {self.name!r} holds other values.")
         return number
 
-    def _require_fitting(self, values: pa.ChunkedArray, arrow: pa.DataType) -> None:
-        """Raise unless the values are of the type that rows before them have."""
-        if arrow == TEXT or self._are_of(values, arrow):
-            return
+    def _as_before(self, values: pa.ChunkedArray, arrow: pa.DataType) -> pa.ChunkedArray:
+        """The values as the type that rows before them have; an error that names the first value of another type."""
+        fitting = self._fitting(values, arrow)
+        if fitting is not None:
+            return fitting.convert(values)
         start, stop = 0, len(values)  # the first value at fault is among these
         while stop - start > 1:
             middle = (start + stop) // 2
-            start, stop = (middle, stop) if self._are_of(values.slice(0, middle), arrow) else (start, middle)
-        is_number = arrow != pa.bool_() and self._are_of(values.slice(start, 1), pa.float64())
-        reason = (
-            f"{values[start].as_py()[:80]!r} is no {arrow} as the rows before it, which cannot be read again. "
-            f"Pass features, with {self.name!r}: Value({'float64' if is_number else 'string'!r})."
-        )
-        raise CastError(self.name, "string", str(arrow), reason, start)
+            start, stop = (start, middle) if self._fitting(values.slice(0, middle), arrow) is None else (middle, stop)
+        is_number = arrow != pa.bool_() and self._fitting(values, pa.float64()) is not None
+        source = "float64" if is_number else "string"
+        raise CastError(self.name, source, str(arrow), f"{values[start].as_py()[:80]!r}", start)
 
-    def _are_of(self, values: pa.ChunkedArray, arrow: pa.DataType) -> bool:
-        alone = ColumnType(self.name, self.words, (_KIND_OF.get(str(arrow), str(arrow)),))
-        alone.see(values)
-        return bool(alone.kinds) and not (pa.types.is_floating(arrow) and alone.inexact)
+    def _fitting(self, values: pa.ChunkedArray, arrow: pa.DataType) -> ColumnType | None:
+        """The type of a column of these values, if it is this one or they fit it."""
+        column = ColumnType(self.name, self.words, (_KIND_OF.get(str(arrow), str(arrow)),))
+        column.see(values)
+        is_exact = bool(column.kinds) and not (pa.types.is_floating(arrow) and column.inexact)
+        column.dtype = arrow
+        return column if is_exact else None
 
     def _spelled(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         """The values of a declared feature, in the spelling that all of them share."""

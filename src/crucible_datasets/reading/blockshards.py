@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import itertools
 import os
-import re
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -18,7 +17,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO, ClassVar
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.exceptions import CastError, FileFormatError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.streams import BLOCK
@@ -33,7 +32,8 @@ from crucible_datasets.streams.source import Shard
 
 # A byte at which a block begins, the rows of it that came before, and those that come now.
 Given = tuple[int, int, Batch]
-Ended = tuple[int, FileFormatError | None, int | None]
+Problem = FileFormatError | CastError
+Ended = tuple[int, Problem | None, int | None]
 
 _STEP = 1 << 16  # rows before an error are still yielded
 MARK = b"\xef\xbb\xbf"
@@ -62,10 +62,6 @@ class BlockShard(FileShard):
     def _end(self, data: bytes) -> int:
         """Where the last complete record of the data ends; 0 if there is none."""
         return data.rfind(b"\n") + 1
-
-    def _head(self) -> bytes:
-        """What must be put before each block but the first."""
-        return b""
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         if not self._is_in_records:
@@ -117,10 +113,12 @@ class BlockShard(FileShard):
         rest, at = b"", offset
         while last is None or at < last:
             done = at + len(rest)
-            wanted = (done // BLOCK + 1) * BLOCK - done
-            text, error = _read(stream, wanted if last is None else min(wanted, last - done), rest)
+            size_up_to_mark = (done // BLOCK + 1) * BLOCK - done
+            # One byte more than the block has shows whether the file ends: then the last line belongs to the block.
+            wanted = size_up_to_mark + 1 if last is None else min(size_up_to_mark + 1, last - done)
+            text, error = _read(stream, wanted, rest)
             nothing_more = len(text) == len(rest)
-            is_end = nothing_more or (last is not None and at + len(text) >= last)
+            is_end = len(text) - len(rest) < wanted or (last is not None and at + len(text) >= last)
             end = len(text) if is_end and error is None else self._end(text)
             if end:
                 yield at, text[:end]
@@ -135,7 +133,7 @@ class BlockShard(FileShard):
     def _parsed(self, stream: BinaryIO, offset: int) -> Iterator[Given]:
         held, held_at = b"", offset
         rows = 0 if offset == 0 and self.request.filters is None else None  # in the file before a block, if known
-        problem: FileFormatError | None = None
+        problem: Problem | None = None
         line_rows, blocks = self._line_rows(), self._blocks(stream, offset)
         with closing(ahead(blocks) if config.STREAMING_PREFETCH_BATCHES else blocks) as blocks:
             for begin, block in blocks:
@@ -149,9 +147,9 @@ class BlockShard(FileShard):
         if problem is not None:
             raise self._located(problem, at, rows)
 
-    def _located(self, problem: FileFormatError, begin: int, row: int | None) -> FileFormatError:
+    def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
         """An error in a block that begins at a byte, with its position in the file."""
-        if problem.line is None:
+        if isinstance(problem, CastError) or problem.line is None:
             return problem
         before = self._lines_before(begin)
         line = None if before is None else before + problem.line
@@ -189,15 +187,17 @@ class BlockShard(FileShard):
             given = len(rest)
         return given, problem, end
 
-    def _rows(self, text: bytes, at: int) -> tuple[Batch | None, FileFormatError | None, int | None]:
+    def _rows(self, text: bytes, at: int) -> tuple[Batch | None, Problem | None, int | None]:
         """The rows of a block, the error after them, and where they end, if known."""
-        head = self._head() if at else b""
         pieces: list[Batch] = []
-        problem, end = None, None
+        problem: Problem | None = None
+        end = None
         try:
-            pieces.extend(Batch.of_arrow(table) for table, _ in self.request.tables(self.file, head + text))
+            pieces.extend(map(Batch.of_arrow, self.tables(text, at)))
+        except CastError as error:
+            problem = error
         except FileFormatError as error:
-            end = None if error.offset is None else max(error.offset - len(head), 0)
+            end = error.offset
             reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"
             problem = FileFormatError(self.file.name, reason, None, at + (end or 0), error.line, error.column)
         pieces = [piece for piece in pieces if len(piece)]
@@ -222,72 +222,6 @@ class BlockShard(FileShard):
     @property
     def _can_be_cut(self) -> bool:
         return self._is_in_records and self._is_seekable
-
-
-# Options that mean the same in every block.
-_OF_ANY_BLOCK = {
-    *("sep", "delimiter", "header", "names", "column_names", "usecols", "na_values", "keep_default_na", "na_filter"),
-    *("true_values", "false_values", "thousands", "decimal", "converters", "chunksize", "dtype"),
-}
-
-
-class CsvShard(BlockShard):
-    """CSV: a record is a line, or several where a field in quotes holds line ends."""
-
-    is_text = True
-
-    @cached_property
-    def _options(self) -> dict[str, Any]:
-        return {**self.request.format.options(), **self.request.all_options(self.file)}
-
-    @cached_property
-    def _is_in_records(self) -> bool:
-        defaults = self.request.format.options()
-        plain = all(value == defaults[name] for name, value in self._options.items() if name not in _OF_ANY_BLOCK)
-        separator = self._options["delimiter"] or self._options["sep"]
-        is_one_sign = isinstance(separator, str) and len(separator) == 1
-        return plain and self._options["header"] in ("infer", None, 0) and is_one_sign
-
-    @cached_property
-    def _first(self) -> bytes:
-        """The header, where the first record is one."""
-        names = self._options["names"] if self._options["names"] is not None else self._options["column_names"]
-        if self._options["header"] is None or (names is not None and self._options["header"] == "infer"):
-            return b""
-        with self._stream() as stream:
-            text = stream.readline()
-            while text.count(b'"') % 2 and (more := stream.readline()):
-                text += more
-        return text.removeprefix(MARK)
-
-    def _head(self) -> bytes:
-        return self._first
-
-    def _end(self, data: bytes) -> int:
-        end = data.rfind(b"\n") + 1
-        if b'"' not in data[:end]:
-            return end
-        separator = re.escape((self._options["delimiter"] or self._options["sep"]).encode())
-        if re.search(rb'[^\r\n"' + separator + rb']"[^\r\n"' + separator + b"]", data[:end]):
-            return _end_of_fields(data, separator)
-        while end and data.count(b'"', 0, end) % 2:
-            end = data.rfind(b"\n", 0, end - 1) + 1
-        return end
-
-    _errors_follow_rows = False  # several rows are read at once
-    _can_be_cut = False  # whether a line end is quoted depends on all text before it
-
-
-def _end_of_fields(data: bytes, separator: bytes) -> int:
-    """Where the last record ends in a text with quotes inside of fields: field by field."""
-    bare = rb"[^\n" + separator + rb"]*"
-    field = re.compile(rb'(?:"(?:[^"]|"")*"(?!")' + bare + rb'|(?!")' + bare + rb")([\n" + separator + b"])")
-    end = at = 0
-    while found := field.match(data, at):
-        at = found.end()
-        if found.group(1) == b"\n":
-            end = at
-    return end
 
 
 def _read(stream: BinaryIO, size: int, before: bytes) -> tuple[bytes, FileFormatError | None]:

@@ -10,24 +10,25 @@ from __future__ import annotations
 import csv
 import io
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import chain, islice
-from typing import Any
+from itertools import islice
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError
+from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError, StreamTypeError
+from crucible_datasets.features.dtypes import canonical
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.csv import layout_of
 from crucible_datasets.formats.csv_layout import Layout
 from crucible_datasets.formats.streams import NamedBytes
-from crucible_datasets.reading.blockshards import BlockShard
-from crucible_datasets.reading.request import Request, pass_over
+from crucible_datasets.reading.blockshards import BlockShard, Given, Problem
+from crucible_datasets.reading.fileshards import FileShard
+from crucible_datasets.reading.request import Request
 from crucible_datasets.records import dataclass
-from crucible_datasets.streams.base import Position
-from crucible_datasets.streams.batch import Batch
 
 _HEAD = 1 << 16
 # Options that mean the same in every block.
@@ -43,10 +44,11 @@ class StreamTypes:
     def __init__(self, shards: Sequence[CsvShard]) -> None:
         self._shards = shards
         self._types: dict[str, pa.DataType] = {}
-        self._next: tuple[int, int] = (0, 0)  # the first block, as file and byte, whose values were not looked at
+        self._next: tuple[int, int] = (0, 0)  # the first block that was not looked at: its file and byte
+        self._last = self._next  # the end of the last block that was read
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_shards": self._shards, "_types": {}, "_next": (0, 0)}
+        return {"_shards": self._shards, "_types": {}, "_next": (0, 0), "_last": (0, 0)}
 
     def known(self) -> dict[str, pa.DataType]:
         """The types of all columns that had a value so far."""
@@ -62,19 +64,25 @@ class StreamTypes:
 
     def read(self, index: int, begin: int, end: int | None) -> None:
         """Note that a block was read: up to a byte, or up to the end of the file."""
+        self._last = (index + 1, 0) if end is None else (index, end)
         if self._next == (index, begin):
-            self._next = (index + 1, 0) if end is None else (index, end)
+            self._next = self._last
+
+    def end(self, index: int) -> None:
+        """Note that a file was read up to its end."""
+        if self._next == self._last and self._last[0] == index:
+            self._next = (index + 1, 0)
 
     def _look_on(self, stop: tuple[int, int]) -> None:
         """Look at more blocks, up to one that has a new column."""
-        index, before = self._next[0], len(self._types)
+        index, known = self._next[0], len(self._types)
         for begin, end, types in self._shards[index].block_types(self._next[1]):
             if (index, begin) >= stop:
                 return
             for name, arrow in types.items():
                 self._types.setdefault(name, arrow)
             self._next = (index, end)
-            if len(self._types) > before:
+            if len(self._types) > known:
                 return
         self._next = (index + 1, 0)
 
@@ -83,6 +91,7 @@ class StreamTypes:
 class CsvShard(BlockShard):
     """CSV: a record is a line, or several where a field in quotes holds line ends."""
 
+    is_text = True
     index: int = 0  # of the file among those of the stream
     types: StreamTypes | None = None  # of columns without features
 
@@ -131,24 +140,99 @@ class CsvShard(BlockShard):
             end = data.rfind(b"\n", 0, end - 1) + 1
         return end
 
-    def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        if self._is_in_records:
-            yield from super().batches(at)
-            return
-        try:
-            request = self.request if self.types is None else self._settled(self.request, 0, None)
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
-            return
-        row, start = 0, at or 0
-        ...
-
-    def _tables(self, text: bytes, begin: int) -> Iterator[pa.Table]:
-        request = self.request
-        if begin and self._layout is not None:
+    def tables(self, text: bytes | None = None, begin: int = 0) -> Iterator[pa.Table]:
+        """The rows of the file, or of a block that begins at a byte, with the types of the stream."""
+        if text is None:
+            try:
+                yield from self._typed(self.request, None, 0)
+            except CastError as error:
+                raise self._located(error, 0, error.row) from error
+        elif begin and self._layout is not None:
             later = replace(self._layout, records=0, lines=0)
-            request = replace(request, options={**request.options, "header": later})
+            yield from self._typed(
+                replace(self.request, options={**self.request.options, "header": later}), text, begin
+            )
+        else:
+            yield from self._typed(self.request, text, begin)
+
+    def _typed(self, request: Request, text: bytes | None, begin: int) -> Iterator[pa.Table]:
+        is_final = self.types is None
+        while True:
+            known = None if self.types is None else self.types.known()
+            with closing(replace(request, types=known).tables(self.file, text)) as tables:
+                for table, _ in tables:
+                    if not is_final and self.types is not None:
+                        if not self.types.settle(self.index, begin, self._types_in(table)):
+                            break  # an earlier block has other types
+                        is_final = True
+                    yield table
+                else:
+                    break
         if self.types is not None:
-            request = self._settled(request, begin, text)
-            self.types.read(self.index, begin, begin + len(text))
-        return (table for table, _ in request.tables(self.file, text))
+            self.types.read(self.index, begin, None if text is None else begin + len(text))
+
+    def _types_in(self, table: pa.Table) -> dict[str, pa.DataType]:
+        """The types of columns that have values, without those that converters make."""
+        places = self._options["converters"] or {}
+        names = [] if not places or self._layout is None else self._layout.names
+        made = {names[place] if isinstance(place, int) and place < len(names) else place for place in places}
+        types = {field.name: field.type for field in table.schema if field.name not in made}
+        return {name: arrow for name, arrow in types.items() if not pa.types.is_null(arrow)}
+
+    def block_types(self, begin: int) -> Iterator[tuple[int, int, dict[str, pa.DataType]]]:
+        """The types of columns that have values in each block: its first byte, its end, and the types."""
+        alone = replace(self, types=None)
+        with suppress(FileFormatError):
+            if not self._is_in_records:
+                types = map(self._types_in, alone.tables()) if begin == 0 else ()
+                yield from ((0, sys.maxsize, found) for found in islice(types, 1))
+                return
+            with self._stream() as stream, closing(self._blocks(stream, begin)) as blocks:
+                for start, block in blocks:
+                    for table in islice(alone.tables(block, start), 1):
+                        yield start, start + len(block), self._types_in(table)
+
+    def _parsed(self, stream: BinaryIO, offset: int) -> Iterator[Given]:
+        yield from super()._parsed(stream, offset)
+        if self.types is not None:
+            self.types.end(self.index)
+
+    def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
+        if not isinstance(problem, CastError):
+            return super()._located(problem, begin, row)
+        if row is None and (before := self.row_at([begin, 0])) is not None:
+            row = before + (problem.row or 0)
+        if self.types is None:
+            facts = CastError(problem.column, problem.source, problem.target, problem.reason, row)
+            return FileCastError(self.file.name, facts)
+        source, target = (f"Value({canonical(dtype)!r})" for dtype in (problem.source, problem.target))
+        advice = f"Read all rows as one type: features={{…, {problem.column!r}: {source}}}."
+        return StreamTypeError(self.file.name, row, problem.column, source, target, problem.reason, advice)
+
+    _errors_follow_rows = False  # several rows are read at once
+    _can_be_cut = False  # whether a line end is quoted depends on all text before it
+
+
+def with_types(shards: Sequence[FileShard]) -> tuple[FileShard, ...]:
+    """CSV files of one stream, which agree in the types of their columns."""
+    numbered = [replace(shard, index=index) for index, shard in enumerate(shards) if isinstance(shard, CsvShard)]
+    types = StreamTypes(numbered)
+    return tuple(replace(shard, types=types) for shard in numbered)
+
+
+def _has_records(text: bytes, separator: str) -> bool:
+    """Whether a text has two records, a header and a row."""
+    lines = io.StringIO(text.decode(errors="replace"), newline="")
+    return len(list(islice(filter(None, csv.reader(lines, delimiter=separator)), 2))) == 2
+
+
+def _end_of_fields(data: bytes, separator: bytes) -> int:
+    """Where the last record ends in a text with quotes inside of fields: field by field."""
+    bare = rb"[^\n" + separator + rb"]*"
+    field = re.compile(rb'(?:"(?:[^"]|"")*"(?!")' + bare + rb'|(?!")' + bare + rb")([\n" + separator + b"])")
+    end = at = 0
+    while found := field.match(data, at):
+        at = found.end()
+        if found.group(1) == b"\n":
+            end = at
+    return end

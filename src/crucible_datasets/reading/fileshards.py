@@ -69,10 +69,14 @@ class FileShard(Shard):
         """The same shard, with nulls for columns that only other files have."""
         return replace(self, request=replace(self.request, known=known))
 
+    def tables(self, text: bytes | None = None, begin: int = 0) -> Iterator[pa.Table]:
+        """The requested rows and columns of the file, or of a text that begins at a byte of it."""
+        return (table for table, _ in self.request.tables(self.file, text))
+
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
         try:
-            for table, _ in self.request.tables(self.file):
+            for table in self.tables():
                 wanted = table.slice(max(start - row, 0))
                 if wanted.num_rows:
                     yield row + table.num_rows - wanted.num_rows, Batch.of_arrow(wanted)

@@ -11,7 +11,7 @@ from crucible_datasets.features import Features, Value
 from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
 from crucible_datasets.info import DatasetInfo
-from crucible_datasets.reading import blockshards, lineshards, tarshards
+from crucible_datasets.reading import csvshards, lineshards, tarshards
 from crucible_datasets.reading.files import DataFile, folders_of, identified, is_compressed
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
 from crucible_datasets.reading.missing_columns import known_columns, require_stated
@@ -44,7 +44,7 @@ def _kind_of_shard(file: DataFile, request: Request) -> type[FileShard]:
         case "json" | "text":
             return lineshards.LineShard
         case "csv":
-            return blockshards.CsvShard
+            return csvshards.CsvShard
         case "webdataset":
             return tarshards.TarShard
     return FileShard
@@ -76,6 +76,8 @@ def stream_of(files: Sequence[DataFile], request: Request, info: DatasetInfo, sp
     if stated is None and features is not None and known is not None:
         features = _with_known(features, request.columns, known)
     roots = folders_of(files)
+    if stated is None and request.format.name == "csv":
+        shards = csvshards.with_types(shards)
     shards = tuple(shard.expecting(features) for shard in shards)
     first = shards[0] if features is None and shards and request.format.name != "text" else None
     source = Source(shards, features, stated is not None, roots, first)
