@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KINDS = ("wrong", "right", "unparsed", "failed", "all")
 _NONE = {"all": "no sample", "failed": "no sample failed"}
-_UNREAD = ("unparsed", "empty", "truncated")
+_UNREAD = ("unparsed", "empty", "truncated", "refused")
 _SHOWN = ("id", "input", "target", "prediction", "extracted", "score", "status")
 
 

@@ -89,7 +89,9 @@ def evaluate(
     how.check_ready()
     answers = prediction_cache(predictions, name, cache, cache_key) if cache else None
     with nullcontext() if answers is None else answers:
-        return run(call, Generation(predictions, concurrency, repeats, timeout, missing != "error", answers))
+        is_tolerant = missing != "error"
+        asked = Generation(predictions, concurrency, repeats, timeout, is_tolerant, answers, how.reads_mappings)
+        return run(call, asked)
 
 
 def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwargs: Any) -> dict[str, EvaluationResult]:

@@ -6,7 +6,8 @@ scored:
     ok         the answer was read and judged
     unparsed   the rule found no answer in the text (value 0)
     empty      the text was empty (value 0)
-    truncated  the text ends within the answer or the thinking (value 0)
+    truncated  the text ends within the answer or the thinking, or at the limit of tokens (value 0)
+    refused    the model or a filter declined to answer (value 0)
     error      the model or the metric failed (value None), or the rule (value 0); the reason is in `detail`
     timeout    the model (value None), or scoring, took longer than allowed
     missing    there was no prediction (value None)
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-STATUSES: Final = ("ok", "unparsed", "empty", "truncated", "error", "timeout", "missing")
+STATUSES: Final = ("ok", "unparsed", "empty", "truncated", "refused", "error", "timeout", "missing")
 
 
 class Outcome(Struct, frozen=True, gc=False):

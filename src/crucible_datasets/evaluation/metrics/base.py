@@ -82,10 +82,14 @@ class Metric:
     @property
     def needs_target(self) -> bool:
         """Whether a target is required; users' functions may ignore theirs."""
-        return self._is_own and inspect.signature(self.function).parameters["target"].default is inspect.Parameter.empty
+        return (
+            self.is_built_in
+            and inspect.signature(self.function).parameters["target"].default is inspect.Parameter.empty
+        )
 
     @property
-    def _is_own(self) -> bool:
+    def is_built_in(self) -> bool:
+        """Whether the metric is one of this library."""
         return self.function.__module__.startswith("crucible_datasets.")
 
     @property
@@ -171,7 +175,7 @@ class Metric:
     ) -> list[Outcome]:
         """Extract the answers, score them against each of their targets, and keep the best outcome of every pair."""
         taken = self._judging.of(options)
-        if extract is None and not self.mappings and self._is_own:
+        if extract is None and not self.mappings and self.is_built_in:
             predictions = answers_of(predictions, self.name)
 
         def judge(texts: list[Any], golds: list[Any], whole: list[Any]) -> list[Outcome]:

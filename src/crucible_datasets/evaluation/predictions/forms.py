@@ -16,7 +16,14 @@ from typing import Any
 from crucible_datasets.benchmarks.samples.idnames import is_like_id
 from crucible_datasets.evaluation.predictions.files import Columns, read_predictions
 from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in
-from crucible_datasets.evaluation.predictions.responses import TEXTS, as_mapping, said
+from crucible_datasets.evaluation.predictions.responses import (
+    TEXTS,
+    Failure,
+    as_mapping,
+    is_structured,
+    said,
+    unfamiliar,
+)
 from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     MissingPredictionsError,
@@ -198,7 +205,7 @@ def column_in(columns: Iterable[str], asked: str | None, required: bool = True) 
 
 def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
     """The answers to one sample; with `numbers_are_one`, a list of numbers is one answer."""
-    if isinstance(given, str):  # the common case: one answer, a text
+    if isinstance(given, (str, Failure)):  # the common case: one answer, a text
         return [given]
     given = as_mapping(given.as_py() if hasattr(given, "as_py") else given)
     given = said(given) if isinstance(given, Mapping) else given
@@ -206,6 +213,17 @@ def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
         return [_plain(given)]
     answers = [answer for one in given for answer in (answers_in(one) if isinstance(one, Mapping) else [_plain(one)])]
     return [answers] if numbers_are_one and _are_numbers(answers) else answers
+
+
+def generated_answers(reply: Any, reads_mappings: bool, numbers_are_one: bool = False) -> list[Any]:
+    """The answers in what a model returned; a mapping that no metric reads is a failure of this one call."""
+    answers = answers_in(reply, numbers_are_one)
+    if reads_mappings:
+        return answers
+    return [
+        unfamiliar(answer) if isinstance(answer, Mapping) and not is_structured(answer) else answer
+        for answer in answers
+    ]
 
 
 def _are_numbers(answers: list[Any]) -> bool:
@@ -228,5 +246,5 @@ def _plain(given: Any) -> Any:
 def require_answers(answers: Iterable[Any]) -> None:
     """Raise for answers that are not texts, numbers or structures of them: their `repr` would be scored."""
     for one in answers:
-        if not isinstance(one, (str, Number, Mapping, list, tuple, NoneType)):
+        if not isinstance(one, (str, Number, Mapping, list, tuple, NoneType, Failure)):
             raise PredictionsError(f"A prediction cannot be of type {type(one).__name__}: give its text.")

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from crucible_datasets.evaluation.predictions.forms import answers_in, require_answers
-from crucible_datasets.evaluation.predictions.responses import as_mapping
+from crucible_datasets.evaluation.predictions.forms import generated_answers, require_answers
+from crucible_datasets.evaluation.predictions.responses import Failure, as_mapping
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.ops.mapping.asynchronous import event_loop
@@ -20,14 +20,6 @@ from crucible_datasets.ops.mapping.asynchronous import event_loop
 _AT_ONCE = 16  # concurrent calls of async functions
 _AHEAD = 4  # queued calls per worker
 Submit = Callable[[Any, int], "Future[Any]"]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Takes the place of an answer if the function failed."""
-
-    status: str
-    reason: str
 
 
 class Answered(Protocol):
@@ -47,6 +39,7 @@ class Generation:
     timeout: float | None = None
     tolerant: bool = False  # failures become `Failure`s instead of ending the run
     cache: Answered | None = None
+    reads_mappings: bool = False  # whether any mapping is an answer
 
     def ready(self) -> Generation:
         """The same, with a class replaced by an instance of it."""
@@ -122,10 +115,12 @@ class Generation:
         error.add_note(f"The model was asked for sample {sample.id!r}.{kept}")
 
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
-        """The answer, checked and stored in the cache."""
+        """The answer, checked, and stored in the cache unless it should be asked for again."""
         answer = as_mapping(answer)
-        require_answers(answers_in(answer))
-        if self.cache is not None and answer is not None:
+        answers = generated_answers(answer, self.reads_mappings)
+        require_answers(answers)
+        is_lasting = all(item.is_reply for item in answers if isinstance(item, Failure))
+        if self.cache is not None and answer is not None and is_lasting:
             self.cache.put(sample, epoch, answer)
         return answer
 

@@ -1,8 +1,14 @@
-"""Texts in the responses of chat models and pipelines."""
+"""What models returned: the texts in replies of APIs, clients and pipelines, and why there is none.
+
+Known are the replies of OpenAI (chat, completions, responses, batches), Anthropic, Gemini, Bedrock, Cohere, Ollama,
+vLLM, TGI and the pipelines of transformers, as dicts and as the objects of their clients.
+"""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 TEXTS = (
@@ -25,63 +31,191 @@ TEXTS = (
     "pred",
     "preds",
 )
-_SAID_IN = ("content", "text", "output_text", *TEXTS)
-_AROUND = ("response", "body")  # in a line of a batch file: {"custom_id": …, "response": {"body": {"choices": …}}}
-
-
-# Fields of the objects of clients: OpenAI's, Anthropic's, vLLM's.
-_PARTS = ("choices", "outputs", "message", "content", "text", "output_text")
+_TEXT_FIELDS = ("content", "parts", "text", "output_text", *TEXTS)
+_ENVELOPES = ("response", "body", "result")  # of a line of a batch: {"custom_id": …, "response": {"body": {…}}}
+_CHOICES = ("choices", "candidates")
+_FINISH_REASONS = ("finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "reason", "blockReason")
+_FINISH_FIELDS = ("details", "incomplete_details", "promptFeedback")
+_CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
+_REFUSALS = {
+    *("refusal", "content_filter", "content_filtered", "guardrail_intervened", "safety", "image_safety", "spii"),
+    *("prohibited_content", "blocklist", "recitation"),
+}
+# Fields of the objects of clients.
+_ATTRIBUTES = (
+    *("choices", "outputs", "candidates", "output", "message", "content", "parts", "text", "output_text", "thought"),
+    *("type", "refusal", "error", "finish_reason", "stop_reason", "done_reason", "incomplete_details", "reason"),
+)
 _PLAIN = (str, bytes, int, float, Mapping, type(None))
 
 
-def as_mapping(given: Any) -> Any:
+@dataclass(frozen=True)
+class Failure:
+    """Takes the place of an answer that cannot be scored: its status, the reason, and what there is of its text."""
+
+    status: str
+    reason: str
+    text: str | None = None
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether the model has answered: asked again, it would do the same."""
+        return self.status in ("refused", "truncated")
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether the failure says nothing about the model."""
+        return self.status in ("error", "timeout")
+
+
+def as_mapping(value: Any) -> Any:
     """A response object, message or content part of a client library, as a mapping.
 
     >>> from types import SimpleNamespace as Reply
     >>> as_mapping(Reply(choices=[Reply(message=Reply(role="assistant", content="4"))]))
     {'choices': [{'message': {'content': '4'}}]}
     """
-    if isinstance(given, list):
-        return [as_mapping(one) for one in given]
-    if isinstance(given, _PLAIN):
-        return given
-    parts = {name: as_mapping(getattr(given, name)) for name in _PARTS if hasattr(given, name)}
-    if isinstance(outputs := parts.pop("outputs", None), list):
-        parts["choices"] = outputs
-    return parts or given
+    if isinstance(value, tuple):
+        return value[0] if _has_logprob(value) else [as_mapping(item) for item in value]
+    if isinstance(value, list):
+        return [as_mapping(item) for item in value]
+    if isinstance(value, enum.Enum):
+        return value.name.lower()
+    if isinstance(value, _PLAIN):
+        return value
+    fields = {name: as_mapping(item) for name in _ATTRIBUTES if (item := _attribute(value, name)) is not None}
+    fields = {name: item for name, item in fields.items() if isinstance(item, (*_PLAIN, list))}
+    if isinstance(outputs := fields.pop("outputs", None), list):
+        fields["choices"] = outputs
+    return fields if fields.keys() - {"type", "reason"} else value
 
 
-def said(given: Mapping[str, Any]) -> Any:
+def _has_logprob(value: tuple[Any, ...]) -> bool:
+    return len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], (int, float))
+
+
+def _attribute(value: Any, name: str) -> Any:
+    try:
+        return getattr(value, name, None)
+    except Exception:  # noqa: BLE001 - a property of a client that raises, as `text` of a blocked reply does
+        return None
+
+
+def said(value: Mapping[str, Any]) -> Any:
     """The text of a message or response of a chat model, one per choice; other mappings unchanged.
 
     >>> said({"choices": [{"message": {"role": "assistant", "content": "4"}}]}), said({"text": "4"})
     (['4'], '4')
     >>> said({"answer": "4", "confidence": 0.8})
     {'answer': '4', 'confidence': 0.8}
+    >>> said({"content": [{"type": "tool_use", "name": "add", "input": {}}], "stop_reason": "tool_use"})
+    Failure(status='missing', reason='the reply holds no text: tool_use', text=None)
+    >>> said({"error": {"message": "slow down", "code": 429}})
+    Failure(status='error', reason='slow down', text=None)
     """
-    if "answer" in given:
-        return given
-    inner = given
-    for name in _AROUND:
-        inner = inner[name] if isinstance(inner.get(name), Mapping) else inner
-    choices = inner.get("choices")
-    if isinstance(choices, list) and choices and all(isinstance(one, Mapping) for one in choices):
-        texts = [_text(one, one) for one in choices]
-        return given if any(isinstance(text, Mapping) for text in texts) else texts
-    return _text(inner, given)
+    if "answer" in value:
+        return value
+    reply = value
+    while True:
+        if (failure := _outage(reply)) is not None:
+            return failure
+        inner = next((reply[name] for name in _ENVELOPES if isinstance(reply.get(name), Mapping)), None)
+        if inner is None:
+            break
+        reply = inner
+    choices = next((reply[name] for name in _CHOICES if name in reply), ...)
+    if choices is ...:
+        return _reading(reply) if _is_reply(reply) else value
+    turns = [choice for choice in choices or () if isinstance(choice, Mapping)]
+    if not turns:
+        finish = _finish(reply)
+        status = "refused" if finish in _REFUSALS else "missing"
+        return Failure(status, f"the reply holds no answer{f': {finish}' if finish else ''}")
+    return [_reading(turn) for turn in turns]
 
 
-def _text(turn: Mapping[str, Any], otherwise: Any) -> Any:
-    """The text of a message; None if it has none, as a tool call."""
-    message = turn["message"] if isinstance(turn.get("message"), Mapping) else turn
-    found = [_words(message[name]) for name in _SAID_IN if name in message]
-    texts = [text for text in found if isinstance(text, str)]
-    return texts[0] if texts else None if None in found else otherwise
+def is_structured(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping is a prediction: an answer with its confidence, or numbers by name."""
+    numbers = all(isinstance(item, (int, float, type(None))) for item in value.values())
+    return "answer" in value or "confidence" in value or numbers
 
 
-def _words(content: Any) -> Any:
-    """The text of a content, which may be a list of parts with thoughts and tool calls among them."""
+def unfamiliar(value: Mapping[str, Any]) -> Failure:
+    """The failure for a mapping that is neither a reply of a known form nor a prediction."""
+    names = ", ".join(map(repr, value)) or "no field"
+    return Failure("error", f"a reply of an unknown form, with {names}: return its text")
+
+
+def _outage(reply: Mapping[str, Any]) -> Failure | None:
+    """The failure that an error body describes."""
+    error, status = reply.get("error"), reply.get("status_code")
+    if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping):
+        error = error["error"]
+    if error and isinstance(error, (Mapping, str)):
+        return Failure("error", str(error if isinstance(error, str) else error.get("message") or dict(error)))
+    if isinstance(status, int) and status >= 400:
+        return Failure("error", f"status {status}")
+    return None
+
+
+def _is_reply(reply: Mapping[str, Any]) -> bool:
+    message = _message(reply)
+    return any(name in message for name in ("refusal", *_TEXT_FIELDS))
+
+
+def _message(turn: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name in ("output", "message", "content"):
+        if isinstance(turn.get(name), Mapping):
+            turn = turn[name]
+    return turn
+
+
+def _reading(turn: Mapping[str, Any]) -> str | Failure | Any:
+    """The text of a choice or message, or why there is none."""
+    message, finish = _message(turn), _finish(turn)
+    contents = [message[name] for name in _TEXT_FIELDS if name in message]
+    texts = [text for content in contents if isinstance(text := _text(content), str)]
+    refusal = _refusal(message, contents)
+    if refusal is not None and not any(texts):
+        return Failure("refused", refusal, refusal)
+    if finish in _REFUSALS:
+        return Failure("refused", f"the reply ended by {finish}", texts[0] if texts else None)
+    if finish in _CUT_OFF:
+        return Failure("truncated", f"the reply ended by {finish}", texts[0] if texts else None)
+    if texts:
+        return texts[0]
+    others = [content for content in contents if content is not None and not isinstance(content, (list, Mapping))]
+    if others:  # a number, say
+        return others[0]
+    kinds = dict.fromkeys(str(part.get("type")) for content in contents for part in _parts(content) if "type" in part)
+    return Failure("missing", f"the reply holds no text{': ' + ', '.join(kinds) if kinds else ''}")
+
+
+def _finish(turn: Mapping[str, Any]) -> str:
+    """Why a reply ended, in lower case."""
+    inner = [turn[name] for name in _FINISH_FIELDS if isinstance(turn.get(name), Mapping)]
+    reasons = [fields[name] for fields in (turn, *inner) for name in _FINISH_REASONS if name in fields]
+    return next((reason.lower() for reason in reasons if isinstance(reason, str)), "")
+
+
+def _refusal(message: Mapping[str, Any], contents: list[Any]) -> str | None:
+    refusals = [message.get("refusal"), *(part.get("refusal") for content in contents for part in _parts(content))]
+    return next((refusal for refusal in refusals if isinstance(refusal, str) and refusal), None)
+
+
+def _parts(content: Any) -> list[Mapping[str, Any]]:
+    """The parts of a content, with those of the messages in it."""
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    return [inner for part in parts for inner in [part, *_parts(part.get("content"))]]
+
+
+def _text(content: Any) -> Any:
+    """The text of a content: of its parts without thoughts and tool calls, or of the last message in it."""
     if not isinstance(content, list):
         return content
-    texts = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-    return "".join(texts) if texts else content
+    messages = [part for part in content if isinstance(part, Mapping) and "content" in part]
+    if messages:
+        return _text(messages[-1]["content"])
+    parts = [part for part in _parts(content) if not part.get("thought")]
+    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
+    return "".join(texts) if texts else None

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.evaluation.outcome import Outcome
-from crucible_datasets.evaluation.predictions.forms import Answers, answers_in, has_missing
-from crucible_datasets.evaluation.predictions.generating import Failure, Generation
+from crucible_datasets.evaluation.predictions.forms import Answers, generated_answers, has_missing
+from crucible_datasets.evaluation.predictions.generating import Generation
+from crucible_datasets.evaluation.predictions.responses import Failure
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.record import SampleResult
 from crucible_datasets.evaluation.runs.recorded_inputs import noted
@@ -64,7 +65,7 @@ def judged(
     """The results of samples in batches; `total` is the number of samples of the run."""
     for rows in _batches(_rows(how, _answered(how, given, generation, total))):
         yield [
-            result_of(row.sample, row.epoch, None if isinstance(row.prediction, Failure) else row.prediction, outcomes)
+            result_of(row.sample, row.epoch, _text(row.prediction), outcomes)
             for row, outcomes in zip(rows, _outcomes(how, rows), strict=True)
         ]
 
@@ -76,8 +77,8 @@ def _rows(how: Judging, answered: Iterable[tuple[Any, list[Any]]]) -> Iterator[_
                 yield _Row(sample, epoch, one)
         return
     for sample, answers in answered:
-        failure = next((answer for answer in answers if isinstance(answer, Failure)), None)
-        present = [answer for answer in answers if answer is not None]
+        failure = next((answer for answer in answers if isinstance(answer, Failure) and answer.is_outage), None)
+        present = [text for answer in answers if (text := _text(answer)) is not None]
         # A missing completion counts as a wrong one; left out, it would reduce the number of completions.
         absent = [None] * (len(answers) - len(present)) if present and how.missing == "wrong" else []
         yield _Row(sample, 0, failure or present + absent or None)
@@ -91,7 +92,11 @@ def _answered(
         return
     with closing(generation.answers(sample for sample, _ in given)) as asked:
         for sample, answers in asked:
-            found = [one for answer in answers for one in answers_in(answer, how.numbers_are_one)]
+            found = [
+                one
+                for answer in answers
+                for one in generated_answers(answer, generation.reads_mappings, how.numbers_are_one)
+            ]
             if how.missing == "error" and has_missing(found):
                 raise MissingPredictionsError([str(sample.id)], total, True)
             yield sample, found
@@ -125,15 +130,32 @@ def _next_most(rows: int, seconds: float) -> int:
     return max(rows // 4, min(rows, _FEWEST_ROWS)) if seconds > _SECONDS else rows
 
 
+def _text(prediction: Any) -> Any:
+    """What a model said, which is scored and stored."""
+    return prediction.text if isinstance(prediction, Failure) else prediction
+
+
 def _outcomes(how: Judging, rows: list[_Row]) -> list[dict[str, Outcome]]:
-    given = [None if isinstance(row.prediction, Failure) else row.prediction for row in rows]
-    found = how.outcomes(given, [row.sample.target for row in rows], [row.sample for row in rows])
-    for place, row in enumerate(rows):
-        if isinstance(row.prediction, Failure):
-            # An outage says nothing about the model, so it never counts as a wrong answer.
-            failed = Outcome(None, status=row.prediction.status, detail={"error": row.prediction.reason})
-            found[place] = dict.fromkeys(found[place], failed)
-    return found
+    samples = [row.sample for row in rows]
+    predictions = [row.prediction for row in rows]
+    # Of a refusal or a text that was cut off, a corpus metric needs the length.
+    texts = [item.text or "" if isinstance(item, Failure) and item.is_reply else _text(item) for item in predictions]
+    outcomes = how.outcomes(texts, [sample.target for sample in samples], samples)
+    for row, prediction in enumerate(predictions):
+        if isinstance(prediction, Failure):
+            outcomes[row] = {
+                key: _failed(prediction, outcome, how.metrics[key].higher_is_better)
+                for key, outcome in outcomes[row].items()
+            }
+    return outcomes
+
+
+def _failed(failure: Failure, outcome: Outcome, higher_is_better: bool) -> Outcome:
+    """The outcome of a failure: wrong for a refusal or a text that was cut off, never for an outage."""
+    detail = {**(outcome.detail or {}), "error": failure.reason}
+    if failure.is_reply:
+        return Outcome(0.0 if higher_is_better else outcome.value, outcome.extracted, failure.status, detail)
+    return Outcome(None if failure.is_outage else outcome.value, status=failure.status, detail=detail)
 
 
 def result_of(sample: Any, epoch: int, prediction: Any, outcomes: dict[str, Outcome]) -> SampleResult:

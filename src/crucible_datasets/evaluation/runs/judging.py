@@ -45,6 +45,11 @@ class Judging:
         """Whether a list of numbers is one answer, such as two rewards."""
         return any(metric.numbers_are_one for metric in self.metrics.values())
 
+    @property
+    def reads_mappings(self) -> bool:
+        """Whether any mapping may be an answer; metrics of this library know theirs by their fields."""
+        return any(not metric.is_built_in for metric in self.metrics.values())
+
     def check_ready(self) -> None:
         """Raise errors that would otherwise come after the model was called: a missing package or permission."""
         for key, metric in self.metrics.items():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from crucible_datasets.evaluation.runs.record import EvaluationResult
 
 _OK = STATUSES.index("ok")
-_UNREAD = tuple(STATUSES.index(name) for name in ("unparsed", "empty", "truncated"))
+_UNREAD = tuple(STATUSES.index(name) for name in ("unparsed", "empty", "truncated", "refused"))
 # For corpus metrics: a resample takes a pass over all outcomes, or only a sum of counts.
 _RESAMPLES, _MOST_FOR_RESAMPLES = 200, 5_000
 _QUICK_RESAMPLES, _MOST_FOR_QUICK = 2_000, 100_000
