@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, BinaryIO, ClassVar
 
 from crucible_datasets import config
@@ -86,11 +87,10 @@ class BlockShard(FileShard):
     def row_at(self, at: Position) -> int | None:
         if not self._is_in_records or self.request.filters is not None:
             return super().row_at(at) if not self._is_in_records else None
-        offset, given = at
-        row = given
-        for (begin, _), batch in replace(self, start=0, stop=offset).batches() if offset else ():
-            row += len(batch) if begin < offset else 0
-        return row
+        offset, row = at
+        with self._stream() as stream, closing(replace(self, start=0, stop=None)._blocks(stream, 0)) as blocks:
+            before = takewhile(lambda block: block[0] < offset, blocks)
+            return int(row) + sum(table.num_rows for begin, block in before for table in self.tables(block, begin))
 
     @contextmanager
     def _stream(self) -> Iterator[BinaryIO]:

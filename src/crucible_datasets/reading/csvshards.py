@@ -200,7 +200,7 @@ class CsvShard(BlockShard):
     def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
         if not isinstance(problem, CastError):
             return super()._located(problem, begin, row)
-        if row is None and (before := self.row_at([begin, 0])) is not None:
+        if row is None and (before := replace(self, types=None).row_at([begin, 0])) is not None:
             row = before + (problem.row or 0)
         if self.types is None:
             facts = CastError(problem.column, problem.source, problem.target, problem.reason, row)
