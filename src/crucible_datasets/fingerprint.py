@@ -17,6 +17,7 @@ from crucible_datasets.logging import get_logger
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from crucible_datasets.features import Features
     from crucible_datasets.hashing import Hasher, UnhashableError
 
 __all__ = [
@@ -87,9 +88,9 @@ class Fingerprint:
         return cls(text)
 
     @classmethod
-    def of_table(cls, table: pa.Table) -> Fingerprint:
-        """The fingerprint of a table's content."""
-        return cls(None, content=table)
+    def of_table(cls, table: pa.Table, features: Features | None = None) -> Fingerprint:
+        """The fingerprint of a table's content, and of what it means: functions get decoded values."""
+        return cls(None, content=(table, features))
 
     @classmethod
     def of_file(cls, path: str) -> Fingerprint:

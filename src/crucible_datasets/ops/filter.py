@@ -56,7 +56,7 @@ def filtered(
         return view, errors_in("", [], on_error)
     size = batch_size if batched else None
     job = Job(call, size, workers, desc or "Filter", executor)
-    facts = call_facts(call, view, size, workers)
+    facts = call_facts(call, view, size, workers, executor)
     after, lasting = identity(view.fingerprint, "filter", function, facts, new_fingerprint, cache_key)
     result_cache = ResultCache(
         "filter", after, lasting, keep_in_memory, load_from_cache_file is False, view.table.files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -31,6 +31,7 @@ from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, 
 Generator = Callable[..., Iterable[Mapping[str, Any]]]
 Batch = tuple[pa.Table, Features]
 _ROWS_PER_BATCH = 2000
+LAYOUT = 2  # part of every key: incremented when the files of the same call change
 _MIXED = "use_json"  # values without a common type are Json, within a batch and across batches
 
 
@@ -51,21 +52,26 @@ def from_generator(
     arguments = dict(gen_kwargs or {})
     info = DatasetInfo(builder_name="generator", dataset_name="generator", config_name="default", version="0.0.0")
     if keep_in_memory or not is_caching_enabled():
-        table, found = in_memory(generator, arguments, kinds)
+        table, found = in_memory(generator, shards(arguments, num_proc or 1), kinds)
         return view_of(table, found, info, split)
-    made_of = {"generator": generator, "gen_kwargs": Arguments(arguments), "features": kinds}
-    key = fingerprint or str(Fingerprint.fixed("generator").derive("from_generator", **made_of))
-    identity = Fingerprint.fixed(key)
+    made_of = {"generator": generator, "gen_kwargs": Arguments(arguments)} if fingerprint is None else {}
+    parent = Fingerprint.fixed(fingerprint or "generator")
+    # A generator sees how many values of its lists it gets.
+    derived = parent.derive(
+        "from_generator", **made_of, features=kinds, shards=len(shards(arguments, num_proc or 1)), layout=LAYOUT
+    )
+    identity = parent if fingerprint else derived
+    key = str(derived)
     make = partial(into_folder, generator=generator, gen_kwargs=arguments, features=kinds, num_proc=num_proc)
     folder = default_cache(cache_dir).made(f"generator-{key}", make, {"kind": "generator"})
     table, found, files = from_folder(folder)
     return view_of(table, found, info, split, files, identity)
 
 
-def in_memory(generator: Generator, gen_kwargs: Mapping[str, Any], features: Features | None) -> Batch:
-    """All rows as one table in memory."""
+def in_memory(generator: Generator, parts: Sequence[Mapping[str, Any]], features: Features | None) -> Batch:
+    """All rows, those of each part of the arguments in turn, as one table in memory."""
     with _bar() as bar, collecting_rarely():
-        batches = list(_batches(generator, gen_kwargs, features, bar.update))
+        batches = [batch for part in parts for batch in _batches(generator, part, features, bar.update)]
     found = united_all((Segment("", kinds) for _, kinds in batches), _MIXED)
     final = _known(features or found, generator)
     empty = as_features(pa.table({}), Features(), final)

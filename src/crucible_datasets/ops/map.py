@@ -136,7 +136,7 @@ class Job:
         """Everything that the result depends on, except the function."""
         wanted = self.merge.typing.wanted
         return {
-            **call_facts(self.call, view, self.batch_size, self.workers),
+            **call_facts(self.call, view, self.batch_size, self.workers, self.executor),
             "drop_last_batch": self.drop_last_batch and self.call.batched,
             "removed": sorted(self.merge.removed),
             "features": None if wanted is None else list(wanted.to_dict().items()),
@@ -172,11 +172,14 @@ class Job:
         write_result(folder, {**result, "removed": sorted(self.merge.removed)}, files)
 
 
-def call_facts(call: Call, view: View, batch_size: int | None, workers: int | None) -> dict[str, Any]:
+def call_facts(
+    call: Call, view: View, batch_size: int | None, workers: int | None, executor: str | Executor | None
+) -> dict[str, Any]:
     """What the result of any call depends on, besides the function."""
     return {
         "batched": call.batched,
         "batch_size": batch_size if call.batched else None,
+        "shards": running.shards_that_show(len(view), workers, batch_size, executor) if call.batched else None,
         "with_indices": call.with_indices,
         "with_rank": call.with_rank and (workers or 0),
         "input_columns": call.input_columns,

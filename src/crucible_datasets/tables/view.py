@@ -48,7 +48,7 @@ class View:
         held = ArrowTable.of(table, files)
         if files:
             held = replace(held, physical=tuple(table.column_names), mapped_from=identities(files))
-        fingerprint = more.pop("fingerprint", None) or Fingerprint.of_table(held.table)
+        fingerprint = more.pop("fingerprint", None) or Fingerprint.of_table(held.table, features)
         return cls(held, range(held.num_rows), features, fingerprint, **more)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ logger = get_logger(__name__)
 
 # Fractions of the rows per cluster worker: the most that is lost when one dies, and the smallest last shard.
 _LARGEST, _SMALLEST = 4, 16
+_EVEN = 16  # batches per worker, from which on one batch more or less does not matter
 
 
 def workers_for(
@@ -56,6 +57,33 @@ def tapered(num_rows: int, workers: int, unit: int = 1) -> list[range]:
     return [range(start * unit, min(stop * unit, num_rows)) for start, stop in pairwise(ends)]
 
 
+def shards_that_show(
+    num_rows: int, workers: int | None, batch_size: int | None, executor: str | Executor | None
+) -> int | None:
+    """The number of shards, if a batched function could see it, since batches begin where shards begin."""
+    runner = _runner(executor, workers)
+    if not runner.shares_disk and workers is None:
+        return None
+    size = batch_size if batch_size and batch_size > 0 else num_rows
+    rows = _bounds_of_batches(num_rows, _shards(runner, workers, num_rows, size), size)
+    return len(rows) if any(part.start % size for part in rows) else None
+
+
+def _runner(executor: str | Executor | None, workers: int | None) -> Executor:
+    return executor_of(executor or config.CRUCIBLE_EXECUTOR or ("serial" if workers is None else "processes"))
+
+
+def _shards(runner: Executor, workers: int | None, num_rows: int, size: int) -> int:
+    if not runner.shares_disk and workers is not None:
+        return min(workers, -(-num_rows // size))
+    return workers or (1 if runner.name == "serial" else runner.workers())
+
+
+def _bounds_of_batches(num_rows: int, shards: int, size: int) -> list[range]:
+    """Contiguous ranges of rows: of whole batches, as a single shard would have them, if the work stays even."""
+    return bounds(num_rows, shards, size if num_rows >= _EVEN * size * shards else 1)
+
+
 def run(
     shard: Callable[[range], Shard],
     num_rows: int,
@@ -65,11 +93,12 @@ def run(
     executor: str | Executor | None = None,
 ) -> Facts:
     """Run all shards; the facts of their parts, in order."""
-    chosen = executor_of(executor or config.CRUCIBLE_EXECUTOR or ("serial" if workers is None else "processes"))
+    chosen = _runner(executor, workers)
     label = title if workers is None else f"{title} (num_proc={workers})"
     with progress.tqdm(total=num_rows, desc=label, unit=" rows") as bar:
         if chosen.shares_disk:
-            rows = bounds(num_rows, workers or (1 if chosen.name == "serial" else chosen.workers()))
+            size = shard(range(num_rows)).block_rows if call.batched else 1
+            rows = _bounds_of_batches(num_rows, _shards(chosen, workers, num_rows, size), size)
             tasks: list[Task[Facts]] = [Task(_one_of(shard(part), len(rows)), part, call.name) for part in rows]
             return [facts for parts in chosen.run(tasks, len(rows), bar.update) for facts in parts]
         return list(_run_remotely(shard, num_rows, workers, call, chosen, bar))
@@ -82,7 +111,7 @@ def _run_remotely(
     size = shard(range(num_rows)).block_rows if call.batched else 1
     once = Once(call)
     if workers is not None:
-        rows = bounds(num_rows, min(workers, -(-num_rows // size)))
+        rows = _bounds_of_batches(num_rows, _shards(executor, workers, num_rows, size), size)
     else:
         rows = tapered(num_rows, executor.workers(), size)
         rows = _along(rows, seams(shard(range(num_rows)).view), size, executor.workers())
