@@ -83,8 +83,8 @@ def is_lossless(source: Any, target: Any) -> bool:
     if isinstance(source, dict) and isinstance(target, dict):
         return source.keys() == target.keys() and all(is_lossless(source[key], target[key]) for key in source)
     if isinstance(source, (List, LargeList)) and isinstance(target, (List, LargeList)):
-        is_same_length = getattr(target, "length", -1) in (-1, getattr(source, "length", -1))
-        return is_same_length and is_lossless(source.feature, target.feature)
+        is_wider = _list_of(source, target, target.feature) == target
+        return is_wider and is_lossless(source.feature, target.feature)
     if isinstance(source, Value) and isinstance(target, Value):
         return common_dtype(source.dtype, target.dtype) == target.dtype
     return False

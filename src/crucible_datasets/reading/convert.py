@@ -143,7 +143,7 @@ def _on_mixed_types(request: Request) -> str | None:
 
 def _united_as(request: Request) -> str | None:
     """How types were united; None if the features were given, since then text for a Json column is parsed as JSON."""
-    return _on_mixed_types(request) if request.final is None else None
+    return "use_json" if request.final is None else None
 
 
 def _bar(files: Sequence[DataFile], request: Request) -> Any:
@@ -169,7 +169,8 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> I
 def _agreed(segments: Sequence[Segment], request: Request) -> Features:
     """The features of the result: the given ones, if they match the files' columns, or the common types of all rows."""
     if request.final is None:
-        return united_all(segments, _on_mixed_types(request))
+        # In a file with a schema, a field that the schema lacks is null; elsewhere objects have the keys they have.
+        return united_all(segments, _on_mixed_types(request), "null" if request.format.in_place else "json")
     found = dict.fromkeys(name for segment in segments for name in segment.features)
     lacks_stated = request.needs_stated and request.final.keys() - found.keys()
     if segments and (found.keys() - request.final.keys() or not found.keys() & request.final.keys() or lacks_stated):

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError, FileColumnsError
 from crucible_datasets.features import Features
+from crucible_datasets.features.types import is_identical
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.formats.base import columns_of, fitting
@@ -32,6 +33,7 @@ from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables import files as arrow_files
 from crucible_datasets.tables import writing
 from crucible_datasets.tables.rowgroups import ParquetPart
+from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
 
 # Part of every key: incremented when the conversion of the same files changes.
@@ -158,15 +160,14 @@ def _part_elsewhere(file: DataFile) -> ParquetPart:
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint) -> View | None:
     tables = [arrow_files.open_table(path) for path in paths]
     kinds = [features_in(path, table.schema) for path, table in zip(paths, tables, strict=True)]
-    together = writing.united_all(writing.Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True))
-    if any(list(kind.items()) != list(together.items()) for kind in kinds):
+    segments = [writing.Segment(path, kind, path) for path, kind in zip(paths, kinds, strict=True)]
+    together = writing.united_all(segments, keys="null")
+    if not all(is_identical(dict(kind), dict(together)) for kind in kinds):
         return None
     stated = request.features or request.described
     if stated is not None and set(stated) != set(together):
         raise FileColumnsError(stated, together)
-    view = build.view_of(
-        pa.concat_tables(table.replace_schema_metadata(None) for table in tables), together, files=paths
-    )
+    view = build.view_of(pa.concat_tables(ArrowTable.of(table).table for table in tables), together, files=paths)
     view = replace(view, fingerprint=fingerprint)
     view = _filtered(view, request.filters)
     if stated is not None and list(stated.items()) != list(together.items()):

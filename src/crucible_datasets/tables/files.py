@@ -60,8 +60,9 @@ def mapped(
     found = _travelled.get(facts)
     if found is None:
         # The process that pickled it has validated the files.
-        table = pa.concat_tables([open_table(path, trusted=True).replace_schema_metadata(None) for path in paths])
-        held = ArrowTable.of(table.select(list(physical)), paths)
+        # Files may store the same values in types of their own, and have their columns in another order.
+        tables = [open_table(path, trusted=True).select(list(physical)) for path in paths]
+        held = ArrowTable(pa.concat_tables(ArrowTable.of(table).table for table in tables), paths)
         found = ArrowTable(held.table.rename_columns(list(names)), paths, physical, mapped_from)
     if identities(paths) != mapped_from:
         raise ArrowFileError(", ".join(paths), "other data has taken the place of what was there.")

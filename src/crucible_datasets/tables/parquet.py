@@ -20,6 +20,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ColumnNotFoundError, DatasetsError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
+from crucible_datasets.features.types import Json, any_leaf
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.base import columns_of, fitting
 from crucible_datasets.formats.filters import Clauses, Filters, clauses_of, expression_of, is_written_out, mask_of
@@ -38,14 +39,23 @@ _ALL = slice(None)
 
 
 class ParquetSource:
-    """The row groups of some files, or a range of them, shared by all tables over them."""
+    """The row groups of some files, or a range of them, shared by all tables over them.
 
-    def __init__(self, parts: Sequence[ParquetPart], features: Features, run: slice = _ALL) -> None:
-        self.parts, self.features, self.run = parts, features, run
+    `json_columns` are Json in some file of the dataset, so text in the others is a value, and is not parsed.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[ParquetPart],
+        features: Features,
+        run: slice = _ALL,
+        json_columns: frozenset[str] = frozenset(),
+    ) -> None:
+        self.parts, self.features, self.run, self.json_columns = parts, features, run, json_columns
         self.schema = pa.schema([(name, storage_type(feature)) for name, feature in features.items()])
         row_bytes: dict[str, float] = {}
         self.groups = [
-            RowGroup(part, index, num_rows, features, self.schema, row_bytes)
+            RowGroup(part, index, num_rows, features, self.schema, row_bytes, json_columns)
             for part in parts
             for index in range(part.metadata.num_row_groups)
             if (num_rows := part.metadata.row_group(index).num_rows)
@@ -136,12 +146,18 @@ def _decoded_quietly(group: RowGroup, names: Names) -> None:
 _sources: WeakValueDictionary[Any, ParquetSource] = WeakValueDictionary()
 
 
-def _source(parts: Sequence[ParquetPart], features: Features, run: slice = _ALL) -> ParquetSource:
+def _source(
+    parts: Sequence[ParquetPart],
+    features: Features,
+    run: slice = _ALL,
+    json_columns: frozenset[str] = frozenset(),
+) -> ParquetSource:
     """The source over these files, shared by all tables with the same features."""
-    key = tuple((part.path, part.identity) for part in parts), str(features), tuple(features), run.start, run.stop
+    identities = tuple((part.path, part.identity) for part in parts)
+    key = identities, str(features), tuple(features), run.start, run.stop, json_columns
     source = _sources.get(key)
     if source is None:
-        source = _sources[key] = ParquetSource(parts, features, run)
+        source = _sources[key] = ParquetSource(parts, features, run, json_columns)
     return source
 
 
@@ -168,6 +184,7 @@ class ParquetTable(AsArrow):
         """
         parts = parts_of([os.path.abspath(path) for path in paths], on_bad_files, late or {})
         found = united(parts)
+        json_columns = frozenset(name for name, feature in found.items() if any_leaf(feature, (Json,)))
         if features is not None:
             wanted = Features(features)
             if columns is not None:
@@ -177,7 +194,7 @@ class ParquetTable(AsArrow):
         for name in names:
             if name not in found:
                 raise ColumnNotFoundError(name, list(found))
-        return cls(_source(parts, found), names, names)
+        return cls(_source(parts, found, json_columns=json_columns), names, names)
 
     @cached_property
     def features(self) -> Features:
@@ -256,7 +273,8 @@ class ParquetTable(AsArrow):
         ends = list(accumulate(part.metadata.num_rows for part in self.source.parts))
         first, last = bisect_right(ends, rows.start), bisect_left(ends, rows.stop)
         start = ends[first - 1] if first else 0
-        source = _source(self.source.parts[first : last + 1], self.source.features)
+        parts = self.source.parts[first : last + 1]
+        source = _source(parts, self.source.features, json_columns=self.source.json_columns)
         return ParquetTable(source, self.names, self.shown), range(rows.start - start, rows.stop - start)
 
     def select(self, columns: Sequence[str]) -> ParquetTable:
@@ -276,16 +294,18 @@ class ParquetTable(AsArrow):
         before = sum(group.part is groups[0].part for group in self.source.groups[:first])
         if groups[0].part is self.source.parts[0]:
             before += self.source.run.start or 0
-        source = _source(found, self.source.features, slice(before, before + len(groups)))
+        run = slice(before, before + len(groups))
+        source = _source(found, self.source.features, run, self.source.json_columns)
         moved = self.source.starts[first]
         shown = range(rows.start - moved, rows.stop - moved) if isinstance(rows, range) else rows - moved
         return ParquetTable(source, self.names, self.shown), shown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if any(isinstance(part, RemotePart) for part in self.source.parts):
-            return _of_parts, (self.source.parts, self.source.features, self.source.run, self.names, self.shown)
-        identities = tuple((part.path, part.here.identity) for part in self.source.parts)
-        return _reopened, (identities, self.source.features, self.names, self.shown)
+        source = self.source
+        if any(isinstance(part, RemotePart) for part in source.parts):
+            return _of_parts, (source.parts, source.features, source.run, source.json_columns, self.names, self.shown)
+        identities = tuple((part.path, part.here.identity) for part in source.parts)
+        return _reopened, (identities, source.features, source.json_columns, self.names, self.shown)
 
     def matching_rows(self, filters: Filters) -> Rows:
         """The rows that match.
@@ -294,7 +314,7 @@ class ParquetTable(AsArrow):
         values as stored in the files, and may use columns that the table does not show.
         """
         wanted = clauses_of(filters) if is_written_out(filters) else filters
-        source = _source(self.source.parts, united(self.source.parts))
+        source = _source(self.source.parts, united(self.source.parts), json_columns=self.source.json_columns)
         names = _looked_at(wanted, list(source.features))
         left = _groups_left(source, wanted, names)
         found = [
@@ -380,20 +400,31 @@ def _met(table: pa.Table, wanted: Clauses | pc.Expression) -> Indices:
         return numbered.filter(wanted).column("").to_numpy()
 
 
-def _of_parts(parts: Sequence[ParquetPart], features: Features, run: slice, names: Names, shown: Names) -> ParquetTable:
+def _of_parts(
+    parts: Sequence[ParquetPart],
+    features: Features,
+    run: slice,
+    json_columns: frozenset[str],
+    names: Names,
+    shown: Names,
+) -> ParquetTable:
     """A table of remote files, unpickled with their footers."""
-    return ParquetTable(_source(parts, features, run), names, shown)
+    return ParquetTable(_source(parts, features, run, json_columns), names, shown)
 
 
 def _reopened(
-    identities: Sequence[tuple[str, Identity]], features: Features, names: Names, shown: Names
+    identities: Sequence[tuple[str, Identity]],
+    features: Features,
+    json_columns: frozenset[str],
+    names: Names,
+    shown: Names,
 ) -> ParquetTable:
     """A table unpickled in another process."""
-    key = tuple(identities), str(features), tuple(features), None, None
+    key = tuple(identities), str(features), tuple(features), None, None, json_columns
     source = _sources.get(key)
     if source is None:
         parts = parts_of([path for path, _ in identities])
         for part, (_, identity) in zip(parts, identities, strict=True):
             replace(part, identity=identity).require_same()
-        source = _source(parts, features)
+        source = _source(parts, features, json_columns=json_columns)
     return ParquetTable(source, names, shown)

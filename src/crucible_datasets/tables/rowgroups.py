@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError
 from crucible_datasets.features import Features
-from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.storage import one_array
+from crucible_datasets.features.types import is_identical
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.parquet import decoded, share_of
 from crucible_datasets.formats.parquet_footer import is_sound
@@ -26,6 +26,7 @@ from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.budget import BUDGET, tick
 from crucible_datasets.tables.table import ArrowTable
+from crucible_datasets.tables.writing import as_feature
 
 logger = get_logger(__name__)
 
@@ -138,6 +139,7 @@ class RowGroup:
         "_tables",
         "features",
         "index",
+        "json_columns",
         "num_rows",
         "part",
         "schema",
@@ -152,9 +154,10 @@ class RowGroup:
         features: Features,
         schema: pa.Schema,
         row_bytes: dict[str, float],
+        json_columns: frozenset[str],
     ) -> None:
         self.part, self.index, self.num_rows = part, index, num_rows
-        self.features, self.schema = features, schema
+        self.features, self.schema, self.json_columns = features, schema, json_columns
         self.used = 0
         self._row_bytes = row_bytes  # bytes per row of each column, from groups decoded before
         self._columns: dict[str, pa.ChunkedArray] = {}  # in memory, within the budget
@@ -294,11 +297,12 @@ class RowGroup:
         name, feature = wanted.name, self.features[wanted.name]
         if name not in self.part.features:
             return pa.nulls(num_rows, wanted.type)
-        array = batch.column(name)
-        if self.part.features[name] == feature or not len(array):
+        array, before = batch.column(name), self.part.features[name]
+        if is_identical(before, feature):
             return array
         try:
-            return one_array(cast_column(pa.chunked_array([array]), feature, name))
+            column = as_feature(pa.chunked_array([array]), before, feature, name, name in self.json_columns)
+            return one_array(column)
         except CastError as error:
             raise FileCastError(self.part.path, error) from error
 

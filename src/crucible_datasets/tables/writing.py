@@ -193,7 +193,7 @@ def as_features(
     num_rows = len(table) if num_rows is None else num_rows
     return pa.table(
         {
-            name: _as_feature(table[name], before[name], feature, name, on_mixed_types)
+            name: as_feature(table[name], before[name], feature, name, on_mixed_types is not None)
             if name in before and before[name] != Value("null")
             else pa.chunked_array([pa.nulls(num_rows, storage_type(feature))])
             for name, feature in features.items()
@@ -201,14 +201,15 @@ def as_features(
     )
 
 
-def _as_feature(
-    column: pa.ChunkedArray, before: Any, feature: Any, name: str, on_mixed_types: str | None
+def as_feature(
+    column: pa.ChunkedArray, before: Any, feature: Any, name: str, is_united: bool = False
 ) -> pa.ChunkedArray:
+    """A column of the feature `before` as another one, which the caller chose or, if `is_united`, the values need."""
     if is_identical(before, feature) and is_plain(feature):
         return column
     # A cast to Json parses text as JSON. If types were united instead, values stay as they are: "2" stays text.
     # And what is Json already is not text: a cast of its list would quote every item again.
-    are_values = on_mixed_types is not None or any_leaf(before, (Json,))
+    are_values = is_united or any_leaf(before, (Json,))
     if before != feature and are_values and any_leaf(feature, (Json,)):
         decode = decoder(before)
         values = column.to_pylist()
