@@ -188,9 +188,10 @@ def test_errors_name_row_and_column_and_leave_whole_shards_only(tmp_path):
         twice.to_webdataset(tmp_path / "keys.tar")
     with pytest.raises(ValueTypeError, match="row 1: a row of nulls"):
         Dataset.from_dict({"txt": ["a", None]}).to_webdataset(tmp_path / "keys.tar")
-    broken = Dataset.from_dict({"meta": [{"b": b"x"}, {"b": b"\xff"}]})
-    with pytest.raises(ValueTypeError, match="'meta', row 1"):
-        broken.to_webdataset(tmp_path / "keys.tar")
+    broken = Dataset.from_dict({"meta": [{"n": [1.5]}, {"n": [1.5, float("nan")]}]})
+    for written in (broken, broken.to_iterable_dataset()):
+        with pytest.raises(ValueTypeError, match="'meta', row 1.*NaN"):
+            written.to_webdataset(tmp_path / "keys.tar")
     with pytest.raises(ValueTypeError, match="'n', row 0.*pickled"):
         Dataset.from_dict({"n": [[1]]}).to_webdataset(tmp_path / "keys.tar", extensions={"n": "pkl"})
     outside = Dataset.from_dict({"i": [str(tmp_path / "gone.png")]}, features=Features({"i": Image()}))

@@ -74,6 +74,8 @@ def planned(
     found = [_first(name, features[name], given.get(name)) for name in names if name != KEY]
     plan = [_apart(each, [other for other in found if other is not each]) for each in found]
     _require_distinct(plan)
+    for written in plan:
+        written.contents()  # raises, before anything is written, for a type that the file cannot hold
     return plan
 
 
@@ -116,9 +118,10 @@ def _extension(feature: Any) -> str | None:
         return "cls"
     if isinstance(feature, ArrayXD):
         return "npy"
-    if isinstance(feature, Value) and is_bytes(storage_type(feature)):
+    stored = storage_type(feature)
+    if isinstance(feature, Value) and (is_bytes(stored) or pa.types.is_fixed_size_binary(stored)):
         return "bin"
-    text = not isinstance(feature, Json) and is_text(storage_type(feature))
+    text = not isinstance(feature, Json) and is_text(stored)
     return "txt" if text else "json"
 
 

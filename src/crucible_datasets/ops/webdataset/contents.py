@@ -15,11 +15,10 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import DatasetsError, ValueTypeError
 from crucible_datasets.features import Image, Json
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.dtypes import is_bytes, is_text
+from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
 from crucible_datasets.features.media import Media, read_file
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.formats.json_lines import json_texts
-from crucible_datasets.formats.json_write import jsonable
 from crucible_datasets.ops.webdataset.extensions import ARRAY, INTEGER, JSON, TEXT, last_part, medium_of, of_bytes
 from crucible_datasets.ops.webdataset.values import UnwritableError, content_of, drawn, npy
 from crucible_datasets.registry import need
@@ -45,28 +44,42 @@ def contents_of(column: str, feature: Any, extension: str | None, prefix: str, i
 
 def _plain(column: str, feature: Any, extension: str) -> Callable[[pa.ChunkedArray, int], list[bytes | None]]:
     kind, stored = last_part(extension), storage_type(feature)
-    if is_bytes(stored):
+    if is_bytes(stored) or pa.types.is_fixed_size_binary(stored):
         return lambda values, _: values.to_pylist()
     if is_text(stored) and not isinstance(feature, Json) and kind not in JSON | INTEGER | ARRAY:
         return lambda values, _: values.cast(pa.large_binary()).to_pylist()
     if isinstance(feature, Json) and kind in JSON | TEXT:
         return lambda values, _: values.cast(pa.large_binary()).to_pylist()
     if kind in JSON:
+        if (leaf := _without_json_form(stored)) is not None:
+            reason = f"JSON has no exact form for {leaf}; cast the column, or choose another file by extensions=."
+            raise ValueTypeError(column, None, str(feature), f".{extension}", reason)
         return lambda values, first: _json(values, feature, column, first)
     if pa.types.is_integer(stored) and kind in INTEGER | TEXT:
         return lambda values, _: values.cast(pa.string()).cast(pa.binary()).to_pylist()
     return _one_by_one(column, feature, extension)
 
 
+def _without_json_form(arrow: pa.DataType) -> pa.DataType | None:
+    """The first type in a stored type whose values JSON cannot give back."""
+    if pa.types.is_nested(arrow):
+        fields = (arrow.field(index).type for index in range(arrow.num_fields))
+        return next((leaf for field in fields if (leaf := _without_json_form(field)) is not None), None)
+    has_form = is_text(arrow) or pa.types.is_integer(arrow) or pa.types.is_floating(arrow)
+    return None if has_form or pa.types.is_boolean(arrow) or pa.types.is_null(arrow) else arrow
+
+
 def _json(values: pa.ChunkedArray, feature: Any, column: str, first: int) -> list[bytes | None]:
-    try:
-        texts = [json_texts(chunk, feature) for chunk in jsonable(values, feature, column).chunks]
-    except ValueTypeError as error:
-        row = next(row for row in range(len(values)) if not _is_jsonable(values.slice(row, 1), feature, column))
-        raise ValueTypeError(column, first + row, str(feature), ".json", str(error)) from error
     found: list[bytes | None] = []
-    for each in texts:
-        found += each.cast(pa.large_binary()).to_pylist()
+    for chunk in values.chunks:
+        if not _is_finite(chunk):
+            row = next(row for row in range(len(chunk)) if not _is_finite(chunk.slice(row, 1)))
+            reason = "JSON has neither NaN nor infinities."
+            raise ValueTypeError(column, first + len(found) + row, str(chunk[row].as_py()), ".json", reason)
+        # All digits: the shortest text of a float32 is another float64, which readers would get.
+        doubles = _with_doubles(chunk.type)
+        texts = json_texts(chunk if chunk.type == doubles else chunk.cast(doubles), feature)
+        found += texts.cast(pa.large_binary()).to_pylist()
     if values.null_count:
         found = [
             text if is_there else None for text, is_there in zip(found, values.is_valid().to_pylist(), strict=True)
@@ -74,11 +87,24 @@ def _json(values: pa.ChunkedArray, feature: Any, column: str, first: int) -> lis
     return found
 
 
-def _is_jsonable(values: pa.ChunkedArray, feature: Any, column: str) -> bool:
-    try:
-        return jsonable(values, feature, column) is not None
-    except ValueTypeError:
-        return False
+def _with_doubles(arrow: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(arrow):
+        return pa.struct([pa.field(field.name, _with_doubles(field.type)) for field in arrow])
+    if pa.types.is_fixed_size_list(arrow):
+        return pa.list_(_with_doubles(arrow.value_type), arrow.list_size)
+    if is_list(arrow):
+        make = pa.large_list if pa.types.is_large_list(arrow) else pa.list_
+        return make(_with_doubles(arrow.value_type))
+    return pa.float64() if pa.types.is_floating(arrow) else arrow
+
+
+def _is_finite(array: pa.Array) -> bool:
+    """Whether no number that a reader sees is NaN or infinite."""
+    if is_list(array.type):
+        return _is_finite(array.flatten())
+    if pa.types.is_struct(array.type):
+        return all(map(_is_finite, array.flatten()))
+    return not pa.types.is_floating(array.type) or bool(pc.all(pc.is_finite(array)).as_py() in (True, None))
 
 
 def _one_by_one(column: str, feature: Any, extension: str) -> Callable[[pa.ChunkedArray, int], list[bytes | None]]:
