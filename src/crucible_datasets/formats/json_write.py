@@ -19,7 +19,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.features import jsontext
 from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.dtypes import is_list
+from crucible_datasets.features.dtypes import is_bytes, is_list
 from crucible_datasets.features.storage import children, chunked, rebuilt
 from crucible_datasets.features.types import Json, any_leaf
 from crucible_datasets.formats.arrow_text import parts
@@ -174,7 +174,7 @@ def _json_type(arrow: pa.DataType) -> pa.DataType:
         return pa.int64()
     if pa.types.is_decimal(arrow) or pa.types.is_time(arrow):
         return pa.string()
-    return pa.large_string() if pa.types.is_binary(arrow) or pa.types.is_large_binary(arrow) else arrow
+    return pa.large_string() if is_bytes(arrow) or pa.types.is_fixed_size_binary(arrow) else arrow
 
 
 def _converted(array: pa.Array, target: pa.DataType) -> pa.Array:
@@ -193,4 +193,4 @@ def _converted(array: pa.Array, target: pa.DataType) -> pa.Array:
     if target == pa.int64():
         zone = arrow.tz if pa.types.is_timestamp(arrow) else None
         return array.cast(pa.timestamp("ms", zone), safe=False).cast(target)
-    return array.cast(target)
+    return (array.cast(pa.large_binary()) if pa.types.is_fixed_size_binary(arrow) else array).cast(target)

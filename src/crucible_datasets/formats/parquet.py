@@ -23,6 +23,7 @@ from crucible_datasets.exceptions import (
     ColumnNotFoundError,
     FileFormatError,
     LimitExceededError,
+    ValueTypeError,
 )
 from crucible_datasets.features import Features
 from crucible_datasets.features.dtypes import is_list
@@ -334,6 +335,7 @@ def write(
     }
     written = 0
     formatter = ArrowFormatter()
+    _require_types(features)
     with pq.ParquetWriter(stream, schema=features.arrow_schema, **options) as writer:
         for table in _row_groups(tables, batch_size):
             shown = formatter.batch(table, features)
@@ -342,6 +344,27 @@ def write(
         if chunking is not False:
             writer.add_key_value_metadata({"content_defined_chunking": json.dumps(chunking)})
     return written
+
+
+def _require_types(features: Features) -> None:
+    """Raise for a column of a type that Parquet lacks."""
+    for field in features.type:
+        if (leaf := _absent(field.type)) is not None:
+            raise ValueTypeError(field.name, None, str(features[field.name]), "Parquet", f"the format has no {leaf}.")
+
+
+def _absent(arrow: pa.DataType) -> str | None:
+    """What in a type Parquet has no form for."""
+    if isinstance(arrow, pa.BaseExtensionType):
+        return _absent(arrow.storage_type)
+    if pa.types.is_nested(arrow):
+        if not arrow.num_fields:
+            return "structs without fields"
+        inner = (_absent(arrow.field(index).type) for index in range(arrow.num_fields))
+        return next((leaf for leaf in inner if leaf is not None), None)
+    if pa.types.is_decimal(arrow) and not 0 <= arrow.scale <= arrow.precision:
+        return f"{arrow}"
+    return "values without bytes" if pa.types.is_fixed_size_binary(arrow) and not arrow.byte_width else None
 
 
 def _row_groups(tables: Iterable[pa.Table], batch_size: int | None) -> Iterator[pa.Table]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as kinds
 
+from crucible_datasets.exceptions import CastError
 from crucible_datasets.features import dtypes
 from crucible_datasets.features.extension import innermost
 
@@ -70,12 +71,19 @@ def pieces(array: pa.Array) -> tuple[AnyArray, list[int]] | None:
 
 def objects(array: pa.Array) -> list[Any]:
     """Rows as None, scalars, dicts and (nested) arrays."""
-    return list(array.to_numpy(zero_copy_only=False))
+    return list(_to_numpy(array))
 
 
 def leaves(array: pa.Array) -> AnyArray:
     """A flat array without lists, sharing Arrow's memory where nothing is null."""
-    return np.asarray(array.to_numpy(zero_copy_only=False))
+    return np.asarray(_to_numpy(array))
+
+
+def _to_numpy(array: pa.Array) -> AnyArray:
+    try:
+        return array.to_numpy(zero_copy_only=False)
+    except pa.ArrowException as error:  # times of day with nanoseconds
+        raise CastError(None, str(array.type), "numpy", str(error)) from error
 
 
 def lengths(array: pa.Array) -> npt.NDArray[np.int64]:

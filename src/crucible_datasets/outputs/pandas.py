@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets.exceptions import CastError
 from crucible_datasets.features import Features
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.batch_decode import decoded
@@ -42,7 +43,10 @@ class PandasFormatter:
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
         if _are_records(column.type):
             return self.pandas.Series(_lists_of_records(column), name=column._name)
-        return column.to_pandas(**self.options)
+        try:
+            return column.to_pandas(**self.options)
+        except pa.ArrowException as error:
+            raise CastError(column._name, str(column.type), "pandas", str(error)) from error
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         special = {
@@ -50,9 +54,13 @@ class PandasFormatter:
             for (name, feature), field in zip(features.items(), table.schema, strict=True)
             if decoder(feature) or isinstance(feature, ArrayXD) or _are_records(field.type)
         }
+        try:
+            plain = (table.drop_columns(list(special)) if special else table).to_pandas(**self.options)
+        except pa.ArrowException:
+            # One of them cannot be converted, and says its name.
+            special, plain = set(features), None
         if not special:
-            return table.to_pandas(**self.options)
-        plain = table.drop_columns(list(special)).to_pandas(**self.options)
+            return plain
         columns = {
             name: self.column(column, features[name]) if name in special else plain[name]
             for name, column in zip(features, table.columns, strict=True)

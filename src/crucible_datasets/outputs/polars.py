@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets.exceptions import CastError
 from crucible_datasets.features import Features
 from crucible_datasets.features.batch_decode import decoded
 from crucible_datasets.features.decode import decoder
@@ -20,6 +21,7 @@ class PolarsFormatter:
 
     def __init__(self) -> None:
         self.polars = need("polars", extra="polars")
+        self._refusals = (self.polars.exceptions.PolarsError, self.polars.exceptions.PanicException)
 
     def row(self, table: pa.Table, features: Features) -> Any:
         return self.batch(table, features)
@@ -33,13 +35,28 @@ class PolarsFormatter:
         name = column._name or ""
         if decoder(feature):
             return self._series(name, decoded(column.to_pylist(), feature, name))
-        return self.polars.from_arrow(to_extension(column, feature)).alias(name)
+        typed = to_extension(column, feature)
+        try:
+            return self._frame(pa.table([typed], names=[name]))[name]
+        except self._refusals as error:
+            raise CastError(name, str(column.type), "polars", str(error)) from error
+
+    def _frame(self, table: pa.Table) -> Any:
+        try:
+            return self.polars.from_arrow(table)
+        except self.polars.exceptions.ComputeError:
+            # Slices of fixed-size lists with nulls are refused (2.1), copies of them are not.
+            return self.polars.from_arrow(table.take(pa.array(range(len(table)), pa.int64())))
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         pairs = zip(table.columns, features.values(), strict=True)
         if not any(decoder(feature) for feature in features.values()):
             # Without metadata in the schema: Polars ignores it, and for wide tables it takes longer than the rest.
-            return self.polars.from_arrow(pa.table([to_extension(*pair) for pair in pairs], names=list(features)))
+            typed = pa.table([to_extension(*pair) for pair in pairs], names=list(features))
+            try:
+                return self._frame(typed)
+            except self._refusals:
+                pairs = zip(table.columns, features.values(), strict=True)  # one of them says its name
         return self.polars.DataFrame([self.column(column, feature) for column, feature in pairs])
 
     def _series(self, name: str, values: list[Any]) -> Any:
