@@ -144,6 +144,6 @@ def _fixed_lists(values: pa.Array, lengths: pa.Array, missing: pa.Array | None, 
     # A null list of fixed length still has slots for its items.
     valid = lengths.is_valid().to_numpy(zero_copy_only=False)
     places = np.zeros((len(lengths), size), dtype=np.int64)
-    places[valid] = np.arange(len(values)).reshape(-1, size)
+    places[valid] = np.arange(len(values)).reshape(int(valid.sum()), size)
     padded = values.take(pa.array(places.reshape(-1), mask=np.repeat(~valid, size)))
     return pa.FixedSizeListArray.from_arrays(padded, type=target, mask=missing)

@@ -357,6 +357,8 @@ def _absent(arrow: pa.DataType) -> str | None:
     """What in a type Parquet has no form for."""
     if isinstance(arrow, pa.BaseExtensionType):
         return _absent(arrow.storage_type)
+    if pa.types.is_fixed_size_list(arrow) and not arrow.list_size:
+        return "lists of length 0"
     if pa.types.is_nested(arrow):
         if not arrow.num_fields:
             return "structs without fields"

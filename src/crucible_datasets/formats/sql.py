@@ -21,9 +21,12 @@ from crucible_datasets.exceptions import (
     DatasetGenerationError,
     DatasetsError,
 )
+from crucible_datasets.features import jsontext
+from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import to_extension
+from crucible_datasets.features.types import Json
 from crucible_datasets.formats.row_names import Counting
 from crucible_datasets.registry import need
 
@@ -62,6 +65,8 @@ def read_sql(
             empty = False
             values = dict(zip(names, zip(*rows, strict=True), strict=True))
             kept = {name: values[name] for name in [*shown, *index.kept(values)]}
+            if features is not None and isinstance(connection, sqlite3.Connection):
+                kept = {name: _parsed(row, name) if features.get(name) == Json() else row for name, row in kept.items()}
             yield _table(kept, features, coerce_float, parse_dates)
         if empty:
             yield pa.table({name: pa.nulls(0) for name in [*shown, *row_names]})
@@ -172,6 +177,13 @@ def _fetched(found: Any, size: int) -> list[Row]:
 
 def _quoted(name: str) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
+
+
+def _parsed(values: Row, name: str) -> Row:
+    """The values of a Json column of sqlite, which holds JSON as text."""
+    texts = [value if value is None or isinstance(value, str) else jsontext.dumps(value) for value in values]
+    column = cast_column(pa.chunked_array([pa.array(texts, pa.string())]), Json(), name)
+    return [None if text is None else jsontext.loads(text) for text in column.to_pylist()]
 
 
 def _table(columns: Mapping[str, Row], features: Any, coerce_float: bool, parse_dates: Any) -> pa.Table:

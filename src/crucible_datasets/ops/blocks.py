@@ -7,7 +7,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ColumnLengthError
 from crucible_datasets.features import Features
 from crucible_datasets.features.embed import embedded, names_files
 from crucible_datasets.tables.table import ArrowTable
@@ -40,7 +40,11 @@ def blocks(view: View, batch_size: int | None = None, rows: range | None = None)
     row_bytes = _row_bytes(view)
     size = batch_size or _rows_in_block(row_bytes)
     for start in range(wanted.start, max(wanted.stop, wanted.start + 1), size):
-        yield _few_chunks(view.read(range(start, min(start + size, wanted.stop))), row_bytes)
+        block = range(start, min(start + size, wanted.stop))
+        table = view.read(block)
+        if len(table) != len(block):
+            raise ColumnLengthError(", ".join(view.features), len(table), len(block))
+        yield _few_chunks(table, row_bytes)
 
 
 def blocks_with_files(view: View, rows: range | None = None) -> Iterator[pa.Table]:
