@@ -179,11 +179,11 @@ def _quoted(name: str) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in name.split("."))
 
 
-def _parsed(values: Row, name: str) -> Row:
+def _parsed(values: Row, name: str) -> tuple[Any, ...]:
     """The values of a Json column of sqlite, which holds JSON as text."""
     texts = [value if value is None or isinstance(value, str) else jsontext.dumps(value) for value in values]
     column = cast_column(pa.chunked_array([pa.array(texts, pa.string())]), Json(), name)
-    return [None if text is None else jsontext.loads(text) for text in column.to_pylist()]
+    return tuple(None if text is None else jsontext.loads(text) for text in column.to_pylist())
 
 
 def _table(columns: Mapping[str, Row], features: Any, coerce_float: bool, parse_dates: Any) -> pa.Table:
