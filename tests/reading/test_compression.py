@@ -14,7 +14,7 @@ from support.packed import COMPRESSIONS, compressed
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.reading.chunked_stream import Budget
+from crucible_datasets.formats.streams import Budget
 from crucible_datasets.reading.compression import compression_of, decompressed, plain
 from crucible_datasets.reading.files import identified, opened
 

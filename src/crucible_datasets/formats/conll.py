@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
-from itertools import islice
-from typing import Any, BinaryIO, cast
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.formats.base import Filters, Format
-from crucible_datasets.formats.streams import name_of, require_encoding, undecodable
+from crucible_datasets.formats.streams import BLOCK, batched, require_encoding, utf8_blocks
 
 _SENTENCES = 10_000
 _DOCUMENT = "-DOCSTART-"
@@ -36,25 +35,23 @@ def read(
     if not names or len(set(names)) != len(names):
         raise ArgumentError("column_names", column_names, "expected at least one name, and names that differ.")
     require_encoding(encoding, encoding_errors)
-    text = io.TextIOWrapper(cast(Any, stream), encoding=encoding, errors=encoding_errors)
-    try:
-        sentences = _sentences(text, delimiter, _DOCUMENT if skip_docstart else None, comment_prefix)
-        first = True
-        while (batch := list(islice(sentences, _SENTENCES))) or first:
-            first = False
-            yield pa.table({name: _column(batch, place) for place, name in enumerate(names)})
-    except UnicodeError as error:
-        raise undecodable(name_of(stream), error) from error
-    finally:
-        text.detach()
+    lines = chain.from_iterable(
+        block.decode().removesuffix("\n").split("\n") for block in utf8_blocks(stream, BLOCK, encoding, encoding_errors)
+    )
+    sentences = _sentences(lines, delimiter, _DOCUMENT if skip_docstart else None, comment_prefix)
+    empty = True
+    for batch in batched(sentences, _SENTENCES):
+        empty = False
+        yield _table(batch, names)
+    if empty:
+        yield _table([], names)
 
 
 def _sentences(
-    lines: io.TextIOWrapper, delimiter: str | None, skip: str | None, comment: str | None
+    lines: Iterable[str], delimiter: str | None, skip: str | None, comment: str | None
 ) -> Iterator[Sentence]:
     sentence: Sentence = []
-    for raw in lines:
-        line = raw.rstrip("\n")
+    for line in lines:
         if not line.strip():
             if sentence:
                 yield sentence
@@ -63,6 +60,10 @@ def _sentences(
             sentence.append(line.split(delimiter))
     if sentence:
         yield sentence
+
+
+def _table(sentences: list[Sentence], names: list[str]) -> pa.Table:
+    return pa.table({name: _column(sentences, index) for index, name in enumerate(names)})
 
 
 def _column(sentences: list[Sentence], place: int) -> pa.Array:

@@ -8,12 +8,12 @@ one block is read twice for that, so that only one block is in memory at a time.
 from __future__ import annotations
 
 import inspect
-import io
 import re
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
@@ -40,11 +40,12 @@ from crucible_datasets.formats.csv_types import (
 )
 from crucible_datasets.formats.csv_write import write
 from crucible_datasets.formats.row_names import Counting
-from crucible_datasets.formats.streams import NamedBytes, Peeked, as_utf8, name_of, rewindable
+from crucible_datasets.formats.streams import NamedBytes, PieceStream, as_utf8, batched, name_of
 from crucible_datasets.logging import get_logger
 
 _BLOCK = 32 << 20
 _PIECE = 1 << 20  # of a block, for a thread
+_CLOSING = "end of the file, not of a quoted field"
 _MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _IN_LINE = re.compile(rb"[^\r\n]")
@@ -143,24 +144,43 @@ def _table_of(stream: BinaryIO, options: dict[str, Any]) -> Iterator[_Table | No
         if not isinstance(fields, Layout):
             column_names = options["names"] if options["column_names"] is None else options["column_names"]
             records = Records(source.opened(), csv_dialect)
-            fields = layout(records, source.name, fields, column_names, options["index_col"], options["usecols"])
+            skips_bad_lines = options["on_bad_lines"] in ("warn", "skip")
+            fields = layout(
+                records, source.name, fields, column_names, options["index_col"], options["usecols"], skips_bad_lines
+            )
         yield None if fields is None else _Table.of(source, csv_dialect, fields, options)
 
 
 class _Source:
-    """The bytes of a file as UTF-8, which can be read several times."""
+    """The bytes of a file as UTF-8, which can be read several times, up to the error that ends them, if any."""
 
     def __init__(self, stream: BinaryIO, encoding: str | None, errors: str | None) -> None:
         self.name = name_of(stream)
+        self.failure: FileFormatError | None = None
         utf8 = as_utf8(stream, encoding, errors)
-        self.head = utf8.read(_BLOCK)
-        while len(self.head) < _BLOCK and (more := utf8.read(_BLOCK - len(self.head))):
-            self.head += more
+        self.head = b"".join(self._read(utf8, _BLOCK))
+        self.whole = len(self.head) < _BLOCK
         self.head = self.head.removeprefix(_MARK)
-        self.whole = len(self.head) < _BLOCK - len(_MARK)
-        self._rest = None if self.whole else rewindable(utf8)
+        self._rest = None if self.whole else self._rewindable(utf8)
         self._own = self._rest is not None and self._rest is not utf8
         self._start = self._rest.tell() if self._rest else 0
+
+    def _read(self, stream: BinaryIO, size: int | None = None) -> Iterator[bytes]:
+        """Up to `size` bytes in pieces; an error ends them and is remembered."""
+        try:
+            while size != 0 and (data := stream.read(_PIECE if size is None else size)):
+                yield data
+                size = None if size is None else size - len(data)
+        except FileFormatError as error:
+            self.failure = error
+
+    def _rewindable(self, stream: BinaryIO) -> BinaryIO:
+        if stream.seekable():
+            return stream
+        copy = tempfile.TemporaryFile()  # noqa: SIM115  closed with the source
+        copy.writelines(self._read(stream))
+        copy.seek(0)
+        return cast(BinaryIO, copy)
 
     def close(self) -> None:
         """Delete the copy that was made of a stream that is not seekable."""
@@ -169,32 +189,69 @@ class _Source:
 
     def opened(self, start: int = 0) -> BinaryIO:
         """A stream of the bytes from `start` on; `start` is in the first block."""
-        if self._rest is None:
-            stream: Any = NamedBytes(self.head[start:], self.name)
-        else:
+        if self._rest is None and self.failure is None:
+            return NamedBytes(self.head[start:], self.name)
+        return cast(BinaryIO, PieceStream(self.pieces(start), self.name))
+
+    def pieces(self, start: int) -> Iterator[bytes]:
+        """The bytes from `start` on."""
+        yield self.head[start:]
+        if self._rest is not None:
             self._rest.seek(self._start)
-            raw = _Raw(Peeked(self.head[start:], self._rest), self.name, start)
-            stream = io.BufferedReader(cast(Any, raw), 1 << 20)
-        return cast(BinaryIO, stream)
+            while data := self._rest.read(_PIECE):
+                yield data
+        if self.failure is not None:
+            raise self.failure
 
 
-class _Raw(io.RawIOBase):
-    """A `Peeked` stream with the interface that `io.BufferedReader` needs."""
+@dataclass
+class _Closing:
+    """A record after the last one, which shows whether a quoted field is still open at the end of the file.
 
-    def __init__(self, stream: Peeked, name: str, start: int) -> None:
-        self.stream, self.name, self._at = stream, name, start
+    Arrow ends such a field where the file ends, and gives a part of a record for a record. The field is open if it
+    swallows the additional record. Only an odd number of quotes makes the test necessary.
+    """
 
-    def readable(self) -> bool:
-        return True
+    dialect: Dialect
+    width: int
+    is_added: bool = False
 
-    def tell(self) -> int:
-        return self._at
+    def following(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The pieces, and the record if it is needed."""
+        quotes, last = 0, b""
+        for piece in pieces:
+            quotes += self.quotes_in(piece)
+            last = piece[-1:] or last
+            yield piece
+        yield self.record(quotes, last)
 
-    def readinto(self, buffer: Any) -> int:
-        data = self.stream.read(len(buffer))
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
+    def quotes_in(self, text: bytes, start: int = 0) -> int:
+        """The number of quotes from a byte on."""
+        return text.count(self.dialect.quotechar.encode(), start) if self.dialect.quotechar else 0
+
+    def record(self, quotes: int, last: bytes) -> bytes:
+        """The record, after so many quotes and this last character; empty if it is not needed."""
+        if quotes % 2 == 0:
+            return b""
+        self.is_added = True
+        end = b"" if last in (b"\n", b"\r") else b"\n"
+        return end + (self.dialect.sep or "").encode().join([_CLOSING.encode()] * self.width) + b"\n"
+
+    def removed(self, tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """The tables without the record."""
+        waiting: pa.Table | None = None
+        for table in tables:
+            if waiting is not None:
+                yield waiting
+            waiting = table
+        if waiting is None:
+            return
+        if self.is_added:
+            last = waiting.slice(len(waiting) - 1).to_pylist()
+            if any(value != _CLOSING for row in last for value in row.values()):
+                raise pa.ArrowInvalid("a quoted field is not closed")
+            waiting = waiting.slice(0, len(waiting) - 1)
+        yield waiting
 
 
 def _wanted(names: list[str], columns: Any, filters: Filters, features: Any) -> set[str] | None:
@@ -226,6 +283,7 @@ class _Table:
     chunksize: int
     nrows: int | None
     kinds: tuple[str, ...]
+    _warned: set[int | None] = field(default_factory=set)
 
     @classmethod
     def of(cls, source: _Source, dialect: Dialect, fields: Layout, options: Mapping[str, Any]) -> _Table:
@@ -345,7 +403,8 @@ class _Table:
 
     def _all_texts(self) -> Iterator[pa.Table]:
         rows = 0
-        if self.dialect.in_arrow() and self.layout.exact:
+        # Arrow would take the line in which reading failed for a complete one.
+        if self.dialect.in_arrow() and self.layout.exact and self.source.failure is None:
             try:
                 for table in self._by_arrow():
                     self._require_no_blanks(table)
@@ -383,51 +442,55 @@ class _Table:
                 column_types=dict.fromkeys(kept, pa.string()), include_columns=kept, strings_can_be_null=False
             ),
         }
+        closing = _Closing(dialect, len(layout.names))
         if self.source.whole:
+            text = self.source.head
+            record = closing.record(closing.quotes_in(text, start), text[-1:])
             # Arrow reads a buffer in place; a Python stream would be copied twice.
-            yield arrow_csv.read_csv(pa.BufferReader(pa.py_buffer(self.source.head).slice(start)), **options)
+            body = pa.py_buffer(text + record).slice(start)
+            yield from closing.removed([arrow_csv.read_csv(pa.BufferReader(body), **options)])
             return
-        for batch in arrow_csv.open_csv(pa.PythonFile(_WholeLineEnds(self.source.opened(start)), "r"), **options):
-            yield pa.Table.from_batches([batch])
+        stream = cast(BinaryIO, PieceStream(closing.following(self.source.pieces(start)), self.source.name))
+        batches = arrow_csv.open_csv(pa.PythonFile(_WholeLineEnds(stream), "r"), **options)
+        yield from closing.removed(pa.Table.from_batches([batch]) for batch in batches)
 
     def _by_records(self, skip: int) -> Iterator[pa.Table]:
-        records = iter(Records(self.source.opened(), self.dialect))
-        rows: list[list[str]] = []
-        count = 0
-        failure: FileFormatError | None = None
-        for _ in islice(records, self.layout.records):
-            pass
-        width = len(self.layout.names)
-        try:
-            for record in records:
-                if len(record) > width and self.layout.exact:
-                    mended = self._mended(record, count, width)
-                    if mended is None:
-                        continue
-                    record = mended
-                count += 1
-                if count > skip:
-                    rows.append(record)
-                if len(rows) >= self.chunksize:
-                    yield self._table(rows)
-                    rows = []
-        except FileFormatError as error:
-            failure = FileFormatError(error.path, error.reason, count, error.offset)
-        if rows:
+        records = Records(self.source.opened(), self.dialect, self._on_undecodable)
+        remaining = islice(self._of_width(records), skip, None)
+        for rows in batched(remaining, self.chunksize):
             yield self._table(rows)
-        if failure is not None:
-            raise failure
 
-    def _mended(self, record: list[str], row: int, width: int) -> list[str] | None:
-        """The replacement of a record with too many fields; None if it is skipped."""
-        if callable(self.on_bad_lines):
-            return self.on_bad_lines(record)
-        reason = f"expected {width} fields, found {len(record)}."
+    def _of_width(self, records: Records) -> Iterator[list[str]]:
+        """The records of the data; an error in them says after how many rows it occurs."""
+        count, width = 0, len(self.layout.names)
+        try:
+            for record in islice(records, self.layout.records, None):
+                if len(record) > width and self.layout.exact:
+                    reason = f"expected {width} fields, found {len(record)}."
+                    if not callable(self.on_bad_lines):
+                        self._without_line(records.error(reason))
+                        continue
+                    replacement = self.on_bad_lines(record)
+                    if replacement is None:
+                        continue
+                    record = replacement
+                yield record
+                count += 1
+        except FileFormatError as error:
+            raise FileFormatError(error.path, error.reason, count, error.offset, error.line) from error
+
+    @property
+    def _on_undecodable(self) -> Callable[[FileFormatError], None] | None:
+        return self._without_line if self.on_bad_lines in ("warn", "skip") else None
+
+    def _without_line(self, error: FileFormatError) -> None:
+        """Leave a record out, unless it is to be an error."""
         if self.on_bad_lines == "error":
-            raise FileFormatError(self.source.name, f"{reason} on_bad_lines='skip' leaves such lines out.")
-        if self.on_bad_lines == "warn":
-            get_logger(__name__).warning("%s: skipped the row after row %d: %s", self.source.name, row, reason)
-        return None
+            reason = f"{error.reason} on_bad_lines='skip' leaves such lines out."
+            raise FileFormatError(error.path, reason, None, error.offset, error.line)
+        if self.on_bad_lines == "warn" and error.offset not in self._warned:
+            self._warned.add(error.offset)  # files of several blocks are read twice
+            get_logger(__name__).warning("A line that cannot be read is left out. %s", error)
 
     def _table(self, rows: list[list[str]]) -> pa.Table:
         places = {self.layout.names[place]: place for place in [*self.layout.kept, *self.layout.index]}

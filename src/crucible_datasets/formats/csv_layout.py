@@ -33,12 +33,16 @@ class Layout:
         return replace(self, kept=kept, index=[])
 
 
-def layout(records: Records, name: str, header: Any, names: Any, index_col: Any, usecols: Any) -> Layout | None:
-    """The layout of a file; None if the file is empty."""
+def layout(
+    records: Records, name: str, header: Any, names: Any, index_col: Any, usecols: Any, skips_bad_lines: bool
+) -> Layout | None:
+    """The layout of a file; None if the file is empty. A bad line of the header is an error in any case."""
     found = iter(records)
     rows = _header_rows(header, names)
     top = list(islice(found, max(rows) + 1 if rows else 0))
     lines = records.lines
+    if skips_bad_lines:
+        records.on_undecodable = lambda error: None
     first = next(found, None)
     if rows and len(top) <= max(rows):
         if not top and names is None:

@@ -47,42 +47,59 @@ class Dialect:
 
 @dataclass
 class Records:
-    """The records of a stream, and the number of lines read so far."""
+    """The records of a stream, and the number of lines read so far.
+
+    `on_undecodable` is called instead of yielding a record that is not UTF-8; by default such a record is an error.
+    """
 
     stream: BinaryIO
     dialect: Dialect
+    on_undecodable: Callable[[FileFormatError], None] | None = None
     lines: int = 0
     skipped: int = 0  # of these lines, how many `skiprows` skipped
+    _offset: int = 0  # of the line that was read last
+    _begin: tuple[int, int] = (0, 0)  # offset and number of the line where the last record begins
+    _undecodable: FileFormatError | None = None  # the error of the last record
 
     def __iter__(self) -> Iterator[list[str]]:
         csv.field_size_limit(sys.maxsize)
         try:
             for record in self._fields():
-                if record is not None:
+                if self._undecodable is not None:
+                    error, self._undecodable = self._undecodable, None
+                    if self.on_undecodable is None:
+                        raise error
+                    self.on_undecodable(error)
+                elif record is not None:
                     yield record
-        except UnicodeDecodeError as error:
-            raise undecodable(name_of(self.stream), error, self._bytes_before(error)) from error
         except csv.Error as error:
-            raise FileFormatError(name_of(self.stream), str(error)) from error
+            raise self.error(str(error)) from error
 
-    def _bytes_before(self, error: UnicodeDecodeError) -> int:
-        """The offset of the bytes that could not be decoded, if the stream can tell."""
-        with suppress(OSError, ValueError):
-            return max(self.stream.tell() - len(error.object), 0)
-        return 0
+    def error(self, reason: str) -> FileFormatError:
+        """An error of the record that was yielded last."""
+        offset, line = self._begin
+        return FileFormatError(name_of(self.stream), reason, None, offset, line)
 
     def _fields(self) -> Iterator[list[str] | None]:
         dialect, lines = self.dialect, self._kept_lines()
         if dialect.sep is not None and len(dialect.sep) > 1:
             split = str.split if dialect.sep == r"\s+" else re.compile(dialect.sep).split
             for line in lines:
+                self._begin = self._offset, self.lines
                 yield self._kept(split(line.rstrip("\r\n")), [line])
             return
         recent: list[str] = []
-        for record in csv.reader(_noting(lines, recent), **self._arguments()):
+        for record in csv.reader(self._noting(lines, recent), **self._arguments()):
             self._check_closed(recent)
             yield self._kept(record, recent)
             recent.clear()
+
+    def _noting(self, lines: Iterable[str], recent: list[str]) -> Iterator[str]:
+        for line in lines:
+            if not recent:
+                self._begin = self._offset, self.lines
+            recent.append(line)
+            yield line
 
     def _arguments(self) -> dict[str, Any]:
         dialect = self.dialect
@@ -102,7 +119,7 @@ class Records:
                 list(csv.reader(lines, strict=True, **self._arguments()))
             except csv.Error as error:
                 if "unexpected end" in str(error):
-                    raise FileFormatError(name_of(self.stream), "a quoted field is not closed.") from error
+                    raise self.error("a quoted field is not closed.") from error
 
     def _kept(self, record: list[str], lines: list[str]) -> list[str] | None:
         is_blank = not record or (len(record) == 1 and not "".join(lines).strip(_BLANKS))
@@ -129,13 +146,30 @@ class Records:
             number += not quoted
 
     def _raw_lines(self) -> Iterator[str]:
-        text = io.TextIOWrapper(cast(Any, self.stream), encoding="utf-8", newline="")
+        # Bytes that are not UTF-8 become surrogates, so that only their own record is affected.
+        text = io.TextIOWrapper(cast(Any, self.stream), encoding="utf-8", errors="surrogateescape", newline="")
+        following = 0
         try:
             end = self.dialect.lineterminator
-            yield from text if end is None or end == "\n" else _split(text, end)
+            for line in text if end is None or end == "\n" else _split(text, end):
+                self._offset = following
+                following += len(line) if line.isascii() else self._encoded_length(line)
+                yield line
         finally:
             if not text.closed:
                 text.detach()
+
+    def _encoded_length(self, line: str) -> int:
+        """The bytes of a line, which are checked."""
+        data = line.encode("utf-8", "surrogateescape")
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            if self._undecodable is not None:
+                return len(data)
+            problem = undecodable(name_of(self.stream), error, self._offset)
+            self._undecodable = FileFormatError(problem.path, problem.reason, None, problem.offset, self.lines + 1)
+        return len(data)
 
     def _without_comment(self, line: str) -> str | None:
         mark, quote = self.dialect.comment, self.dialect.quotechar
@@ -159,12 +193,6 @@ class Records:
             with suppress(csv.Error):
                 return csv.Sniffer().sniff("".join(islice(io.StringIO(sample), lines))).delimiter
         raise FileFormatError(name_of(self.stream), "the separator cannot be told from the first lines: pass sep.")
-
-
-def _noting(lines: Iterable[str], recent: list[str]) -> Iterator[str]:
-    for line in lines:
-        recent.append(line)
-        yield line
 
 
 def _split(text: io.TextIOWrapper, end: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from crucible_datasets.features.storage import to_extension
 from crucible_datasets.formats.base import Filters, Format
 from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json_mixed import loads
-from crucible_datasets.formats.streams import name_of, rewound
+from crucible_datasets.formats.streams import batched, name_of, rewound
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
 _ROWS, _BYTES = 1000, 32 << 20
@@ -27,24 +27,23 @@ def read(
     stream: BinaryIO, *, columns: list[str] | None = None, filters: Filters = None, features: Any = None
 ) -> Iterator[pa.Table]:
     """Yield a row per sample, epoch by epoch, in the order of their ids."""
+    # A sample counts as if it were at least so large that a batch has no more than _ROWS of them.
+    for batch in batched(_rows(stream), _BYTES, lambda sized: max(sized[0], _BYTES // _ROWS)):
+        yield _table([row for _, row in batch])
+
+
+def _rows(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows, each with its size in bytes."""
     name = name_of(stream)
-    rows: list[dict[str, Any]] = []
-    size = 0
     try:
         with rewound(stream) as source, zipfile.ZipFile(source) as log:
             for member in sorted(_samples(log), key=_place):
                 text = content(log, member, name)
-                size += len(text)
-                rows.append(_row(text, member.filename, name))
-                if len(rows) >= _ROWS or size > _BYTES:
-                    yield _table(rows)
-                    rows, size = [], 0
+                yield len(text), _row(text, member.filename, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         if isinstance(error, (FileFormatError, LimitExceededError)):
             raise
         raise FileFormatError(name, f"not a readable log: {error}") from error
-    if rows:
-        yield _table(rows)
 
 
 def _samples(log: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO, TypeVar, cast
 
+from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError, DatasetsError, FileFormatError, LimitExceededError
 
+T = TypeVar("T")
+
 BLOCK = 10 << 20
+PIECE = 256 << 10
 LONGEST_LINE = 1 << 30
 _MARK = codecs.BOM_UTF8
 
@@ -46,42 +50,133 @@ def require_size(name: str, size: Any) -> None:
         raise ArgumentError(name, size, "expected a number, at least 1.")
 
 
-class Transcoded(io.RawIOBase):
-    """A stream of text of any encoding, transcoded to UTF-8."""
+class Budget:
+    """How many bytes a file may unpack to, given its size; shared by all that comes out of that file."""
 
-    def __init__(self, stream: BinaryIO, encoding: str | None, errors: str | None) -> None:
-        self.stream, self.name = stream, name_of(stream)
-        self._decoder = codecs.getincrementaldecoder(encoding or "utf-8")(errors or "strict")
-        self._ready = b""
-        self._read = 0
+    def __init__(self, path: str, size: int) -> None:
+        self.path = path
+        self.allowed = max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, size * config.MAX_UNPACKED_RATIO)
+        self.spent = 0
+
+    def spend(self, count: int) -> None:
+        """Count bytes that were produced, or refuse."""
+        self.spent += count
+        self.require(self.spent)
+
+    def require(self, count: int) -> None:
+        """Refuse a number of bytes that is too much as a whole."""
+        if count > self.allowed:
+            what = f"unpacked, it is more than {config.MAX_UNPACKED_RATIO} times its size and"
+            raise LimitExceededError(self.path, what, self.allowed, "config.MAX_UNPACKED_RATIO")
+
+
+class PieceStream(io.BufferedIOBase):
+    """The pieces of an iterator as one stream, for pyarrow and for Python's own readers.
+
+    What was produced before an error is read first; the error is raised by the next read.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], name: str, budget: Budget | None = None) -> None:
+        self._pieces, self._budget = pieces, budget
+        self.name = name
+        self._ready = memoryview(b"")
+        self._position = 0
+        self._failure: FileFormatError | None = None
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            data = self.stream.read(BLOCK)
-            self._ready = self._utf8(data)
-            if not data:
-                break
-        count = min(len(buffer), len(self._ready))
-        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
+    def tell(self) -> int:
+        return self._position
 
-    def _utf8(self, data: bytes) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
+        wanted = -1 if size is None else size
+        parts: list[memoryview] = []
+        # A reader of everything takes the first answer for the end, so it gets the error at once.
+        while wanted != 0 and self._fill(quietly=bool(parts) and wanted > 0):
+            part = self._ready if wanted < 0 else self._ready[:wanted]
+            self._ready = self._ready[len(part) :]
+            parts.append(part)
+            wanted -= len(part) if wanted > 0 else 0
+        return self._taken(b"".join(parts))
+
+    def read1(self, size: int = -1) -> bytes:
+        if size == 0 or not self._fill():
+            return b""
+        part = self._ready if size < 0 else self._ready[:size]
+        self._ready = self._ready[len(part) :]
+        return self._taken(bytes(part))
+
+    def peek(self, size: int = 0) -> bytes:
+        """Bytes that the next read gives, at least one of them before the end."""
+        return bytes(self._ready) if self._fill() else b""
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            close = getattr(self._pieces, "close", None)
+            if close is not None:
+                close()
+            self._ready = memoryview(b"")
+        super().close()
+
+    def _taken(self, data: bytes) -> bytes:
+        self._position += len(data)
+        return data
+
+    def _fill(self, quietly: bool = False) -> bool:
+        """Have a byte ready, if there is one more; an error waits while there is something to give."""
+        if self.closed:
+            raise ValueError("I/O operation on closed file.")
+        if self._failure is not None and not quietly:
+            raise self._failure
         try:
-            text = self._decoder.decode(data, not data).encode()
-        except UnicodeError as error:
-            raise undecodable(self.name, error, self._read) from error
-        self._read += len(data)
-        return text
+            while not self._ready and self._failure is None:
+                piece = next(self._pieces)
+                if self._budget is not None:
+                    self._budget.spend(len(piece))
+                self._ready = memoryview(piece)
+        except StopIteration:
+            return False
+        except FileFormatError as error:
+            self._failure = error
+            if not quietly:
+                raise
+        return bool(self._ready)
+
+
+def _transcoded(stream: BinaryIO, encoding: str | None, errors: str | None) -> Iterator[bytes]:
+    """Text of any encoding as UTF-8; what comes before the first bytes that cannot be decoded is yielded first."""
+    decoder = codecs.getincrementaldecoder(encoding or "utf-8")(errors or "strict")
+    name, position = name_of(stream), 0
+    while True:
+        data = stream.read(BLOCK)
+        try:
+            text = decoder.decode(data, not data).encode()
+        except UnicodeEncodeError as error:  # the handler of errors has made half of a surrogate pair
+            yield error.object[: error.start].encode()
+            raise undecodable(name, error, position) from error
+        except UnicodeDecodeError as error:
+            pending = len(error.object) - len(data)
+            with suppress(UnicodeError):
+                yield decoder.decode(data[: max(error.start - pending, 0)]).encode()
+            raise undecodable(name, error, position - pending) from error
+        yield text
+        position += len(data)
+        if not data:
+            return
 
 
 def undecodable(name: str, error: UnicodeError, before: int = 0) -> FileFormatError:
     """The error for bytes that are not valid in the encoding."""
     start = getattr(error, "start", None)
     reason = f"not {getattr(error, 'encoding', 'valid')} text: {error}.{_likely_encoding(error, before)}"
-    return FileFormatError(name, reason, None, start and before + start)
+    return FileFormatError(name, reason, None, None if start is None else before + start)
 
 
 def _likely_encoding(error: UnicodeError, before: int) -> str:
@@ -98,7 +193,7 @@ def as_utf8(stream: BinaryIO, encoding: str | None, errors: str | None) -> Binar
     require_encoding(encoding, errors)
     if is_utf8(encoding) and errors in (None, "strict"):
         return stream
-    return cast(BinaryIO, io.BufferedReader(Transcoded(stream, encoding, errors), BLOCK))
+    return cast(BinaryIO, PieceStream(_transcoded(stream, encoding, errors), name_of(stream)))
 
 
 def rewindable(stream: BinaryIO) -> BinaryIO:
@@ -142,6 +237,49 @@ def line_blocks(stream: BinaryIO, size: int = BLOCK, mark: bool = True) -> Itera
             raise LimitExceededError(name_of(stream), "a line", LONGEST_LINE, "formats.streams.LONGEST_LINE")
     if held:
         yield b"".join(rest)
+
+
+def utf8_blocks(stream: BinaryIO, size: int | None, encoding: str | None, errors: str | None) -> Iterator[bytes]:
+    """The text of the stream as valid UTF-8 in blocks of complete lines, with plain line feeds at their ends.
+
+    Before an error come all lines that are complete and valid.
+    """
+    name, position = name_of(stream), 0
+    source = as_utf8(stream, encoding, errors)
+    for block in line_blocks(source, size if size and size > 0 else BLOCK, mark=False):
+        try:
+            if not block.isascii():
+                block.decode()
+        except UnicodeDecodeError as error:
+            if good := block[: block.rfind(b"\n", 0, error.start) + 1]:
+                yield _with_plain_ends(good)
+            raise undecodable(name, error, position) from error
+        yield _with_plain_ends(block)
+        position += len(block)
+
+
+def _with_plain_ends(text: bytes) -> bytes:
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+
+
+def batched(items: Iterable[T], size: int, size_of: Callable[[T], int] = lambda item: 1) -> Iterator[list[T]]:
+    """Lists of items of about `size` together; when reading fails, the items before the error come first."""
+    batch: list[T] = []
+    total = 0
+    failure: FileFormatError | None = None
+    try:
+        for item in items:
+            batch.append(item)
+            total += size_of(item)
+            if total >= size:
+                yield batch
+                batch, total = [], 0
+    except FileFormatError as error:
+        failure = error
+    if batch:
+        yield batch
+    if failure is not None:
+        raise failure
 
 
 def whole_escapes(stream: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:

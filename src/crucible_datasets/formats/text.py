@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
+import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import compute as pc
@@ -13,8 +14,9 @@ from crucible_datasets.exceptions import ArgumentError, ValueTypeError
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.formats.base import Filters, Format
-from crucible_datasets.formats.streams import BLOCK, name_of, require_encoding, require_size, undecodable
+from crucible_datasets.formats.streams import BLOCK, name_of, require_encoding, require_size, undecodable, utf8_blocks
 
+_LINE_FEED = 10
 _WAYS = ("line", "paragraph", "document")
 
 
@@ -36,45 +38,50 @@ def read(
     require_encoding(encoding, encoding_errors)
     require_size("chunksize", chunksize)
     name = next(iter(features)) if features else "text"
+    if sample_by == "document":
+        batches: Iterator[pa.Array] = _document(stream, encoding, encoding_errors)
+    else:
+        blocks = utf8_blocks(stream, chunksize, encoding, encoding_errors)
+        batches = _paragraphs(blocks) if sample_by == "paragraph" else _lines(blocks, keep_linebreaks)
+    empty = True
+    for batch in batches:
+        empty = False
+        yield pa.table({name: batch})
+    if empty:
+        yield pa.table({name: pa.nulls(0, pa.string())})
+
+
+def _document(stream: BinaryIO, encoding: str, encoding_errors: str | None) -> Iterator[pa.Array]:
     text = io.TextIOWrapper(cast(Any, stream), encoding=encoding, errors=encoding_errors)
     try:
-        if sample_by == "document":
-            batches: Iterable[list[str]] = [[text.read()]]
-        elif sample_by == "paragraph":
-            batches = _paragraphs(text, chunksize)
-        else:
-            batches = _lines(text, chunksize, keep_linebreaks)
-        empty = True
-        for batch in batches:
-            empty = False
-            yield pa.table({name: pa.array(batch, pa.string())})
-        if empty:
-            yield pa.table({name: pa.nulls(0, pa.string())})
+        yield pa.array([text.read()], pa.string())
     except UnicodeError as error:
         raise undecodable(name_of(stream), error) from error
     finally:
         text.detach()
 
 
-def _lines(text: io.TextIOWrapper, size: int, keep_linebreaks: bool) -> Iterator[list[str]]:
-    # `splitlines` would also split at form feeds and other characters that do not end a line.
-    while batch := text.read(size):
-        batch += text.readline()
-        lines = batch.split("\n")
-        last = lines.pop()
+def _lines(blocks: Iterable[bytes], keep_linebreaks: bool) -> Iterator[pa.Array]:
+    for block in blocks:
+        characters = np.frombuffer(block, np.uint8)
+        stops: Any = np.flatnonzero(characters == _LINE_FEED)
         if keep_linebreaks:
-            lines = [line + "\n" for line in lines]
-        yield [*lines, last] if last else lines
+            stops = stops + 1
+        else:
+            stops, characters = stops - np.arange(len(stops)), characters[characters != _LINE_FEED]
+        last = [] if block.endswith(b"\n") else [len(characters)]
+        offsets = np.concatenate(([0], stops, last)).astype(np.int32)
+        yield pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(characters))
 
 
-def _paragraphs(text: io.TextIOWrapper, size: int) -> Iterator[list[str]]:
+def _paragraphs(blocks: Iterable[bytes]) -> Iterator[pa.Array]:
     rest = ""
-    while batch := text.read(size):
-        *whole, rest = (rest + batch + text.readline()).split("\n\n")
-        if whole := [paragraph for paragraph in whole if paragraph]:
-            yield whole
+    for block in blocks:
+        *complete, rest = (rest + block.decode()).split("\n\n")
+        if complete := [paragraph for paragraph in complete if paragraph]:
+            yield pa.array(complete, pa.string())
     if rest:
-        yield [rest]
+        yield pa.array([rest], pa.string())
 
 
 def write(

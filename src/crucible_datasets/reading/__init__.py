@@ -10,7 +10,7 @@ Bytes
     files                 one data file; background_downloads: files that are downloaded while others are read
     kept_footers          footers of Parquet files that are not downloaded
     compression; archives, zip, tar, sevenzip; archivenames, membernames    compressed and archived files
-    chunked_stream, spool, unpack    bytes as streams, set aside, and unpacked into folders
+    spool, unpack         bytes set aside, and unpacked into folders
 Rows
     request               how to read files, and which columns and rows of them
     reader                the splits of a dataset, each read on first use; verify: comparison with the card

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import CastError, FileFormatError
@@ -44,7 +44,6 @@ MARK = b"\xef\xbb\xbf"
 class BlockShard(FileShard):
     """The records of a file that begin between two bytes of it, the whole file by default."""
 
-    _errors_follow_rows: ClassVar[bool] = True  # whether errors are raised after all rows before them
     start: int = 0
     stop: int | None = None
 
@@ -59,6 +58,11 @@ class BlockShard(FileShard):
     @property
     def tells_features(self) -> bool:
         return self._is_in_records
+
+    @property
+    def _may_go_on(self) -> bool:
+        """Whether a record that cannot be read at the end of a block may go on in the next one."""
+        return False
 
     def _end(self, data: bytes) -> int:
         """Where the last complete record of the data ends; 0 if there is none."""
@@ -149,10 +153,10 @@ class BlockShard(FileShard):
 
     def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
         """An error in a block that begins at a byte, with its position in the file."""
-        if isinstance(problem, CastError) or problem.line is None:
+        if isinstance(problem, CastError):
             return problem
-        before = self._lines_before(begin)
-        line = None if before is None else before + problem.line
+        before = None if problem.line is None else self._lines_before(begin)
+        line = None if before is None or problem.line is None else before + problem.line
         return FileFormatError(problem.path, problem.reason, row, problem.offset, line, problem.column)
 
     def _lines_before(self, place: int) -> int | None:
@@ -201,10 +205,7 @@ class BlockShard(FileShard):
             reason = error.reason if end is not None else f"in the block that begins here, {error.reason}"
             problem = FileFormatError(self.file.name, reason, None, at + (end or 0), error.line, error.column)
         pieces = [piece for piece in pieces if len(piece)]
-        if end and not (pieces and self._errors_follow_rows):  # invalid text raises before any row is read
-            good = text[: text.rfind(b"\n", 0, end) + 1]
-            return (self._rows(good, at)[0] if good else None), problem, len(good) or end
-        return (joined(pieces) if pieces else None), problem, end
+        return (joined(pieces) if pieces else None), problem, end if self._may_go_on else None
 
     @cached_property
     def _is_seekable(self) -> bool:

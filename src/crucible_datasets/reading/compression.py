@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.reading.chunked_stream import PIECE, Budget, PieceStream
+from crucible_datasets.formats.streams import PIECE, Budget, PieceStream
 
 EXTENSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst", ".lz4": "lz4"}
 _MAGIC = {

@@ -209,7 +209,6 @@ class CsvShard(BlockShard):
         advice = f"Read all rows as one type: features={{…, {problem.column!r}: {source}}}."
         return StreamTypeError(self.file.name, row, problem.column, source, target, problem.reason, advice)
 
-    _errors_follow_rows = False  # several rows are read at once
     _can_be_cut = False  # whether a line end is quoted depends on all text before it
 
 

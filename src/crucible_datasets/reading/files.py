@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
+from crucible_datasets.formats.streams import Budget, PieceStream
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
 from crucible_datasets.reading.background_downloads import PendingFile
-from crucible_datasets.reading.chunked_stream import Budget, PieceStream
 from crucible_datasets.reading.compression import (
     MAGIC_LENGTH,
     compression_of,

@@ -35,6 +35,10 @@ class LineShard(BlockShard):
     def tells_features(self) -> bool:
         return self._is_in_records or self._is_of_objects
 
+    @property
+    def _may_go_on(self) -> bool:
+        return self.request.format.name == "json"
+
     @cached_property
     def _is_of_objects(self) -> bool:
         """Whether it is JSON of objects in some layout; the types of a list are known only at its end."""

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.reading.chunked_stream import Budget
+from crucible_datasets.formats.streams import Budget
 from crucible_datasets.reading.spool import Extent, Spool
 from crucible_datasets.registry import need
 

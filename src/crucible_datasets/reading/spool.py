@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, BinaryIO, cast
 
 from crucible_datasets.exceptions import FileFormatError
-from crucible_datasets.reading.chunked_stream import PIECE, PieceStream
+from crucible_datasets.formats.streams import PIECE, PieceStream
 
 _IN_MEMORY = 32 << 20
 Extent = tuple[int, int]

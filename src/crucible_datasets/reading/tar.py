@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.reading.chunked_stream import PIECE
+from crucible_datasets.formats.streams import PIECE
 from crucible_datasets.reading.compression import plain
 from crucible_datasets.reading.spool import SharedFile, Spool
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import BinaryIO
 
+from crucible_datasets.formats.streams import PIECE
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.archives import archive_kind, members
-from crucible_datasets.reading.chunked_stream import PIECE
 from crucible_datasets.reading.compression import MAGIC_LENGTH, compression_of, named_compression, plain
 from crucible_datasets.reading.membernames import safe_parts
 

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.reading.chunked_stream import PIECE, Budget, PieceStream
+from crucible_datasets.formats.streams import PIECE, Budget, PieceStream
 
 _SHORTEST_ENTRY = 46
 _END, _END_LENGTH = b"PK\x05\x06", 22
