@@ -108,14 +108,14 @@ def _as_date(value: dt.datetime) -> dt.date:
 
 def parse_texts(texts: pa.Array, arrow: pa.DataType) -> pa.Array:
     """A column of text as a primitive type; the error names the first text that is no value of it."""
-    try:
-        parsed = _parse_by_arrow(texts, arrow)
-    except (pa.ArrowException, ValueError):
-        pass
-    else:
-        if not _may_differ(texts, parsed):
+    for spelled in (texts, _without_blanks(texts, arrow)):
+        try:
+            parsed = _parse_by_arrow(spelled, arrow)
+        except (pa.ArrowException, ValueError):
+            continue
+        if _are_numbers(spelled, parsed):
             return parsed
-    # Different texts are few where Arrow refuses some: words, blanks, mistakes.
+    # Texts that differ are few where Arrow refuses some: words, mistakes.
     codes = texts.dictionary_encode()
     values = pa.concat_arrays([pa.nulls(0, arrow), *_values(codes, arrow)])
     return values.take(codes.indices)
@@ -142,12 +142,22 @@ def _parse_by_arrow(texts: pa.Array, arrow: pa.DataType) -> pa.Array:
     return texts.cast(arrow)
 
 
-def _may_differ(texts: pa.Array, parsed: pa.Array) -> bool:
-    """Whether Arrow may have read something that is no number: hexadecimal digits, or what only infinity can hold."""
+def _without_blanks(texts: pa.Array, arrow: pa.DataType) -> pa.Array:
+    """The texts without what is around numbers: blanks, a plus sign, and for integers a fraction of zeros."""
+    texts = pc.replace_substring_regex(pc.utf8_trim_whitespace(texts), r"^\+([0-9.])", r"\1")
+    return pc.replace_substring_regex(texts, r"^(-?[0-9]+)\.0*$", r"\1") if pa.types.is_integer(arrow) else texts
+
+
+def _are_numbers(texts: pa.Array, parsed: pa.Array) -> bool:
+    """Whether Arrow has read nothing else: hexadecimal digits as integers, or infinity for what is too big."""
     if pa.types.is_integer(parsed.type):
         data = texts.buffers()[2]
-        return data is not None and re.search(b"[xX]", memoryview(data)) is not None
-    return pa.types.is_floating(parsed.type) and pc.any(pc.is_inf(parsed)).as_py() is True
+        has_x = data is not None and re.search(b"[xX]", memoryview(data)) is not None
+        return not has_x or not pc.any(pc.match_substring(texts, "x", ignore_case=True)).as_py()
+    if pa.types.is_floating(parsed.type):
+        infinite = texts.filter(pc.is_inf(parsed))
+        return all(_NO_NUMBER.fullmatch(text) for text in pc.unique(infinite).to_pylist() if text is not None)
+    return True
 
 
 def _normal(text: str, arrow: pa.DataType) -> str:
