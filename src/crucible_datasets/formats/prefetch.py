@@ -1,8 +1,11 @@
-"""Items that a thread produces while earlier ones are used."""
+"""Items that a thread produces while earlier ones are used; at exit, iterations that are not finished end quietly."""
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
+import weakref
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from queue import Empty, Full, Queue
@@ -12,6 +15,28 @@ T = TypeVar("T")
 
 _END = object()
 _CHECK_SECONDS = 0.1  # seconds between checks whether the consumer has stopped
+
+
+# A generator that is still alive when Python clears its modules would fail in its `finally`, or wait for a thread that
+# does not run any more.
+_OPEN: weakref.WeakSet[Generator[Any]] = weakref.WeakSet()
+
+
+def closed_at_exit(items: Generator[T]) -> Generator[T]:
+    """The generator, which is closed when the program exits, with all that it reads from."""
+    _OPEN.add(items)
+    return items
+
+
+@atexit.register
+def _close_all() -> None:
+    for items in list(_OPEN):
+        with suppress(Exception):  # another thread may be reading, and nobody would see an error
+            items.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_OPEN.clear)  # they belong to the threads of the process that was forked
 
 
 def ahead(items: Iterator[T], most: int = 1) -> Generator[T]:

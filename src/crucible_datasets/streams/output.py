@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from operator import methodcaller
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 from crucible_datasets.features.batch_decode import Located
+from crucible_datasets.formats.prefetch import closed_at_exit
 from crucible_datasets.outputs.base import Format, Formatter
 from crucible_datasets.outputs.tensors import TensorFormatter
 from crucible_datasets.records import dataclass
@@ -38,6 +39,10 @@ class Progress:
 
 def rows(stage: Stage, format: Format, features: Features | None, progress: Progress) -> Iterator[Any]:
     """Every row from `progress` onwards, which is advanced before each row is yielded."""
+    return closed_at_exit(_rows(stage, format, features, progress))
+
+
+def _rows(stage: Stage, format: Format, features: Features | None, progress: Progress) -> Generator[Any]:
     show = _row_shower(Shown(format), features)
     to_drop, size = progress.used, _FIRST_ROWS
     for position, batch in stage.batches(progress.position):
@@ -67,6 +72,17 @@ def batches(
     """Every row in batches of `batch_size`, shown as columns."""
     if batch_size < 1:
         raise ArgumentError("batch_size", batch_size, "expected at least 1.")
+    return closed_at_exit(_batches(stage, format, features, progress, batch_size, drop_last_batch))
+
+
+def _batches(
+    stage: Stage,
+    format: Format,
+    features: Features | None,
+    progress: Progress,
+    batch_size: int,
+    drop_last_batch: bool,
+) -> Generator[Any]:
     show = batch_shower(Shown(format), features)
     cursor = Cursor(stage, progress.place)
     while (batch := cursor.take(batch_size)) is not None:
