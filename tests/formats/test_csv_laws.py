@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv as standard
+import datetime as dt
+import decimal
 import gzip
 import io
 import itertools
 import json
 import math
+import zoneinfo
 
 import pyarrow as pa
 import pytest
@@ -18,6 +21,7 @@ import crucible_datasets as ours
 from crucible_datasets.exceptions import StreamTypeError
 from crucible_datasets.formats import csv
 from crucible_datasets.formats.csv import FORMAT
+from crucible_datasets.formats.csv_types import MISSING
 from crucible_datasets.reading import blockshards
 
 INTEGERS = ["1", "008", "-3", "9007199254740993", str(2**64 - 1), str(10**22), "+5", " 7"]
@@ -145,3 +149,67 @@ def test_a_stream_has_the_values_that_are_loaded_or_names_the_row_at_fault(
     part = next(number for number in range(len(parts)) if f"{number}.csv" in error.path)
     assert [0, *cuts][part] + error.row == len(read)
     assert error.column in ("a", "b") and "features={" in str(error)
+
+
+D = decimal.Decimal
+PARIS = zoneinfo.ZoneInfo("Europe/Paris")
+moments = st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30))
+HELD = {
+    "bool": st.booleans(),
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "uint64": st.integers(0, 2**64 - 1),
+    "float64": st.floats(allow_nan=False),
+    "float32": st.floats(allow_nan=False, width=32),
+    "float16": st.floats(allow_nan=False, width=16),
+    "decimal128(38, 10)": st.decimals(D(-(10**20)), D(10**20), places=10),
+    "date32": st.dates(),
+    "timestamp[s]": moments.map(lambda moment: moment.replace(microsecond=0)),
+    "timestamp[us]": moments,
+    "timestamp[us, tz=Europe/Paris]": st.datetimes(
+        dt.datetime(1950, 1, 1), dt.datetime(2037, 1, 1), timezones=st.just(PARIS)
+    ),
+    "time64[us]": st.times(),
+    "duration[us]": st.timedeltas(dt.timedelta(-(10**5)), dt.timedelta(10**5)),
+    "string": st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: text not in MISSING),
+}
+FEATURES = {dtype: ours.Value(dtype) for dtype in HELD} | {
+    "labels": ours.ClassLabel(names=["1", "0", "NA", "", "x,y"]),
+    "json": ours.Json(),
+}
+HELD |= {
+    "labels": st.integers(-1, 4),
+    "json": st.recursive(
+        st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+        max_leaves=4,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+@given(st.data())
+def test_what_is_written_is_read_back_with_its_features(tmp_path_factory, name, data):
+    values = data.draw(st.lists(st.none() | HELD[name], max_size=5))
+    features = ours.Features({"a": FEATURES[name], "n": ours.Value("int64")})
+    written = ours.Dataset.from_dict({"a": values, "n": range(len(values))}, features=features)
+    path = str(tmp_path_factory.mktemp("csv") / "data.csv")
+    written.to_csv(path)
+    for streaming in (False, True):
+        read = ours.load_dataset(
+            "csv",
+            data_files=path,
+            split="train",
+            features=features,
+            streaming=streaming,
+            **({} if streaming else {"keep_in_memory": True}),
+        )
+        assert seen(read) == seen(written)
+
+
+@given(st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(MISSING), max_size=5))
+def test_a_word_for_nulls_tells_them_from_empty_texts_and_words(tmp_path_factory, values):
+    features = ours.Features({"a": ours.Value("string")})
+    path = str(tmp_path_factory.mktemp("csv") / "data.csv")
+    ours.Dataset.from_dict({"a": values}, features=features).to_csv(path, na_rep="<null>")
+    options = {"na_values": ["<null>"], "keep_default_na": False, "features": features}
+    assert ours.load_dataset("csv", data_files=path, split="train", keep_in_memory=True, **options)["a"][:] == values

@@ -216,7 +216,7 @@ class ColumnType:
     def _present(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         words = self.words.missing_in(self.name)
         if isinstance(self.feature, ClassLabel):
-            words = tuple(word for word in words if word not in self.feature.names)
+            words = tuple(word for word in words if not word or word not in self.feature.names)
         if not words or surely_lacks(column, words):
             return column
         missing = pc.call("is_in", column, value_set=word_set(words))

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, ColumnNotFoundError
+from crucible_datasets.features.classlabel import ClassLabel
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.formats.arrow_text import LARGE, compacted, data_of, float_texts, joined, parts, text, texts
@@ -56,12 +57,21 @@ def write(
         named = [cells.quoted(texts([label]), len(labels) == 1, numeric=False) for label in labels]
         written += stream.write(_encoded(_lines(named, sep, lineterminator), encoding, first=True))
     for table in parts(tables):
-        columns_ = [cells.of(table[name], len(names) == 1 and not index) for name in names]
+        columns_ = [cells.of(_spelled(table[name], features[name]), len(names) == 1 and not index) for name in names]
         if index:
             columns_.insert(0, texts(map(str, range(count, count + table.num_rows))).cast(LARGE))
         count += table.num_rows
         written += stream.write(_encoded(_lines(columns_, sep, lineterminator), encoding, first=not written))
     return written
+
+
+def _spelled(column: pa.ChunkedArray, feature: Any) -> pa.ChunkedArray:
+    """The column; of labels whose numbers are names of others, the names."""
+    if not isinstance(feature, ClassLabel) or all(feature.str2int(str(id)) == id for id in range(len(feature.names))):
+        return column
+    codes = pa.array([-1, *range(len(feature.names))])
+    texts_of_codes = pa.array(["-1", *(name or str(id) for id, name in enumerate(feature.names))], LARGE)
+    return pc.take(texts_of_codes, pc.index_in(chunked(column), codes))
 
 
 def _lines(columns: list[pa.Array], sep: str, end: str) -> memoryview:
@@ -145,7 +155,7 @@ class _Cells:
             return cells
         needed = pc.match_substring_regex(cells, self.pattern)
         if alone:
-            needed = pc.or_(needed, pc.equal(cells, text("")))
+            needed = pc.or_(needed, pc.match_substring_regex(cells, "^[ \t]*$"))  # a line of blanks is no row
         return pc.if_else(needed, self._between_quotes(cells), cells) if pc.any(needed).as_py() else cells
 
     def _escaped(self, cells: pa.Array, alone: bool) -> pa.Array:

@@ -19,7 +19,7 @@ Rows
     tar_views             tar archives read in place; sql_queries: database queries; from_files: `from_csv` and the like
     folders               folders of media with labels and metadata
 Streams
-    streaming             files → a stream; fileshards, blockshards, lineshards, tarshards: files as shards
+    streaming             files → a stream; fileshards, blockshards, lineshards, csvshards, tarshards: files as shards
     linerows              JSON Lines → Python rows without Arrow
 """
 
