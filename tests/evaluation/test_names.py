@@ -28,7 +28,7 @@ NAMES = {
     "code_execution@1": ["code"],
     "pass_at_k@1": ["pass@k", "code_eval"],
     "pass_at_10@1": ["pass@10", "pass_at_10", "pass_at_10@1", "Pass@10"],
-    "preference_accuracy@1": ["preference", "pairwise_accuracy"],
+    "preference_accuracy@2": ["preference", "pairwise_accuracy"],
     "macro_f1@1": ["f1_macro", "macro-f1"],
 }
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crucible_datasets.evaluation import METRICS, preference_report, score
+from crucible_datasets.benchmarks import load_samples
+from crucible_datasets.evaluation import METRICS, evaluate, preference_report, score
 from crucible_datasets.exceptions import ArgumentError
 
 labels = st.sampled_from(["A", "B", "tie"])
@@ -31,6 +32,29 @@ labels = st.sampled_from(["A", "B", "tie"])
 )
 def test_preferences(prediction, target, value):
     assert score("preference_accuracy", prediction, target) == value
+
+
+@given(st.sampled_from(["A", "B"]), st.floats(-5, 5), st.floats(-5, 5))
+def test_chosen_is_the_response_that_the_target_prefers_wherever_it_stands(target, chosen, rejected):
+    by_role = score("preference_accuracy", {"chosen": chosen, "rejected": rejected}, target)
+    by_position = [chosen, rejected] if target == "A" else [rejected, chosen]
+    assert by_role == score("preference_accuracy", by_position, target)
+    assert score("preference_accuracy", "chosen", target) == 1.0
+    assert score("preference_accuracy", "rejected", target) == 0.0
+    assert score("preference_accuracy", "chosen", "tie") == 0.5
+
+
+def test_the_first_version_still_takes_chosen_for_the_first_response():
+    assert score("preference_accuracy@1", {"chosen": 1.0, "rejected": 0.0}, "B") == 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_perfect_rewards_by_role_are_right_on_shuffled_pairs(seed):
+    rows = [{"prompt": f"{n}?", "chosen": f"gut {n} é", "rejected": f"schlecht {n}"} for n in range(30)]
+    pairs = load_samples(rows).shuffle_choices(seed)
+    assert {sample.target for sample in pairs} == {"A", "B"}
+    for prediction in ({"chosen": 1.0, "rejected": 0.0}, "chosen"):
+        assert evaluate([prediction] * 30, pairs, "preference_accuracy").value() == 1.0
 
 
 def test_ties_count_as_asked():

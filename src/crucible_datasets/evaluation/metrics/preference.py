@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from crucible_datasets.evaluation.metrics.base import metric
@@ -14,50 +14,73 @@ _LABELS = {
     **dict.fromkeys(("b", "model_b", "rejected", "response_b", "2", "second", "[[b]]"), "B"),
     **dict.fromkeys(("tie", "c", "both", "both_bad", "tie (bothbad)", "equal", "draw", "[[c]]"), "tie"),
 }
-_REWARDS = (("A", "B"), ("a", "b"), ("chosen", "rejected"))  # names of rewards
+_ROLES = ("chosen", "rejected")
+_REWARDS = (("A", "B"), ("a", "b"), _ROLES)  # names of rewards
+_OTHER = {"A": "B", "B": "A", "tie": "B"}
 _TIES = ("half", "wrong", "exclude")
+_FACTS: dict[str, Any] = {"numbers_are_one": True, "mappings": True, "aliases": ("preference", "pairwise_accuracy")}
 
 
-@metric(version=1, numbers_are_one=True, mappings=True, aliases=("preference", "pairwise_accuracy"))
+@metric("preference_accuracy", version=1, **_FACTS)
+def preference_by_position(prediction: Any, target: Any, *, ties: str = "half", margin: float = 0.0) -> Outcome:
+    """As version 2, but `chosen` is always the first response, wherever the chosen text stands."""
+    return _compared(prediction, target, ties, margin, lambda right: {"chosen": "A", "rejected": "B"})
+
+
+@metric(version=2, **_FACTS)
 def preference_accuracy(prediction: Any, target: Any, *, ties: str = "half", margin: float = 0.0) -> Outcome:
     """1 when the prediction prefers the response that the target prefers; a tie on one side only counts a half.
 
     A prediction is a label (A, B, tie, chosen, rejected, model_a, model_b) or the two rewards, which tie when they
-    differ by no more than `margin`. `ties="wrong"` counts a tie on one side as 0; `ties="exclude"` leaves out pairs
-    whose target is a tie. `detail` has both labels: `preference_report` counts ties separately.
+    differ by no more than `margin`. `chosen` is the response that the target prefers, wherever it stands.
+    `ties="wrong"` counts a tie on one side as 0; `ties="exclude"` leaves out pairs whose target is a tie. `detail` has
+    both labels: `preference_report` counts ties separately.
 
     >>> preference_accuracy([0.7, 0.2], "A").value, preference_accuracy("tie", "B").value
     (1.0, 0.5)
+    >>> preference_accuracy({"chosen": 0.7, "rejected": 0.2}, "B").value
+    1.0
     """
+    return _compared(
+        prediction, target, ties, margin, lambda right: {"chosen": _OTHER[_OTHER[right]], "rejected": _OTHER[right]}
+    )
+
+
+def _compared(
+    prediction: Any, target: Any, ties: str, margin: float, labels_of_roles: Callable[[str], Mapping[str, str]]
+) -> Outcome:
     if ties not in _TIES:
         raise ArgumentError("ties", ties, f"pass one of {', '.join(_TIES)}.")
-    right = _label(target, margin)
+    right = _label(target, margin, _LABELS)
     if right is None:
         raise UnusablePairError("target", target, "it is none of A, B and tie.")
-    found = _label(prediction, margin)
+    label = _label(prediction, margin, {**_LABELS, **labels_of_roles(right)})
     left_out = right == "tie" and ties == "exclude"
-    if found is None:
+    if label is None:
         return Outcome(None if left_out else 0.0, status="unparsed")
-    detail = {"prediction": found, "target": right}
+    detail = {"prediction": label, "target": right}
     if left_out:
-        return Outcome(None, found, detail=detail)
-    one_tie = ties == "half" and found != right and "tie" in (found, right)
-    return Outcome(0.5 if one_tie else float(found == right), found, detail=detail)
+        return Outcome(None, label, detail=detail)
+    one_tie = ties == "half" and label != right and "tie" in (label, right)
+    return Outcome(0.5 if one_tie else float(label == right), label, detail=detail)
 
 
-def _label(given: Any, margin: float) -> str | None:
+def _label(value: Any, margin: float, labels: Mapping[str, str]) -> str | None:
     """A, B or tie, from a label or from two rewards."""
-    if isinstance(given, str):
-        return _LABELS.get(given.strip().strip(".*").lower())
-    if isinstance(given, Mapping):
-        names = next((pair for pair in _REWARDS if pair[0] in given), ("", ""))
-        given = [given.get(name) for name in names]
-    if not isinstance(given, Sequence) or len(given) != 2 or None in given:
+    if isinstance(value, str):
+        return labels.get(value.strip().strip(".*").lower())
+    names = ("A", "B")
+    if isinstance(value, Mapping):
+        names = next((pair for pair in _REWARDS if pair[0] in value), names)
+        value = [value.get(name) for name in names]
+    if not isinstance(value, Sequence) or len(value) != 2 or None in value:
         return None
-    first, second = (float(reward) for reward in given)
+    first, second = (float(reward) for reward in value)
     if first != first or second != second:
         return None
-    return "tie" if first == second or abs(first - second) <= margin else "A" if first > second else "B"
+    if first == second or abs(first - second) <= margin:
+        return "tie"
+    return labels[(names[0] if first > second else names[1]).lower()]
 
 
 def preference_report(outcomes: Iterable[Outcome]) -> dict[str, float | int | None]:
