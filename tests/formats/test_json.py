@@ -18,9 +18,8 @@ from support.formats import loaded
 from crucible_datasets import config, disable_caching, enable_caching, load_dataset
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError, MixedTypesError
 from crucible_datasets.features import Features, Json, List, Value
-from crucible_datasets.formats import json_mixed
 from crucible_datasets.formats.json import FORMAT
-from crucible_datasets.formats.json_structure import Place, check_depth, lines_of, structure
+from crucible_datasets.formats.json.structure import Place, check_depth, lines_of, structure
 
 
 def lines(*rows) -> bytes:
@@ -258,13 +257,6 @@ def test_features_are_what_values_are_read_as():
     )
     assert features == wanted
     assert columns == {"a": ["2020-01-01", '{"k":1}'], "j": [{"x": 1}, "y"], "n": [1, None]}
-
-
-def test_without_orjson_the_answers_are_the_same(monkeypatch):
-    data = lines({"a": 1, "b": {"x": "é"}}, {"a": "x", "b": {"y": 2.5}}, {"a": None, "b": None})
-    fast = read(data)
-    monkeypatch.setattr(json_mixed, "_orjson", lambda: None)
-    assert read(data) == fast
 
 
 def written(table: pa.Table, features=None, **options) -> str:

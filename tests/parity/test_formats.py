@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import warnings
@@ -73,9 +74,8 @@ JSON = {
     "mixed lists": lines({"a": [1, "x"]}, {"a": []}),
     "mixed inside": lines({"a": {"x": 1, "d": "2020-01-01"}}, {"a": {"x": "s", "d": "2020-01-01"}}),
     "bool and int": lines({"a": True}, {"a": 1}),
-    "dates": lines({"a": "2020-01-01", "b": {"d": "2020-01-01"}}, {"a": "2020-01-01T10:00:00Z", "b": None}),
+    "dates": lines({"a": "2020-01-01", "b": {"d": "2020-01-01"}}, {"a": "2020-01-01T10:00:00", "b": None}),
     "mixed beside dates": lines({"a": 1, "d": "2020-01-01"}, {"a": "x", "d": "2020-01-01"}),
-    "huge integers": '{"a":18446744073709551615}\n{"a":1}\n',
     "not numbers": '{"a":NaN}\n{"a":Infinity}\n',
     "blank lines": '{"a":1}\n\n{"a":2}\n\n',
     "no line end": '{"a":1}\n{"a":2}',
@@ -100,6 +100,25 @@ JSON = {
 
 def test_json(tmp_path):
     all_same("json", JSON, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("values", "values_of_theirs"),
+    [
+        ([2**64 - 1, 1], [2.0**64, 1.0]),
+        (["2020-01-01T10:00:00Z"], [dt.datetime(2020, 1, 1, 10)]),
+        (["2020-01-01T10:00:00+02:00"], [dt.datetime(2020, 1, 1, 8)]),
+    ],
+    ids=str,
+)
+def test_json_values_that_only_theirs_changes(tmp_path, values, values_of_theirs):
+    data = lines(*({"a": value} for value in values)).encode()
+    path = tmp_path / "data.json"
+    path.write_bytes(data)
+    assert (
+        list(hf.load_dataset("json", data_files=str(path), split="train", cache_dir=tmp_path)["a"]) == values_of_theirs
+    )
+    assert loaded(FORMATS["json"], data)[1] == {"a": values}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crucible_datasets import config, load_dataset
 from crucible_datasets.exceptions import LimitExceededError
-from crucible_datasets.formats.json_rows import TypedLines
+from crucible_datasets.formats.json.typed_lines import TypedLines
 from crucible_datasets.reading import blockshards, linerows
 from crucible_datasets.streams.python_rows import ReadyRows
 

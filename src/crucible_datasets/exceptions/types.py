@@ -28,7 +28,7 @@ class ValueTypeError(DatasetsError, ValueError, TypeError, AttributeError, Overf
     """A value cannot be stored as the type of its column."""
 
     def message(self, column: str | None, row: int | None, value: str, wanted: str, reason: str) -> str:
-        self.column, self.row, self.value, self.wanted = column, row, value, wanted
+        self.column, self.row, self.value, self.wanted, self.reason = column, row, value, wanted, reason
         place = f"Column {column!r}" if column is not None else "A column"
         where = f", row {row}" if row is not None else ""
         return f"{place}{where}: {value} cannot be stored as {wanted}: {reason}"

@@ -10,16 +10,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ValueTypeError
+from crucible_datasets import compute as pc
+from crucible_datasets.exceptions import ArgumentError, CastError, ValueTypeError
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.classlabel import ClassLabel
+from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.shred import array_of
-from crucible_datasets.features.storage import chunked, storage_type
+from crucible_datasets.features.storage import chunked, one_array, storage_type
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
 from crucible_datasets.features.translation import Translation
-from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
+from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf, is_identical, with_item
+from crucible_datasets.features.unite import has_json_form
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 
@@ -53,6 +56,68 @@ def recast(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None 
         read = Json()
         return column_of([read.decode_example(text) for text in column.to_pylist()], feature, name)
     return cast_column(column, feature, name)
+
+
+def widened(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
+    """A stored column of one feature as a wider one, found by `unite`: the same values, texts in Json included."""
+    if is_identical(before, feature):
+        return column
+    chunks = [_widened(chunk, before, feature, name) for chunk in column.chunks]
+    return pa.chunked_array(chunks, storage_type(feature))
+
+
+def _widened(array: pa.Array, before: Any, feature: Any, name: str | None) -> pa.Array:
+    if is_identical(before, feature):
+        return array
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), storage_type(feature))
+    if isinstance(feature, Json) or isinstance(before, Json):
+        decode = decoder(before)
+        values = array.to_pylist()
+        return one_array(column_of([decode(value) for value in values] if decode else values, feature, name))
+    if isinstance(before, dict) and isinstance(feature, dict):
+        fields = [
+            _widened(pc.struct_field(array, key), before[key], kind, name)
+            if key in before
+            else pa.nulls(len(array), storage_type(kind))
+            for key, kind in feature.items()
+        ]
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(fields, fields=list(storage_type(feature)), mask=mask)
+    if isinstance(before, (List, LargeList)) and isinstance(feature, (List, LargeList)) and any_leaf(feature, (Json,)):
+        items = _widened(array.flatten(), before.feature, feature.feature, name)
+        ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64()))
+        offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
+        mask = array.is_null() if array.null_count else None
+        lists = pa.LargeListArray.from_arrays(offsets, items, mask=mask)
+        return lists.cast(storage_type(feature))
+    return one_array(cast_column(pa.chunked_array([array]), feature, name))
+
+
+def holding(column: pa.ChunkedArray, before: Any, feature: Any) -> Any:
+    """A feature wider than that of a column, with `Json` in place of numbers that integers of the column do not fit."""
+    for chunk in column.chunks:
+        feature = _holding(chunk, before, feature)
+    return feature
+
+
+def _holding(array: pa.Array, before: Any, feature: Any) -> Any:
+    if before == feature or pa.types.is_null(array.type):
+        return feature
+    if isinstance(before, dict) and isinstance(feature, dict):
+        fields = {key: pc.struct_field(array, key) for key in before}
+        return {
+            key: _holding(fields[key], before[key], kind) if key in fields else kind for key, kind in feature.items()
+        }
+    if isinstance(before, (List, LargeList)) and isinstance(feature, (List, LargeList)):
+        return with_item(feature, _holding(array.flatten(), before.feature, feature.feature))
+    if not isinstance(before, Value) or not isinstance(feature, Value) or not has_json_form(feature):
+        return feature
+    try:
+        cast_column(pa.chunked_array([array]), feature)
+    except CastError:
+        return Json()
+    return feature
 
 
 def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:

@@ -8,12 +8,14 @@ form for dates, bytes, decimals and media: these are an error beside any other t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError
-from crucible_datasets.features.types import Json, LargeList, List, Value, with_item
+from crucible_datasets.features.types import Json, LargeList, List, Value, with_item, with_leaves
 
 _NULL = Value("null")
 _SIGNED, _UNSIGNED = (["int8", "int16", "int32", "int64"], ["uint8", "uint16", "uint32", "uint64"])
@@ -127,6 +129,62 @@ def _is_same_family(left: str, right: str) -> bool:
     if first is None or second is None:
         return False
     return first["name"].rstrip("3264") == second["name"].rstrip("3264") and first["zone"] == second["zone"]
+
+
+def agreed_dates(parts: Sequence[Mapping[str, Any]], on_mixed_types: str | None) -> dict[str, Any] | None:
+    """The common types of all parts of a dataset, if text that looks like a date must stay text in some of them.
+
+    A timestamp is one only where all parts agree: beside text, numbers or objects with other keys it is text.
+    """
+    agreed = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
+        features = [part[name] for part in parts if name in part]
+        if any(map(_has_times, features)):
+            texts = (with_leaves(feature, _text_for_time) for feature in features)
+            common = reduce(lambda left, right: unite(left, right, on_mixed_types, name), texts)
+            agreed[name] = _with_common_times(common, features)
+    is_changed = any(not are_times(part[name], agreed[name]) for part in parts for name in part if name in agreed)
+    return agreed if is_changed else None
+
+
+def _has_times(feature: Any) -> bool:
+    if isinstance(feature, dict):
+        return any(map(_has_times, feature.values()))
+    if isinstance(feature, (List, LargeList)):
+        return _has_times(feature.feature)
+    return is_time(feature)
+
+
+def is_time(feature: Any) -> bool:
+    return isinstance(feature, Value) and pa.types.is_timestamp(feature.pa_type)
+
+
+def _text_for_time(feature: Any) -> Any:
+    return Value("string") if is_time(feature) else feature
+
+
+def _with_common_times(common: Any, features: Sequence[Any]) -> Any:
+    """The common type, with times wherever all features have them."""
+    features = [feature for feature in features if feature != _NULL]
+    if isinstance(common, Value) and features and all(map(is_time, features)):
+        return features[0]
+    if isinstance(common, dict) and all(isinstance(feature, dict) for feature in features):
+        return {key: _with_common_times(item, [feature[key] for feature in features]) for key, item in common.items()}
+    if isinstance(common, List) and all(isinstance(feature, List) for feature in features):
+        return List(_with_common_times(common.feature, [feature.feature for feature in features]))
+    return common
+
+
+def are_times(feature: Any, expected: Any) -> bool:
+    """Whether other rows allow the times of a feature to be times."""
+    if expected is None or expected == _NULL:
+        return True
+    if isinstance(feature, dict):
+        inner = expected if isinstance(expected, dict) else dict.fromkeys(feature, expected)
+        return all(are_times(item, inner.get(key)) for key, item in feature.items())
+    if isinstance(feature, (List, LargeList)):
+        return are_times(feature.feature, expected.feature if isinstance(expected, (List, LargeList)) else expected)
+    return not is_time(feature) or is_time(expected)
 
 
 def has_json_form(feature: Any) -> bool:

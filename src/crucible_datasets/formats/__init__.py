@@ -2,8 +2,7 @@
 
 base             `Format`, the interface; streams, arrow_text, prefetch: shared by formats
 parquet          with parquet_footer; filters, scan_options: its arguments
-json             with json_lines, json_rows, json_structure, json_types, json_mixed, json_gaps, json_width,
-json_numbers, json_broken, json_write
+json             a folder: read infer rows structure typed_lines write
 csv              with csv_layout, csv_options, csv_records, csv_types, csv_bytes, row_names, csv_write
 sql              databases, with sql_write
 arrow, text, xml, conll, lance, hdf5 (with hdf5_heaps), eval (logs of inspect_ai, with eval_members)

@@ -27,13 +27,15 @@ __all__ = ["FORMATS", "Filters", "Format", "columns_of", "expression_of", "fitti
 
 # Raised by Arrow for filters that do not fit the columns. Other errors (out of memory, cancelled) have other causes.
 _MISFITS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, pa.ArrowKeyError)
+_NO_OPTIONS = ("columns", "filters", "features", "expected")
 
 
 @dataclass(frozen=True)
 class Format:
     """One kind of file.
 
-    `read(stream, *, columns=None, filters=None, features=None, **options)` yields tables;
+    `read(stream, *, columns=None, filters=None, features=None, **options)` yields tables; if it infers dates, it also
+    takes `expected`, the features of other rows.
     `write(tables, features, stream, **options)` writes them and returns the number of bytes.
     """
 
@@ -44,6 +46,7 @@ class Format:
     aliases: tuple[str, ...] = ()
     by_extension: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that an extension implies
     in_place: bool = False  # read without conversion
+    infers_dates: bool = False  # text that looks like a date is read as a timestamp, unless `expected` says text
     needs_path: bool = False  # `read` opens the file by its path, so it cannot read from memory or out of an archive
     reads_archives: bool = False  # the archive itself is a file of this format: it is not unpacked
     common_types: Callable[..., Any] | None = None  # streams with their options → the types that fit all rows of all
@@ -55,7 +58,8 @@ class Format:
         return {
             parameter.name: parameter.default
             for parameter in parameters
-            if parameter.kind is parameter.KEYWORD_ONLY and parameter.name not in ("columns", "filters", "features")
+            if parameter.kind is parameter.KEYWORD_ONLY
+            and parameter.name not in ("columns", "filters", "features", "expected")
         }
 
     def rows(

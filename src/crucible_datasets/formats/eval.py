@@ -16,7 +16,7 @@ from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.formats.base import Filters, Format
 from crucible_datasets.formats.eval_members import content
-from crucible_datasets.formats.json_mixed import loads
+from crucible_datasets.formats.json.rows import loads
 from crucible_datasets.formats.streams import batched, name_of, rewound
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")

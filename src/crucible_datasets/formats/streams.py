@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, TypeVar, cast
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ArgumentError, DatasetsError, FileFormatError, LimitExceededError
+from crucible_datasets.exceptions import ArgumentError, FileFormatError, LimitExceededError
 
 T = TypeVar("T")
 
@@ -221,20 +221,34 @@ def rewound(stream: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def line_blocks(stream: BinaryIO, size: int = BLOCK, mark: bool = True) -> Iterator[bytes]:
-    """The stream in blocks of about `size` bytes that end with a line end; a byte order mark is dropped."""
+    """The stream in blocks of about `size` bytes that end with a line end; a byte order mark is dropped.
+
+    A last line without a line end belongs to the block before it.
+    """
     rest: list[bytes] = []
     held = 0
-    while data := stream.read(size):
+    data = stream.read(size)
+    while data:
+        following, failure, is_short = b"", None, len(data) < size
+        if is_short:  # probably the end
+            try:
+                following = stream.read(size)
+            except Exception as error:  # noqa: BLE001  it is raised after the complete lines before it
+                failure = error
         if mark:
             data, mark = data.removeprefix(_MARK), False
-        end = data.rfind(b"\n") + 1
+        is_last = is_short and not following and failure is None
+        end = len(data) if is_last else data.rfind(b"\n") + 1
         if end:
             yield data if end == len(data) and not held else b"".join((*rest, memoryview(data)[:end]))
             rest, held = [], 0
+        if failure is not None:
+            raise failure
         rest.append(data[end:])
         held += len(data) - end
         if held > LONGEST_LINE:
             raise LimitExceededError(name_of(stream), "a line", LONGEST_LINE, "formats.streams.LONGEST_LINE")
+        data = following or stream.read(size)
     if held:
         yield b"".join(rest)
 
@@ -290,49 +304,6 @@ def whole_escapes(stream: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
             data += more
         yield data.removeprefix(_MARK) if mark else data
         mark = False
-
-
-class Replay:
-    """An iterator of blocks with look-ahead: blocks that `ahead` has yielded are kept on disk."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._waiting: list[int | Exception] = []
-        self._disk: Any = None
-
-    def __iter__(self) -> Replay:
-        return self
-
-    def __next__(self) -> bytes:
-        if not self._waiting:
-            return next(self._blocks)
-        waiting = self._waiting.pop(0)
-        if isinstance(waiting, Exception):
-            raise waiting
-        return bytes(self._disk.read(waiting))
-
-    def close(self) -> None:
-        """Delete the file on disk."""
-        if self._disk is not None:
-            self._disk.close()
-
-    def ahead(self) -> Iterator[bytes]:
-        """All blocks that have not been taken yet."""
-        import tempfile
-
-        disk = self._disk = self._disk or tempfile.TemporaryFile()  # noqa: SIM115
-        start = disk.tell()
-        for waiting in [waiting for waiting in self._waiting if isinstance(waiting, int)]:
-            yield disk.read(waiting)
-        try:
-            for block in self._blocks:
-                disk.write(block)
-                self._waiting.append(len(block))
-                yield block
-        except (DatasetsError, OSError) as error:
-            self._waiting.append(error)
-        finally:
-            disk.seek(start)
 
 
 class NamedBytes(io.BytesIO):

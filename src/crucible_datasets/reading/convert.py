@@ -27,13 +27,14 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
+from crucible_datasets.features.unite import agreed_dates
 from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.reading.missing_columns import known_columns, looked_at
 from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.tables.table import ArrowTable
-from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, naming_origin, settle, united_all
+from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, common_features, naming_origin, settle
 
 logger = get_logger(__name__)
 
@@ -82,7 +83,10 @@ def _streams(files: Sequence[DataFile], request: Request) -> Iterator[tuple[Bina
 def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
     with _bar(files, request) as bar:
         batches = list(_batches(files, request, bar.update))
-    features = _agreed([Segment("", kinds, origin) for _, kinds, origin in batches], request)
+    segments = [Segment("", kinds, origin, len(table), table) for table, kinds, origin in batches]
+    if (expected := _with_dates_as_text(segments, request)) is not None:
+        return _in_memory(files, replace(request, expected=expected))
+    features = _agreed(segments, request)
     empty = as_features(pa.table({}), Features(), features)
     united = [empty]
     for table, kinds, origin in batches:
@@ -101,7 +105,10 @@ def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_p
         for number, part in enumerate(parts)
     ]
     with _bar(files, request) as bar:
-        segments = [segment for several in run_all(tasks, bar.update) for segment in several]
+        segments = [segment for segments in run_all(tasks, bar.update) for segment in segments]
+    if (expected := _with_dates_as_text(segments, request)) is not None:
+        _into_folder(folder, files, replace(request, expected=expected), num_proc)
+        return
     settle(folder, segments, _agreed(segments, request), _united_as(request))
 
 
@@ -166,11 +173,22 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> I
         advance(file.size - done)
 
 
+def _with_dates_as_text(segments: Sequence[Segment], request: Request) -> Features | None:
+    """The types to read all files with again, if what looks like a date in some is other text in others."""
+    if not request.format.infers_dates or request.final is not None or request.expected is not None:
+        return None
+    try:
+        expected = agreed_dates([segment.features for segment in segments], _on_mixed_types(request))
+    except CastError:
+        return None  # the error that follows names both files
+    return None if expected is None else Features(expected)
+
+
 def _agreed(segments: Sequence[Segment], request: Request) -> Features:
     """The features of the result: the given ones, if they match the files' columns, or the common types of all rows."""
     if request.final is None:
         # In a file with a schema, a field that the schema lacks is null; elsewhere objects have the keys they have.
-        return united_all(segments, _on_mixed_types(request), "null" if request.format.in_place else "json")
+        return common_features(segments, _on_mixed_types(request), "null" if request.format.in_place else "json")
     found = dict.fromkeys(name for segment in segments for name in segment.features)
     lacks_stated = request.needs_stated and request.final.keys() - found.keys()
     if segments and (found.keys() - request.final.keys() or not found.keys() & request.final.keys() or lacks_stated):

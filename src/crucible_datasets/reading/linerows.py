@@ -12,7 +12,7 @@ from functools import partial
 import pyarrow as pa
 
 from crucible_datasets.features import List, Value
-from crucible_datasets.formats.json_rows import TypedLines
+from crucible_datasets.formats.json.typed_lines import TypedLines
 from crucible_datasets.ops.build import table_of
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.python_rows import ReadyRows

@@ -8,7 +8,7 @@ from typing import Any
 
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
-from crucible_datasets.formats.json_rows import TypedLines
+from crucible_datasets.formats.json.typed_lines import TypedLines
 from crucible_datasets.formats.streams import is_utf8
 from crucible_datasets.reading.blockshards import MARK, BlockShard
 from crucible_datasets.reading.linerows import LineRows
@@ -29,7 +29,7 @@ class LineShard(BlockShard):
         return {**super().__getstate__(), "expected": self.expected}
 
     def expecting(self, features: Features | None) -> LineShard:
-        return replace(self, expected=features)
+        return replace(self, expected=features, request=replace(self.request, expected=features))
 
     @property
     def tells_features(self) -> bool:

@@ -42,6 +42,7 @@ class Request:
     on_bad_files: str = "error"
     known: Features | None = None  # the columns of all files, if some lack a requested one
     types: Mapping[str, pa.DataType] | None = None  # of columns of text, as other rows have them
+    expected: Features | None = None  # the types of other rows, for formats that infer dates from text
 
     def __post_init__(self) -> None:
         if self.on_bad_files not in _ON_BAD_FILES:
@@ -85,8 +86,10 @@ class Request:
         return self.features or (self.described if self.format.name == "json" else None)
 
     def _parser_options(self, file: DataFile) -> dict[str, Any]:
-        """The options for a file, with what is known about the types of its columns."""
+        """What the parser is told about a file: its options, and what is known about the types of its columns."""
         options = {"features": self._parsed_as, **self.all_options(file)}
+        if self.format.infers_dates:
+            options["expected"] = self.expected
         if self.format.name == "csv" and (self.types or self.described):
             from crucible_datasets.formats.csv_types import Types
 
@@ -99,8 +102,7 @@ class Request:
 
     def filled(self, stream: BinaryIO, file: DataFile) -> Iterator[pa.Table]:
         """The same for a file that lacks requested columns of other files, which become null."""
-        whole = self.format.rows(stream, **self._parser_options(file))
-        return map(self.narrowed, whole)
+        return map(self.narrowed, self.format.rows(stream, **self._parser_options(file)))
 
     def narrowed(self, table: pa.Table) -> pa.Table:
         """The requested rows and columns of a table."""

@@ -23,8 +23,7 @@ from crucible_datasets.exceptions import (
     ValueTypeError,
 )
 from crucible_datasets.features import Features, Json, Value
-from crucible_datasets.features.decode import decoder
-from crucible_datasets.features.encode import column_of, is_plain, recast
+from crucible_datasets.features.encode import holding, is_plain, recast, widened
 from crucible_datasets.features.storage import chunked, storage_type
 from crucible_datasets.features.types import any_leaf, is_identical
 from crucible_datasets.features.unite import has_json_form, is_lossless, unite
@@ -35,12 +34,21 @@ from crucible_datasets.tables.files import open_table
 
 @dataclass
 class Segment:
-    """An Arrow file, its features, and where its rows came from."""
+    """An Arrow file or a table, its features, and where its rows came from."""
 
     path: str
     features: Features
     origin: object = None
     num_rows: int = 0
+    table: pa.Table | None = None
+
+    def column(self, name: str) -> Iterator[pa.ChunkedArray]:
+        """The values of a column, batch by batch."""
+        if self.table is None and not self.path:
+            return
+        table = self.table if self.table is not None else open_table(self.path, trusted=True)
+        for batch in table.select([name]).to_batches():
+            yield chunked(batch.column(0))
 
 
 class TypedWriter:
@@ -129,30 +137,15 @@ def naming_origin(origin: object) -> Iterator[None]:
         raise DatasetGenerationCastError(str(origin), getattr(error, "row", None), str(error)) from error
 
 
-def common_features(segments: Sequence[Segment], on_mixed_types: str | None = None) -> Features:
+def common_features(segments: Sequence[Segment], on_mixed_types: str | None = None, keys: str = "json") -> Features:
     """The features that all segments can be cast to: as `united_all`, but where integers do not fit, `Json`."""
-    final = united_all(segments, on_mixed_types)
-    for name, feature in final.items():
-        if (
-            on_mixed_types is not None
-            and has_json_form(feature)
-            and not all(_fits(one, name, final) for one in segments)
-        ):
-            final[name] = Json()
+    final = united_all(segments, on_mixed_types, keys)
+    for segment in segments if on_mixed_types is not None else ():
+        for name, feature in segment.features.items():
+            if feature != final[name]:
+                for column in segment.column(name):
+                    final[name] = holding(column, feature, final[name])
     return final
-
-
-def _fits(segment: Segment, name: str, final: Features) -> bool:
-    """Whether the values of a column, of which some are integers that may be too big for the final type, fit it."""
-    feature = segment.features.get(name, Value("null"))
-    if not segment.path or is_identical(feature, final[name]) or not is_lossless(feature, final[name]):
-        return True
-    try:
-        for batch in open_table(segment.path, trusted=True).select([name]).to_batches():
-            recast(chunked(batch.column(0)), feature, final[name], name)
-    except CastError:
-        return False
-    return True
 
 
 def united_all(segments: Iterable[Segment], on_mixed_types: str | None = None, keys: str = "json") -> Features:
@@ -211,9 +204,7 @@ def as_feature(
     # And what is Json already is not text: a cast of its list would quote every item again.
     are_values = is_united or any_leaf(before, (Json,))
     if before != feature and are_values and any_leaf(feature, (Json,)):
-        decode = decoder(before)
-        values = column.to_pylist()
-        return column_of([decode(value) for value in values] if decode else values, feature, name)
+        return widened(chunked(column), before, feature, name)
     return recast(chunked(column), before, feature, name)
 
 
@@ -227,7 +218,12 @@ def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: 
         os.rename(segment.path, target)
         return
     with pa.ipc.new_stream(target, final.arrow_schema) as writer:
-        for batch in open_table(segment.path, trusted=True).to_batches():
-            table = as_features(pa.Table.from_batches([batch]), segment.features, final, on_mixed_types)
+        # A file without columns does not know its number of rows.
+        tables = (
+            map(pa.table, open_table(segment.path, trusted=True).to_batches()) if segment.features else [pa.table({})]
+        )
+        for rows in tables:
+            num_rows = len(rows) if segment.features else segment.num_rows
+            table = as_features(rows, segment.features, final, on_mixed_types, num_rows)
             writer.write_table(ArrowFormatter().batch(table, final))
     os.unlink(segment.path)

@@ -14,7 +14,7 @@ from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
 from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
 from crucible_datasets.formats.eval_members import content
-from crucible_datasets.formats.json_mixed import loads
+from crucible_datasets.formats.json.rows import loads
 from crucible_datasets.reading.format_choice import names_beside
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")

@@ -18,7 +18,7 @@ from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
 from crucible_datasets.features.media import Media, read_file
 from crucible_datasets.features.storage import chunked, storage_type
-from crucible_datasets.formats.json_lines import json_texts
+from crucible_datasets.formats.json.write import json_texts
 from crucible_datasets.ops.webdataset.extensions import ARRAY, INTEGER, JSON, TEXT, last_part, medium_of, of_bytes
 from crucible_datasets.ops.webdataset.values import UnwritableError, content_of, drawn, npy
 from crucible_datasets.registry import need

@@ -1,4 +1,4 @@
-"""The nesting of JSON text, found by scanning its bytes, without parsing.
+"""The structure of JSON text, found by scanning its bytes, without parsing: lines, nesting, elements of arrays, keys.
 
 Parsers recurse, and text that nests deeply enough crashes the process, so depth is measured first. The same scan
 finds the elements of an array, so that an array of any size becomes JSON Lines, block by block.
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
 
 _QUOTE, _COMMA, _LINE = 2, 3, 4
@@ -26,6 +27,11 @@ _NONE = np.empty(0, dtype=np.int64)
 _NULL_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*null")
 # One expression for both takes forty times as long, and blank lines within it the square of their number.
 _NULL_LINES = re.compile(rb"\n[^\S\n]*+null"), re.compile(rb"\r[^\S\r]*+null")
+
+_KEY = re.compile(rb'"(?:[^"\\]|\\.)*+"\s*+:')
+_CELL = 8  # bytes of a null in a table
+_SPOTS, _SPOT = 8, 1024  # samples of a block, and bytes of each
+_FEW = 4  # new keys in the last samples that are normal in any file
 
 
 @dataclass
@@ -77,7 +83,7 @@ def lines_of(text: bytes) -> Lines:
     before = np.where(characters[inner - 1] == 13, characters[inner - 2], characters[inner - 1])
     one_object_each = bool(np.all(before == 125) and np.all(characters[inner + 1] == 123))
     all_objects = one_object_each and text.startswith(b"{") and not _has_lone_returns(text)
-    return Lines(bounds, int(np.diff(bounds).max()), one_object_each, not all_objects and _has_null_line(text))
+    return Lines(bounds, int(np.diff(bounds).max()), one_object_each, not all_objects and has_null_line(text))
 
 
 def _has_lone_returns(text: bytes) -> bool:
@@ -85,7 +91,8 @@ def _has_lone_returns(text: bytes) -> bool:
     return b"\r" in text and text.count(b"\r") != text.count(b"\r\n")
 
 
-def _has_null_line(text: bytes) -> bool:
+def has_null_line(text: bytes) -> bool:
+    """Whether a line begins with null."""
     return bool(_NULL_FIRST.match(text)) or any(pattern.search(text) for pattern in _NULL_LINES)
 
 
@@ -166,3 +173,24 @@ def _end_of_array(kinds: np.ndarray, depths: np.ndarray) -> int | None:
 def _check_blank(text: bytes, name: str, offset: int) -> None:
     if text.strip():
         raise FileFormatError(name, "more text follows the end of the array.", None, offset)
+
+
+def gaps_in(text: bytes, size: int) -> tuple[int, int] | None:
+    """The numbers of rows and keys of the first `size` bytes, if they need too much memory as a table; else None."""
+    for start in range(0, len(text), size):
+        stop = min(start + size, len(text))
+        if _has_new_keys_everywhere(text, start, stop):
+            rows, keys = text.count(b"\n", start, stop) + 1, text.count(b":", start, stop)
+            if _too_many(rows, keys) and _too_many(rows, keys := len(set(_KEY.findall(text, start, stop)))):
+                return rows, keys
+    return None
+
+
+def _too_many(rows: int, keys: int) -> bool:
+    return rows * keys * _CELL > config.MAX_DECODED_BYTES
+
+
+def _has_new_keys_everywhere(text: bytes, start: int, stop: int) -> bool:
+    spots = range(start, stop, max(1, (stop - start) // _SPOTS))
+    found = [set(_KEY.findall(text, spot, min(spot + _SPOT, stop))) for spot in spots]
+    return len(set[bytes]().union(*found[-2:]).difference(*found[:-2])) > _FEW

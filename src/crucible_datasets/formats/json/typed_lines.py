@@ -18,7 +18,7 @@ from crucible_datasets.forking import cached_property
 from crucible_datasets.outputs.python import collector_paused
 
 _INT64 = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
-_KINDS: dict[str, Any] = {"string": str, "large_string": str, "int64": _INT64, "float64": float, "bool": bool}
+_TYPES: dict[str, Any] = {"string": str, "large_string": str, "int64": _INT64, "float64": float, "bool": bool}
 _REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _NO_KEY = re.compile(r'[\x00-\x1f"\\]')  # characters that the decoder does not support in keys
 _BEHIND_A_NUMBER = np.isin(np.arange(256), list(b",}] \n\r\t"))
@@ -72,7 +72,7 @@ def _is_plain(feature: Any) -> bool:
         return feature.length < 0 and _is_plain(feature.feature)
     if isinstance(feature, LargeList):
         return _is_plain(feature.feature)
-    return isinstance(feature, Value) and feature.dtype in _KINDS
+    return isinstance(feature, Value) and feature.dtype in _TYPES
 
 
 def _leaves(feature: Any) -> set[str]:
@@ -88,7 +88,7 @@ def _kind(feature: Any) -> Any:
         return _record(feature) | None
     if isinstance(feature, (List, LargeList)):
         return list[_kind(feature.feature)] | None  # type: ignore[misc]
-    return _KINDS[feature.dtype] | None
+    return _TYPES[feature.dtype] | None
 
 
 def _record(features: Any, **default: Any) -> Any:
