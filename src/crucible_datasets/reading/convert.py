@@ -27,6 +27,7 @@ from crucible_datasets.exceptions import (
 )
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
+from crucible_datasets.features.types import is_identical
 from crucible_datasets.features.unite import agreed_dates
 from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.logging import get_logger
@@ -161,13 +162,18 @@ def _bar(files: Sequence[DataFile], request: Request) -> Any:
 def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> Iterator[Batch]:
     """The rows of the files, batch by batch; `advance` is called with the number of bytes read."""
     for file in files:
-        done = 0
+        done, rows = 0, 0
         try:
             with naming_origin(file.name):
                 for table, position in request.tables(file):
                     advance(max(position - done, 0))
                     done = max(position, done)
-                    yield ArrowTable.of(table).table, Features.from_arrow_schema(table.schema), file.name
+                    types = Features.from_arrow_schema(table.schema)
+                    table = ArrowTable.of(table).table
+                    if request.final is not None:
+                        table, types = _declared(table, types, request.final, rows)
+                    rows += len(table)
+                    yield table, types, file.name
         except FileFormatError as error:
             pass_over(error, request.on_bad_files)
         advance(file.size - done)
@@ -182,6 +188,18 @@ def _with_dates_as_text(segments: Sequence[Segment], request: Request) -> Featur
     except CastError:
         return None  # the error that follows names both files
     return None if expected is None else Features(expected)
+
+
+def _declared(table: pa.Table, types: Features, declared: Features, rows_before: int) -> tuple[pa.Table, Features]:
+    """The columns of a table that are declared, as the declared types; the others as they are."""
+    target = Features({name: declared.get(name, feature) for name, feature in types.items()})
+    if is_identical(types, target):
+        return table, types
+    try:
+        return as_features(table, types, target), target
+    except CastError as error:
+        row = None if error.row is None else error.row + rows_before
+        raise CastError(error.column, error.source, error.target, error.reason, row) from error
 
 
 def _agreed(segments: Sequence[Segment], request: Request) -> Features:
