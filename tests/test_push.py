@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from huggingface_hub import HfApi, hf_hub_download
+from support.arrowtypes import COLUMNS
 
 from crucible_datasets import (
     ClassLabel,
@@ -784,3 +785,21 @@ def test_a_program_without_a_terminal_sees_no_bars(server, tmp_path):
         [sys.executable, "-c", QUIET], env={**known, **own}, capture_output=True, text=True, timeout=120
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def test_every_type_of_arrow_comes_down_as_it_went_up(api, server):
+    absent = (
+        "decimal of thousands",
+        "bytes of no length",
+        "lists of no length",
+        "empty struct",
+        "list of empty structs",
+    )
+    columns = {name: column for name, column in COLUMNS.items() if name not in absent}
+    dataset = Dataset(pa.table({"row": pa.array(range(7)), **columns}))
+    dataset.select([6, 0, 3, 1, 5, 2, 4]).push_to_hub("me/types", num_shards=3)
+    again = load_dataset("me/types", split="train")
+    assert again["row"][:] == [6, 0, 3, 1, 5, 2, 4]
+    assert list(map(repr, again.sort("row"))) == list(map(repr, dataset))
+    rows = sorted(load_dataset("me/types", split="train", streaming=True), key=lambda row: row["row"])
+    assert list(map(repr, rows)) == list(map(repr, dataset))
