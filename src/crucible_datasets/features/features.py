@@ -73,7 +73,7 @@ class Features(dict[str, Any]):
         metadata = pa_schema.metadata or {}
         with content_errors(UnknownTypeError, "what the schema says of features"):
             stated = cls._stated(metadata)
-        return cls({field.name: _understood(field, stated.get(field.name)) for field in pa_schema})
+            return cls({field.name: _understood(field, stated.get(field.name)) for field in pa_schema})
 
     @classmethod
     def _stated(cls, metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
@@ -160,13 +160,12 @@ def normal(feature: Any) -> Any:
 
 
 def _understood(field: pa.Field, stated: Any) -> Any:
-    with content_errors(UnknownTypeError, f"column {field.name!r}"):
+    try:
         if stated is not None and plain(arrow_type(stated)) == plain(field.type):
             return stated
-        try:
-            return feature_of(field.type, field.metadata)
-        except UnknownTypeError as error:
-            raise UnknownTypeError(f"Column {field.name!r}: {error.name}", error.reason) from None
+        return feature_of(field.type, field.metadata)
+    except UnknownTypeError as error:
+        raise UnknownTypeError(f"Column {field.name!r}: {error.name}", error.reason) from None
 
 
 def _decoded(column: Iterable[Any], feature: Any, tokens: Any) -> list[Any]:

@@ -46,6 +46,8 @@ def storage_type(feature: Any) -> pa.DataType:
 
 def plain(arrow: pa.DataType) -> pa.DataType:
     """The storage type of an Arrow type, every field nullable; an error for types whose values no column can hold."""
+    if arrow.id in _PLAIN:  # most columns, and tables may have 100,000
+        return arrow
     if isinstance(arrow, pa.BaseExtensionType):
         return _EXTENSIONS.get(arrow.extension_name) or plain(arrow.storage_type)
     if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
@@ -67,6 +69,15 @@ def plain(arrow: pa.DataType) -> pa.DataType:
     return _VIEWS.get(arrow, arrow)
 
 
+_PLAIN = frozenset(
+    arrow.id
+    for arrow in (
+        *(pa.null(), pa.bool_(), pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.binary(1)),
+        *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+        *(pa.float16(), pa.float32(), pa.float64(), pa.decimal128(1), pa.decimal256(1)),
+        *(pa.date32(), pa.date64(), pa.timestamp("s"), pa.duration("s"), pa.time32("s"), pa.time64("us")),
+    )
+)
 # Json may be stored as any text type; internally it is always a string. A Boolean of one byte is a Boolean.
 _EXTENSIONS = {"arrow.json": pa.string(), "arrow.bool8": pa.bool_()}
 _VIEWS = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
@@ -77,6 +88,8 @@ def feature_of(arrow: pa.DataType, metadata: Mapping[bytes, bytes] | None = None
     if metadata and (name := metadata.get(b"ARROW:extension:name")):
         # An unregistered extension type appears as its storage type.
         return _extension_feature(name.decode(), arrow, metadata.get(b"ARROW:extension:metadata", b""))
+    if arrow.id in _PLAIN:
+        return Value(dtypes.name_of(arrow))
     if isinstance(arrow, pa.BaseExtensionType):
         return _extension_feature(arrow.extension_name, plain(arrow), arrow)
     if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):

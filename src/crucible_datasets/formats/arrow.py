@@ -10,11 +10,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
+from crucible_datasets import compute as pc
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError, UnknownTypeError
 from crucible_datasets.features import Features
+from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
+from crucible_datasets.features.storage import children, plain
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
 from crucible_datasets.outputs.arrow import ArrowFormatter
 
@@ -43,6 +47,15 @@ def whole(source: Any, path: str) -> pa.Table:
         return opened(source).read_all()
 
 
+def is_stored_as_read(source: Any, path: str) -> bool:
+    """Whether all columns of an open source have storage types, so that none must be converted."""
+    with file_errors(path):
+        schema = opened(source).schema
+        source.seek(0)
+    features_in(path, schema)
+    return all(plain(field.type) == field.type for field in schema)
+
+
 def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     """The record batches of an open source; an empty one if there are none, so that the schema is known."""
     with file_errors(path):
@@ -64,7 +77,7 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
                 break
             batch.validate(full=True)
         require_bytes(batch, path)
-        produced, count = produced + batch.nbytes, count + 1
+        produced, count = produced + sum(map(expanded_bytes, batch.columns)), count + 1
         if size and produced > limit:
             raise LimitExceededError(path, "decompressing its buffers", limit, "config.MAX_DECODED_BYTES")
         yield batch
@@ -86,6 +99,43 @@ def require_bytes(batch: pa.RecordBatch, path: str) -> None:
     limit = config.MAX_DECODED_BYTES // _BYTES_PER_EMPTY_ROW
     if batch.num_rows > limit and not batch.nbytes:
         raise LimitExceededError(path, "the number of rows without bytes", limit, "config.MAX_DECODED_BYTES")
+
+
+def expanded_bytes(array: pa.Array) -> int:
+    """About the size of an array in its storage type, in which dictionaries, runs and views repeat their values."""
+    arrow = array.type
+    if plain(arrow) == arrow:
+        return int(array.nbytes)
+    if isinstance(array, pa.ExtensionArray):
+        return expanded_bytes(array.storage)
+    if pa.types.is_dictionary(arrow):
+        return int(array.indices.nbytes) + _repeated_bytes(array.dictionary, array.indices)
+    if pa.types.is_run_end_encoded(arrow):
+        ends = np.clip(np.asarray(array.run_ends).astype(np.int64) - array.offset, 0, len(array))
+        return _weighted_bytes(array.values, np.diff(ends, prepend=0))
+    if pa.types.is_string_view(arrow) or pa.types.is_binary_view(arrow):
+        views = np.frombuffer(array.buffers()[1], np.int32)[4 * array.offset :: 4][: len(array)]
+        return int(views[np.asarray(array.is_valid())].sum(dtype=np.int64)) if len(array) else 0
+    if pa.types.is_struct(arrow):
+        return sum(map(expanded_bytes, children(array)))
+    if pa.types.is_list_view(arrow) or pa.types.is_large_list_view(arrow):
+        items = int(np.asarray(array.sizes)[np.asarray(array.is_valid())].sum(dtype=np.int64))
+        return expanded_bytes(array.values) * items // max(len(array.values), 1)
+    return 4 * len(array) + expanded_bytes(array.flatten()) if is_list(arrow) else int(array.nbytes)
+
+
+def _repeated_bytes(values: pa.Array, indices: pa.Array) -> int:
+    if indices.null_count:
+        indices = indices.drop_null()
+    return _weighted_bytes(values, np.bincount(np.asarray(indices).astype(np.int64), minlength=len(values)))
+
+
+def _weighted_bytes(values: pa.Array, counts: Any) -> int:
+    """The size of the values, each as often as its count; of nested ones according to their mean."""
+    if is_text(values.type) or is_bytes(values.type):
+        lengths = pc.binary_length(values.cast(pa.large_binary())).fill_null(0)
+        return int(np.asarray(lengths) @ counts)
+    return expanded_bytes(values) * int(counts.sum()) // max(len(values), 1)
 
 
 def opened(source: Any) -> Any:

@@ -28,10 +28,10 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.features import Features
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.media import Media
-from crucible_datasets.features.storage import children, plain, to_storage
+from crucible_datasets.features.storage import plain, to_storage
 from crucible_datasets.features.types import any_leaf
+from crucible_datasets.formats.arrow import expanded_bytes, require_readable_names
 from crucible_datasets.formats.arrow import file_errors as arrow_errors
-from crucible_datasets.formats.arrow import require_readable_names
 from crucible_datasets.formats.base import Format, columns_of, expression_of, fitting, narrowed
 from crucible_datasets.formats.parquet_footer import is_sound
 from crucible_datasets.logging import get_logger
@@ -260,7 +260,7 @@ def decoded(
             batch = next(batches, None)
             if batch is None:
                 break
-            produced += sum(map(_expanded_bytes, batch.columns)) if layout.explosive else batch.nbytes
+            produced += sum(map(expanded_bytes, batch.columns)) if layout.explosive else batch.nbytes
             _require_within(produced, layout, path, group)
             rows += batch.num_rows
             stored = pa.RecordBatch.from_arrays([_stored(batch.column(name)) for name in columns], names=list(columns))
@@ -285,20 +285,6 @@ def _stored(array: pa.Array) -> pa.Array:
     if plain(array.type) == array.type:
         return array
     return to_storage(pa.chunked_array([array])).chunk(0)
-
-
-def _expanded_bytes(array: pa.Array) -> int:
-    """The size of an array after its dictionaries are decoded."""
-    if isinstance(array, pa.ExtensionArray):
-        return _expanded_bytes(array.storage)
-    if pa.types.is_dictionary(array.type):
-        lengths = pc.binary_length(array.dictionary).cast(pa.int64())
-        return array.indices.nbytes + (pc.sum(lengths.take(array.indices)).as_py() or 0)
-    if pa.types.is_struct(array.type):
-        return sum(map(_expanded_bytes, children(array)))
-    if is_list(array.type):
-        return 4 * len(array) + _expanded_bytes(array.flatten())
-    return array.nbytes
 
 
 def groups_matching(source: Any, filters: pc.Expression, path: str) -> list[int]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArrowFileError, FileFormatError
-from crucible_datasets.formats.arrow import batches, whole
+from crucible_datasets.formats.arrow import batches, is_stored_as_read, whole
 from crucible_datasets.tables.table import ArrowTable, Identities, identities
 
 _valid: set[tuple[int, ...]] = set()  # files that this process has validated
@@ -21,16 +21,17 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
     """The table in an Arrow stream or file, with its own schema.
 
     All values are validated when a file is first opened, unless it is `trusted` (written by this library) or larger
-    than `config.MAX_VALIDATED_BYTES`: reading it completely would defeat the purpose of mapping it.
+    than `config.MAX_VALIDATED_BYTES`: reading it completely would defeat the purpose of mapping it. That is done
+    anyway if some of its types must be converted.
     """
     name = os.fspath(path)
     facts = os.stat(name)
-    trusted = trusted or facts.st_size > config.MAX_VALIDATED_BYTES
+    is_too_large = facts.st_size > config.MAX_VALIDATED_BYTES
     identity = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
     try:
         known = os.fsencode(name)  # which need not be UTF-8
         source = pa.OSFile(known) if in_memory else pa.memory_map(known)
-        if trusted or identity in _valid:
+        if trusted or identity in _valid or (is_too_large and is_stored_as_read(source, name)):
             return whole(source, name)
         table = pa.Table.from_batches(batches(source, name))
     except FileFormatError as error:
