@@ -12,13 +12,20 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.arrowtypes import COLUMNS, REFUSED
 
 from crucible_datasets import Dataset, Features, Json, Value, concatenate_datasets, load_dataset, load_from_disk
-from crucible_datasets.exceptions import DatasetsError, FileFormatError, SchemaConflictError, UnknownTypeError
+from crucible_datasets.exceptions import (
+    DatasetsError,
+    FileFormatError,
+    LimitExceededError,
+    SchemaConflictError,
+    UnknownTypeError,
+)
 from crucible_datasets.features.storage import feature_of, plain, storage_type, to_storage
 
 SCATTERED = [15, 3, 3, 0, 7, 9, 1, 12]
@@ -329,3 +336,31 @@ def test_declared_views_are_stored_as_text_and_bytes():
     dataset = Dataset.from_dict({"s": ["é", None], "b": [b"\xff", None]}, features=features)
     assert dataset.data.schema == pa.schema({"s": pa.string(), "b": pa.binary()})
     assert list(dataset.select([1, 0])) == [{"s": None, "b": None}, {"s": "é", "b": b"\xff"}]
+
+
+def _repeating() -> dict[str, pa.Array]:
+    """A few hundred kilobytes that would be gigabytes in their storage type."""
+    rows, text = 20_000, pa.array(["x" * 200_000])
+    zeros = pa.array([0] * rows, pa.int32())
+    view = np.zeros((rows, 4), np.int32)
+    view[:, 0], view[:, 1] = 200_000, int.from_bytes(b"xxxx", "little")
+    categories = pa.DictionaryArray.from_arrays(zeros, text)
+    return {
+        "dictionary": categories,
+        "dictionary in a struct": pa.StructArray.from_arrays([categories], ["a"]),
+        "runs": pa.RunEndEncodedArray.from_arrays(pa.array([2**31 - 1], pa.int64()), pa.array([1])),
+        "runs of text": pa.RunEndEncodedArray.from_arrays(pa.array([rows], pa.int32()), text),
+        "list view": pa.ListViewArray.from_arrays(zeros, pa.array([rows] * rows, pa.int32()), pa.array(range(rows))),
+        "view": pa.Array.from_buffers(pa.string_view(), rows, [None, pa.py_buffer(view.tobytes()), text.buffers()[2]]),
+    }
+
+
+@pytest.mark.parametrize("name", _repeating())
+def test_values_repeated_without_end_are_refused_before_they_take_memory(name, tmp_path):
+    path = written(tmp_path, "stream", pa.table({"x": _repeating()[name]}))
+    with pytest.raises(LimitExceededError, match="x.arrow"):
+        load_dataset("arrow", data_files=path, split="train", cache_dir=str(tmp_path / "cache"))
+    with pytest.raises(LimitExceededError):
+        next(iter(load_dataset("arrow", data_files=path, split="train", streaming=True)))
+    with pytest.raises(LimitExceededError):
+        Dataset.from_file(path)

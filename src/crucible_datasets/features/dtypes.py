@@ -101,5 +101,9 @@ def is_bytes(arrow: pa.DataType) -> bool:
     return any(check(arrow) for check in _BYTES)
 
 
+def is_view(arrow: pa.DataType) -> bool:
+    return pa.types.is_string_view(arrow) or pa.types.is_binary_view(arrow)
+
+
 def is_list(arrow: pa.DataType) -> bool:
     return any(check(arrow) for check in _LISTS)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from crucible_datasets import compute as pc
 from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError, UnknownTypeError
-from crucible_datasets.features import Features
+from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
 from crucible_datasets.features.storage import children, plain
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
@@ -69,17 +69,19 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
         following = iter(map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader)
         size = source.size() if hasattr(source, "size") else 0
     produced = count = 0
-    limit = max(config.MAX_DECODED_BYTES, _HONEST_RATIO * size)
     while True:
         with file_errors(path):
             batch = next(following, None)
             if batch is None:
                 break
+            batch.validate()
+            # Views may all show the same megabyte, and validation would read it for each.
+            views = sum(expanded_bytes(column) for column in batch.columns if dtypes.is_view(column.type))
+            require_decoded(views, path, size)
             batch.validate(full=True)
+            produced, count = produced + sum(map(expanded_bytes, batch.columns)), count + 1
         require_bytes(batch, path)
-        produced, count = produced + sum(map(expanded_bytes, batch.columns)), count + 1
-        if size and produced > limit:
-            raise LimitExceededError(path, "decompressing its buffers", limit, "config.MAX_DECODED_BYTES")
+        require_decoded(produced, path, size)
         yield batch
     if not count:
         empty = reader.schema.empty_table()
@@ -92,6 +94,13 @@ def features_in(path: str, schema: pa.Schema) -> Features:
         return Features.from_arrow_schema(schema)
     except UnknownTypeError as error:
         raise FileFormatError(path, str(error)) from error
+
+
+def require_decoded(produced: int, path: str, size: int) -> None:
+    """Refuse more bytes than a file of this size may become; 0 if its size is unknown."""
+    limit = max(config.MAX_DECODED_BYTES, _HONEST_RATIO * size)
+    if size and produced > limit:
+        raise LimitExceededError(path, "decompressing its buffers", limit, "config.MAX_DECODED_BYTES")
 
 
 def require_bytes(batch: pa.RecordBatch, path: str) -> None:
@@ -113,7 +122,7 @@ def expanded_bytes(array: pa.Array) -> int:
     if pa.types.is_run_end_encoded(arrow):
         ends = np.clip(np.asarray(array.run_ends).astype(np.int64) - array.offset, 0, len(array))
         return _weighted_bytes(array.values, np.diff(ends, prepend=0))
-    if pa.types.is_string_view(arrow) or pa.types.is_binary_view(arrow):
+    if dtypes.is_view(arrow):
         views = np.frombuffer(array.buffers()[1], np.int32)[4 * array.offset :: 4][: len(array)]
         return int(views[np.asarray(array.is_valid())].sum(dtype=np.int64)) if len(array) else 0
     if pa.types.is_struct(arrow):
