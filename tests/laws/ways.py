@@ -64,12 +64,17 @@ class JsonFiles:
     def write(self, rows: list[Row], folder: str) -> list[str]:
         """The paths of the files."""
         paths = []
+        os.makedirs(folder, exist_ok=True)
         for number, part in enumerate(pieces(rows, self.cuts)):
             text = self._text(part)
             paths.append(os.path.join(folder, f"{number}.json{self.compression}"))
             with open(paths[-1], "wb") as file:
                 file.write(COMPRESSIONS[self.compression](text.encode()))
         return paths
+
+    def size_of(self, rows: list[Row]) -> int:
+        """The size of the rows in one file, uncompressed."""
+        return len(self._text(rows))
 
     def _text(self, rows: list[Row]) -> str:
         separators = (", ", ": ") if self.spaces else (",", ":")

@@ -221,7 +221,7 @@ def _is_of(value: Any, feature: Any) -> bool:
         return False
     try:
         return bool(pa.array([value], feature.pa_type)[0].as_py() == value) or value != value
-    except (pa.ArrowException, OverflowError):
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):  # a lone surrogate has no form in a column of text
         return False
 
 
