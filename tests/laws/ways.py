@@ -141,8 +141,8 @@ def _halves(data: Any) -> Any:
     return ours.concatenate_datasets([data.take(middle), data.skip(middle)])
 
 
-def _saved(data: Any, folder: str) -> Any:
-    data.save_to_disk(_new(folder, "saved"))
+def _saved(data: Any, folder: str, **options: Any) -> Any:
+    data.save_to_disk(_new(folder, "saved"), **options)
     return ours.load_from_disk(_last(folder, "saved"))
 
 
@@ -154,6 +154,19 @@ def _parquet(data: Any, folder: str, **options: Any) -> Any:
 def _json(data: Any, folder: str, **options: Any) -> Any:
     data.to_json(_new(folder, "written.jsonl"), **options)
     return ours.Dataset.from_json(_last(folder, "written.jsonl"), features=data.features)
+
+
+def _dict_saved(data: Any, folder: str) -> Any:
+    ours.DatasetDict({"a": data, "b": data.take(1)}).save_to_disk(_new(folder, "saved"))
+    return ours.load_from_disk(_last(folder, "saved"))["a"]
+
+
+def _loaded(data: Any, folder: str, num_proc: int | None = None) -> Any:
+    """Two files of Parquet, which `load_dataset` puts together."""
+    path = os.path.dirname(_new(folder, "first.parquet"))
+    data.take(len(data) // 2).to_parquet(os.path.join(path, "0.parquet"))
+    data.skip(len(data) // 2).to_parquet(os.path.join(path, "1.parquet"))
+    return ours.load_dataset(path, split="train", num_proc=num_proc)
 
 
 def _arrow_file(data: Any, folder: str) -> Any:
@@ -175,6 +188,14 @@ def _last(folder: str, name: str) -> str:
     return os.path.join(folder, inner, name)
 
 
+def _generated(data: Any) -> Any:
+    def rows(parts: list[int]) -> Any:
+        for part in parts:
+            yield from data.shard(2, part)
+
+    return ours.Dataset.from_generator(rows, gen_kwargs={"parts": [0, 1]}, features=data.features, num_proc=2)
+
+
 def _identity(row: Any) -> Any:
     return row
 
@@ -191,6 +212,14 @@ def _renamed(data: Any) -> Any:
     names = data.column_names
     others = {name: f"other {position}" for position, name in enumerate(names)}
     return data.rename_columns(others).rename_columns({other: name for name, other in others.items()})
+
+
+def _joined(data: Any) -> Any:
+    """The columns in two halves, joined again by the numbers of the rows."""
+    names = [*data.column_names]
+    numbered = data.add_column("more", range(len(data)))
+    left = numbered.select_columns([*names[::2], "more"])
+    return left.join(numbered.select_columns([*names[1::2], "more"]), on="more").select_columns(names)
 
 
 def _without_more(data: Any) -> Any:
@@ -225,15 +254,21 @@ STEPS: dict[str, Callable[[Any, str], Any]] = {
     "stream to_parquet": lambda data, folder: _parquet(_stream(data), folder),
     "pickle": lambda data, folder: pickle.loads(pickle.dumps(data)),
     "save": _saved,
+    "save, 2 files": lambda data, folder: _saved(data, folder, num_shards=2),
+    "save, of a dict": _dict_saved,
+    "load, 2 files": _loaded,
     "to_parquet": _parquet,
     "to_parquet, small batches": lambda data, folder: _parquet(data, folder, batch_size=3),
     "arrow file": _arrow_file,
-    "join": lambda data, folder: data.select_columns(["row"]).join(data, on="row").select_columns(data.column_names),
+    "join": lambda data, folder: _joined(data),
 }
 PROCESS_STEPS = {
     "map, 2 processes": lambda data, folder: data.map(_copied, num_proc=2),
     "map(batch), 2 processes": lambda data, folder: data.map(_copied, batched=True, batch_size=2, num_proc=2),
     "filter, 2 processes": lambda data, folder: data.filter(lambda row: True, num_proc=2),
+    "save, 2 processes": lambda data, folder: _saved(data, folder, num_proc=2) if len(data) > 1 else data,
+    "load, 2 processes": lambda data, folder: _loaded(data, folder, num_proc=2),
+    "generator, 2 processes": lambda data, folder: _generated(data) if len(data) > 1 else data,
 }
 JSON_STEPS = {
     "to_json": _json,

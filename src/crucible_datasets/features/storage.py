@@ -140,6 +140,11 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
 
 
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """A table without rows; `Schema.empty_table` cannot make extension types inside lists and structs (Arrow 26.0)."""
+    return pa.Table.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
 def to_storage(array: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same values in the storage type."""
     target = plain(array.type)

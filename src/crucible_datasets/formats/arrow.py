@@ -84,8 +84,7 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
         require_decoded(produced, path, size)
         yield batch
     if not count:
-        empty = reader.schema.empty_table()
-        yield pa.RecordBatch.from_arrays([column.chunk(0) for column in empty.columns], schema=reader.schema)
+        yield pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in reader.schema], schema=reader.schema)
 
 
 def features_in(path: str, schema: pa.Schema) -> Features:

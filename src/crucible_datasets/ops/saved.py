@@ -19,6 +19,7 @@ import pyarrow as pa
 from crucible_datasets import config
 from crucible_datasets.atomic import seen_whole
 from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, content_errors
+from crucible_datasets.features.storage import no_rows
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import from_table
@@ -157,7 +158,7 @@ def _view(
 
 def _no_rows(info: DatasetInfo) -> pa.Table:
     """Hugging Face saves a dataset without rows as no file at all."""
-    return info.features.arrow_schema.empty_table() if info.features else pa.table({})
+    return no_rows(info.features.arrow_schema) if info.features else pa.table({})
 
 
 def _format(state: dict[str, Any], columns: list[str]) -> Format:

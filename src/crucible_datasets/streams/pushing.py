@@ -16,6 +16,7 @@ import pyarrow as pa
 from crucible_datasets import config
 from crucible_datasets.features import Features
 from crucible_datasets.features.embed import embedded
+from crucible_datasets.features.storage import no_rows
 from crucible_datasets.formats.parquet import byte_count
 from crucible_datasets.ops.push import Tables, Where, push, push_views
 from crucible_datasets.ops.shards import Shards
@@ -99,4 +100,4 @@ def _files(stage: Stage, features: Features, most: int, embed_external_files: bo
     for _, several in groupby(chain.from_iterable(_pieces(table, most) for table in whole), number):
         yield several
     if not before:
-        yield [features.arrow_schema.empty_table()]
+        yield [no_rows(features.arrow_schema)]
