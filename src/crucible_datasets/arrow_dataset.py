@@ -210,7 +210,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         **kwargs: Any,
     ) -> Dataset:
         """Create a dataset from a Spark data frame, whose rows are transferred as Arrow."""
-        return Dataset._of(build.from_frame(build.arrow_of_spark(df), features, None, split))
+        return Dataset._of(build.from_frame(build.arrow_of_spark(df, **kwargs), features, None, split))
 
     @classmethod
     def from_ray_dataset(

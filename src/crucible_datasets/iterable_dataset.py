@@ -107,7 +107,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         **kwargs: Any,
     ) -> IterableDataset:
         """Stream the rows of a Spark data frame, one partition at a time."""
-        return IterableDataset._of(from_memory.of_spark(df, features, split))
+        return IterableDataset._of(from_memory.of_spark(df, features, split, **kwargs))
 
     @classmethod
     def from_list(

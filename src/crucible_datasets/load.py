@@ -12,6 +12,7 @@ from crucible_datasets.dataset_dict import DatasetDict
 from crucible_datasets.exceptions import ArgumentError, UnavailableError
 from crucible_datasets.features import Features
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
+from crucible_datasets.keywords import keywords_of, passing_on, refuse_unknown_keywords
 from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.logging import get_logger
 from crucible_datasets.ops import saved
@@ -111,7 +112,8 @@ def load_dataset(
     of the format.
     """
     where: tuple[Any, ...] = (download_config, download_mode, revision, token, storage_options)
-    builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, *where, **config_kwargs)
+    with passing_on(load_dataset):
+        builder = load_dataset_builder(path, name, data_dir, data_files, cache_dir, features, *where, **config_kwargs)
     if streaming:
         _require_one_process(num_proc)
         return builder.as_streaming_dataset(split)
@@ -147,7 +149,8 @@ def load_dataset_builder(
     if config_kwargs.pop("trust_remote_code", None) is not None:
         logger.warning("trust_remote_code is not needed: no program from a dataset is ever run.")
     access = Access.of(revision, token, storage_options, download_config)
-    found = resolve(path, name, data_dir, data_files, config_kwargs, access)
+    with passing_on(load_dataset_builder):
+        found = resolve(path, name, data_dir, data_files, config_kwargs, access)
     kinds = None if features is None else Features(features)
     fresh = DownloadMode(download_mode or "reuse_dataset_if_exists") is DownloadMode.FORCE_REDOWNLOAD
     return FilesBuilder(SplitReader(found, kinds, How(cache_dir, fresh=fresh)))
@@ -265,6 +268,7 @@ class FilesBuilder:
         **download_and_prepare_kwargs: Any,
     ) -> None:
         """Read all splits, so that converted files are in the cache."""
+        refuse_unknown_keywords("download_and_prepare", download_and_prepare_kwargs)
         if output_dir is not None:
             raise ArgumentError("output_dir", output_dir, "use as_dataset().save_to_disk(folder) or to_parquet(file).")
         self.how = replace(
@@ -312,6 +316,14 @@ class FilesBuilder:
         DatasetInfosDict({self.config.name: self.info}).write_to_directory(self.base_path)
 
 
+def _access(revision: Any, download_config: Any, options: Mapping[str, Any]) -> Access:
+    """The access to a remote dataset; further options are fields of `DownloadConfig`."""
+    from crucible_datasets.download import DownloadConfig
+
+    refuse_unknown_keywords("DownloadConfig", options, keywords_of(DownloadConfig))
+    return Access.of(revision, options.get("token"), options.get("storage_options"), download_config)
+
+
 def get_dataset_config_names(
     path: Path,
     revision: Any = None,
@@ -321,7 +333,7 @@ def get_dataset_config_names(
     **download_kwargs: Any,
 ) -> list[str]:
     """The names of a dataset's configurations."""
-    access = Access.of(revision, download_kwargs.get("token"), None, download_config)
+    access = _access(revision, download_config, download_kwargs)
     return config_names(path, data_files, access)[0]
 
 
@@ -334,7 +346,7 @@ def get_dataset_default_config_name(
     **download_kwargs: Any,
 ) -> str | None:
     """The default configuration, if there is one."""
-    access = Access.of(revision, download_kwargs.get("token"), None, download_config)
+    access = _access(revision, download_config, download_kwargs)
     return config_names(path, data_files, access)[1]
 
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets import config
+from crucible_datasets.keywords import keywords_of, refuse_unknown_keywords
 
 if TYPE_CHECKING:
     tqdm: type[Any]
@@ -127,11 +128,14 @@ class Transfer:
 
 def _make_tqdm() -> type[Any]:
     base: Any = import_module("tqdm.auto").tqdm
+    available = (*keywords_of(import_module("tqdm.std").tqdm.__init__), "gui", "display")
 
     class tqdm(base):  # type: ignore[misc]  # noqa: N801
         """A progress bar that is invisible if bars are disabled or stderr is not a terminal."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
+            # An invisible bar of `tqdm` accepts any keyword.
+            refuse_unknown_keywords("tqdm", kwargs, available)
             kwargs["disable"] = True if _disabled else kwargs.get("disable")
             super().__init__(*args, **kwargs)
 

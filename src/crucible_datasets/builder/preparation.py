@@ -22,6 +22,7 @@ from crucible_datasets.exceptions import ArgumentError, ManualDownloadError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.info import DatasetInfo
+from crucible_datasets.keywords import refuse_unknown_keywords
 from crucible_datasets.reading.files import identified
 from crucible_datasets.reading.modes import DownloadMode, VerificationMode
 from crucible_datasets.reading.splitfiles import Layout, Source, split_view, write_splits
@@ -123,6 +124,7 @@ class Prepared(Configured):
         The result appears when it is complete. It is made again if the class, its configuration or an input file has
         changed.
         """
+        refuse_unknown_keywords("download_and_prepare", download_and_prepare_kwargs)
         mode = DownloadMode(download_mode or DownloadMode.REUSE_DATASET_IF_EXISTS)
         checks = VerificationMode(verification_mode or VerificationMode.BASIC_CHECKS)
         biggest = byte_count(max_shard_size or config.MAX_SHARD_SIZE, os.getcwd())

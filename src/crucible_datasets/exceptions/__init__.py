@@ -23,6 +23,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     ├── StratificationError (ValueError)
     ├── ArgumentError (ValueError)
     │   ├── ArgumentTypeError (TypeError)
+    │   │   └── UnknownKeywordError
     │   └── UnusablePairError
     ├── FunctionResultError (TypeError, ValueError)
     ├── AlignmentError (ValueError, TypeError)
@@ -166,6 +167,7 @@ _HOMES = {
         "StratificationError",
         "ArgumentError",
         "ArgumentTypeError",
+        "UnknownKeywordError",
         "FunctionResultError",
         "ProbabilitiesError",
         "AggregationError",

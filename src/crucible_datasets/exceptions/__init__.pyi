@@ -77,6 +77,9 @@ from crucible_datasets.exceptions.calls import (
     UnknownEntryError as UnknownEntryError,
 )
 from crucible_datasets.exceptions.calls import (
+    UnknownKeywordError as UnknownKeywordError,
+)
+from crucible_datasets.exceptions.calls import (
     UnusablePairError as UnusablePairError,
 )
 from crucible_datasets.exceptions.contents import (

@@ -54,6 +54,14 @@ class ArgumentTypeError(ArgumentError, TypeError):
     """An argument has an invalid type."""
 
 
+class UnknownKeywordError(ArgumentTypeError):
+    """Nothing takes a keyword that was passed on."""
+
+    def message(self, name: str, value: object, reason: str, available: Iterable[str] = ()) -> str:
+        self.reason = reason
+        return super().message(name, value, reason, available)
+
+
 class FunctionResultError(DatasetsError, TypeError, ValueError):
     """A mapped function returned something that cannot become columns."""
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ColumnNotFoundError, MissingPackageError
 from crucible_datasets.features import Features
+from crucible_datasets.keywords import keywords_of, refuse_unknown_keywords
 from crucible_datasets.records import dataclass
 from crucible_datasets.registry import Registry
 
@@ -49,11 +50,19 @@ class Output:
     lazy_column: bool = True  # whether `ds["c"]` is a lazy Column, rather than `batch(...)["c"]` of all rows
     mapping: bool = True  # whether rows and batches are dicts, to which unformatted columns can be added
     package: str | None = None  # the package that it needs, also the name of the extra
+    options: tuple[str, ...] | None = None  # what `make` takes, if its signature does not say so
 
     def require_package(self) -> None:
         """Raise an error unless its package is installed; nothing is imported."""
         if self.package and self.package not in sys.modules and find_spec(self.package) is None:
             raise MissingPackageError(self.package, self.package)
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise for an option that the formatter does not take, or not with this value."""
+        if options:
+            available = keywords_of(self.make) if self.options is None else self.options
+            refuse_unknown_keywords(f"the format {self.name!r}", options, available)
+            self.make(**options)
 
 
 OUTPUTS: Registry[Output] = Registry("output format", "crucible_datasets.outputs", "OUTPUT")
@@ -80,8 +89,7 @@ class Format:
         """The format from the user's arguments, checked: type by any alias, existing columns, valid options."""
         output = OUTPUTS["python" if type is None else type]
         output.require_package()
-        if kwargs:
-            output.make(**kwargs)  # so that an unknown option raises now, not when rows are read
+        output.check_options(kwargs)  # now, not when rows are read
         name = output.name
         shown = None if columns is None else (columns,) if isinstance(columns, str) else tuple(columns)
         chosen = cls(None if name == "python" else name, dict(kwargs), shown, output_all_columns)

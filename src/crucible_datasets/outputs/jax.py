@@ -46,4 +46,5 @@ class JaxFormatter(TensorFormatter):
         return self.jax.numpy.stack(values) if alike(values, self.jax.Array) else values
 
 
-OUTPUT = Output("jax", JaxFormatter, package="jax")
+_OPTIONS = ("device", "dtype", "copy", "order", "ndmin")
+OUTPUT = Output("jax", JaxFormatter, package="jax", options=_OPTIONS)

@@ -87,4 +87,5 @@ def _padded(array: pa.Array) -> AnyArray | None:
     return np.frombuffer(values, np.uint8, len(array) * width).astype(np.uint32).view(f"U{width}")
 
 
-OUTPUT = Output("numpy", NumpyFormatter, aliases=("np",))
+_OPTIONS = ("dtype", "order", "copy", "device", "like")
+OUTPUT = Output("numpy", NumpyFormatter, aliases=("np",), options=_OPTIONS)

@@ -46,4 +46,5 @@ class TensorflowFormatter(TensorFormatter):
         return self.tf.ragged.stack(values) if one_dtype and len(lists) == len(values) else values
 
 
-OUTPUT = Output("tensorflow", TensorflowFormatter, aliases=("tf",), package="tensorflow")
+_OPTIONS = ("dtype", "dtype_hint", "name")
+OUTPUT = Output("tensorflow", TensorflowFormatter, aliases=("tf",), package="tensorflow", options=_OPTIONS)

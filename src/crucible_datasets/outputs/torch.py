@@ -74,4 +74,5 @@ def _writable(array: AnyArray) -> AnyArray:
     return np.asarray(_Shared(array))
 
 
-OUTPUT = Output("torch", TorchFormatter, aliases=("pt", "pytorch"), package="torch")
+_OPTIONS = ("copy", "dtype", "device", "requires_grad", "pin_memory")
+OUTPUT = Output("torch", TorchFormatter, aliases=("pt", "pytorch"), package="torch", options=_OPTIONS)

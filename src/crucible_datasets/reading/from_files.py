@@ -8,6 +8,7 @@ from typing import Any
 
 from crucible_datasets.exceptions import ArgumentTypeError
 from crucible_datasets.features import Features
+from crucible_datasets.keywords import passing_on
 from crucible_datasets.reading.access import Access
 from crucible_datasets.reading.reader import How, SplitReader
 from crucible_datasets.reading.resolve import resolve
@@ -51,5 +52,6 @@ def _reader(
 ) -> SplitReader:
     given = dict(options)
     access = Access.of(None, given.pop("token", None), given.pop("storage_options", None), None)
-    found = resolve(format, data_files=paths, options=given, access=access)
+    with passing_on(one_split):
+        found = resolve(format, data_files=paths, options=given, access=access)
     return SplitReader(found, None if features is None else Features(features), how)

@@ -11,6 +11,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.formats.base import Format
 from crucible_datasets.formats.scan_options import require_no_effect
 from crucible_datasets.info import DatasetInfo
+from crucible_datasets.keywords import refuse_unknown_keywords
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.discover import Splits
 from crucible_datasets.reading.files import DataFile, identified
@@ -92,10 +93,6 @@ def with_options(found: Resolved, stated: Mapping[str, Any]) -> Resolved:
 
 def checked(format: Format, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options; raises for one that the format does not have."""
-    available = (*format.options(), *ANY_FORMAT)
-    for name, value in options.items():
-        if name not in available:
-            takes = f"{format.name} takes {', '.join(dict.fromkeys(available))}."
-            raise ArgumentTypeError(name, value, takes, available)
+    refuse_unknown_keywords(format.name, options, (*format.options(), *ANY_FORMAT))
     require_no_effect(options.get("fragment_scan_options"))
     return dict(options)

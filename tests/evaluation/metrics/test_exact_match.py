@@ -138,7 +138,7 @@ def test_options():
 
 
 def test_options_that_do_not_exist_are_refused():
-    with pytest.raises(ArgumentError, match="exact_match has no such option; it has: normalize, ignore_case"):
+    with pytest.raises(ArgumentError, match="Did you mean 'ignore_case'\\? exact_match takes normalize, ignore_case"):
         score("exact_match", "a", "a", ignorecase=True)
     with pytest.raises(ArgumentError, match="'squad'"):
         score("exact_match", "a", "a", normalize="quac")

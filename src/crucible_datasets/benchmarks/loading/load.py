@@ -26,6 +26,7 @@ from crucible_datasets.benchmarks.loading.shapes import features_of
 from crucible_datasets.benchmarks.locks.guard import LockGiven, benchmark_under, lock_of
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import ArgumentError, DownloadError, OfflineError, UnknownEntryError
+from crucible_datasets.keywords import passing_on
 
 BadRows = Literal["error", "skip"]
 _MINIATURE = "Pass synthetic=True for a miniature of the benchmark, which needs no network."
@@ -65,7 +66,7 @@ def load_benchmark(
     where = {"synthetic": synthetic, **source_options, **load_options}
     spec, used_lock = str(split or entry.default_split), None if revision == "latest" else lock_of(lock)
     load = partial(loaded, entry, {**where, "folders": folders, "lock": used_lock}, on_bad_rows)
-    with _hints(entry, split):
+    with passing_on(load_benchmark), _hints(entry, split):
         if used_lock is None:
             return load(spec, revision, limit, streaming)
         arguments = {"revision": revision, "limit": limit, "streaming": streaming, **where}

@@ -11,6 +11,7 @@ from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
 from crucible_datasets.benchmarks.catalog.registry import is_bundled
 from crucible_datasets.exceptions import ConfigNotFoundError, DatasetNotFoundError, PinNotFoundError, UnknownEntryError
 from crucible_datasets.forking import cached_property
+from crucible_datasets.keywords import keywords_of, refuse_unknown_keywords
 from crucible_datasets.logging import get_logger
 
 _logger = get_logger(__name__)
@@ -118,16 +119,25 @@ class Miniature:
         return self.table(split).to_iterable_dataset()
 
 
+def _refuse_unknown(options: dict[str, Any]) -> None:
+    """Raise for options that only files could have; where files are, and who may read them, need not matter."""
+    from crucible_datasets.load import load_dataset_builder
+
+    refuse_unknown_keywords("load_dataset_builder", options, keywords_of(load_dataset_builder))
+
+
 def origin_of(
     entry: BenchmarkEntry, config: str, *, synthetic: bool, source: str | None, revision: str | None, **options: Any
 ) -> Origin:
     """The origin of a benchmark."""
     if synthetic:
+        _refuse_unknown(options)
         return Miniature(entry, config)
     asked = source or entry.source
     if os.path.isdir(asked) and any(
         os.path.exists(os.path.join(asked, name)) for name in ("dataset_dict.json", "state.json")
     ):
+        _refuse_unknown(options)
         return Saved(asked)
     # The pinned commit is one of the repository in the entry, and does not apply to another source.
     pin = entry.revision if source is None and not revision and settings.CRUCIBLE_PINS else ""

@@ -20,6 +20,7 @@ from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, BadRowError
 from crucible_datasets.internal_api import media_roots, with_media_roots
 from crucible_datasets.iterable_dataset import IterableDataset
+from crucible_datasets.keywords import passing_on
 
 Convert = Callable[[dict[str, Any]], Any]
 Fields = FieldMapping | Mapping[str, Any] | Convert
@@ -55,7 +56,8 @@ def load_samples(
     texts = given.texts() if isinstance(given, FieldMapping) else []
     options = load_options if config is None else {"name": config, **load_options}
     options = options_under(lock, source, split, streaming, options)
-    rows, provenance = opened(source, texts, split, streaming, options, skips=on_bad_rows == "skip")
+    with passing_on(load_samples):
+        rows, provenance = opened(source, texts, split, streaming, options, skips=on_bad_rows == "skip")
     how = Reading(name or title(source), provenance, auto_id, on_bad_rows, Order(shuffle, seed, limit))
     made = _converted(rows, given, how) if callable(given) else _mapped(rows, given, how)
     if shuffle_choices is None or shuffle_choices is False:

@@ -10,6 +10,7 @@ from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, FileNotFoundDatasetsError
 from crucible_datasets.iterable_dataset import IterableDataset
+from crucible_datasets.keywords import refuse_unknown_keywords
 from crucible_datasets.load import load_dataset_builder, load_from_disk
 from crucible_datasets.reading.format_choice import is_missing_file, names_beside, stem_of
 
@@ -23,6 +24,7 @@ def opened(
     """
     if isinstance(source, (str, os.PathLike)):
         return _named(os.fspath(source), texts, split, streaming, options, skips)
+    _refuse_options("a source in memory", options)
     if isinstance(source, Mapping):
         return _streamed(_only_split(source, split), streaming), Provenance(split=split)
     if isinstance(source, (Dataset, IterableDataset)):
@@ -38,6 +40,7 @@ def _named(
     if is_missing_file(source):
         raise FileNotFoundDatasetsError(source, "there is no such file.", names_beside(source))
     if os.path.isdir(source) and is_saved(source):
+        _refuse_options("a folder of save_to_disk", options)
         return _streamed(_only_split(load_from_disk(source), split), streaming), Provenance(source=source, split=split)
     builder = load_dataset_builder(source, **options)
     if more := _more_options(builder.name, texts, options, skips):
@@ -46,6 +49,10 @@ def _named(
     rows = builder.as_streaming_dataset(chosen) if streaming else builder.as_dataset(chosen)
     config = options.get("name") or (builder.config.name if builder.revision else None)
     return rows, Provenance(source=source, revision=builder.revision, config=config, split=chosen)
+
+
+def _refuse_options(source: str, options: Mapping[str, Any]) -> None:
+    refuse_unknown_keywords(source, {name: value for name, value in options.items() if value is not None})
 
 
 def _more_options(format: str | None, texts: list[str], options: Mapping[str, Any], skips: bool) -> dict[str, Any]:

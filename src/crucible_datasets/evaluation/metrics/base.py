@@ -37,6 +37,7 @@ from crucible_datasets.evaluation.versioned import Versions
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, DatasetsError, UnusablePairError
 from crucible_datasets.executors.stateful import is_async
 from crucible_datasets.forking import cached_property
+from crucible_datasets.keywords import refuse_unknown_keywords
 from crucible_datasets.logging import get_logger
 
 _logger = get_logger(__name__)
@@ -144,10 +145,11 @@ class Metric:
     def aggregate(self, outcomes: Iterable[Outcome], **options: Any) -> float:
         """The total: the mean of the values that count, or the result of `reduce`."""
         counting = [outcome for outcome in outcomes if outcome.value is not None]
+        options = self.spelt(options)
         if not counting:
             return nan  # 0 would be a perfect error rate
         if self.reduce is not None:
-            return float(self.reduce(counting, **self._reducing.of(self.spelt(options))))
+            return float(self.reduce(counting, **self._reducing.of(options)))
         return sum(outcome.value or 0.0 for outcome in counting) / len(counting)
 
     def signature(self, options: Mapping[str, Any], outcomes: Sequence[Outcome] = ()) -> str | None:
@@ -158,10 +160,8 @@ class Metric:
         """Options with aliases replaced by the names of parameters; raises for unknown options."""
         others = dict(self.spellings)
         found = {others.get(name, name): value for name, value in options.items()}
-        for name in found:
-            if name not in self.options and not self._judging.any:
-                known = ", ".join(self.options) or "none"
-                raise ArgumentError(name, found[name], f"{self.name} has no such option; it has: {known}.")
+        if not self._judging.any:
+            refuse_unknown_keywords(self.name, found, self.options)
         return found
 
     def _outcomes(

@@ -14,6 +14,7 @@ from crucible_datasets.evaluation.results.runfile import batches
 from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import AsMetrics, Judging, judging, without_permission
 from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, SampleList, SampleResult
+from crucible_datasets.keywords import passing_on, refuse_unknown_keywords
 from crucible_datasets.progress import bar
 
 
@@ -76,6 +77,9 @@ def rescored(
         before.info.missing,
         shared,
     )
+    names = [name for metric in how.metrics.values() for name in metric.options]
+    with passing_on(rescored):
+        refuse_unknown_keywords(", ".join(how.metrics), shared, [*names, "allow_code_execution"])
     info = _info(before.info, how, run_id)
     samples, counting = SampleList(), Counting(info, how.metrics)
     with bar(total=len(before), desc="Rescoring", unit=" samples") as progress:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from crucible_datasets.exceptions import ArgumentError, UnknownEntryError
+from crucible_datasets.keywords import refuse_unknown_keywords
 from crucible_datasets.ops.search.base import (
     BaseIndex,
     BatchedSearchResults,
@@ -57,8 +58,7 @@ class ExactIndex(BaseIndex):
         return BatchedSearchResults(*self._best(several_queries(queries, self.vectors.shape[1]), k, kwargs))
 
     def _best(self, queries: Matrix, k: int, options: dict[str, Any]) -> tuple[Matrix, Matrix]:
-        if options:
-            raise TypeError(f"An exact index has no search options, but got {', '.join(sorted(options))}.")
+        refuse_unknown_keywords("the search of an exact index", options)
         if not np.isfinite(queries).all():
             raise QueryError("NaN or infinity", "finite numbers")
         return best(self.vectors, self._norms, queries, positive(k), METRICS[self.metric])
