@@ -60,6 +60,7 @@ def test_going_on_in_a_plain_archive_reads_nothing_before_the_place(tmp_path):
     data = bytearray(path.read_bytes())
     data[: 500 * 1000] = b"\xff" * (500 * 1000)
     path.write_bytes(data)
+    del state["fingerprint"]
     stream.load_state_dict(state)
     assert [row["bin"][0] for row in stream] == list(range(row["bin"][0] + 1, 200))
 

@@ -50,10 +50,17 @@ class StreamStateError(DatasetsError, ValueError, RuntimeError):
 
 
 class ForeignStateError(DatasetsError, ValueError):
-    """The loaded state was saved by a stream with other steps."""
+    """The loaded state was saved by a stream with other steps, or of other data; `differences` says which."""
 
-    def message(self, saved: Sequence[str], steps: Sequence[str]) -> str:
-        self.saved, self.steps = list(saved), list(steps)
+    def message(self, saved: Sequence[str], steps: Sequence[str], differences: Sequence[str] = ()) -> str:
+        self.saved, self.steps, self.differences = list(saved), list(steps), list(differences)
+        if differences:
+            more = f"; and {len(differences) - 3} more" if len(differences) > 3 else ""
+            return (
+                f"The state was saved by a stream of other data or other steps: {'; '.join(differences[:3])}{more}. "
+                "Build the stream as before, of the same files and with the same seeds, and load its state then. If "
+                "its rows are the same nevertheless, remove 'fingerprint' from the state."
+            )
         return (
             f"The state was saved by a stream of the steps {' → '.join(map(str, saved))}; this one has "
             f"{' → '.join(steps)}. Build the stream as before, and load its state then."

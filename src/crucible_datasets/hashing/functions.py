@@ -50,18 +50,21 @@ def _walk_users_function(walk: Walk, function: types.FunctionType) -> None:
     walk.feed(function.__code__)
     walk.feed_at(f"a default of {place}", function.__defaults__)
     walk.feed_at(f"a default of {place}", function.__kwdefaults__)
-    if vars(function):
+    if vars(function) and not walk.skips_changing:
         walk.feed_attributes(place, vars(function))
     uses = uses_of(function.__code__)
+    skipped = uses.assigned if walk.skips_changing else set()
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         walk.write("closure", name.encode())
+        if name in skipped:
+            continue
         found = cell.cell_contents if _is_filled(cell) else ...
         feed_used(walk, f"closure variable {name!r} of {place}", found, uses.variables.get(name, {AS_VALUE}))
     module = function.__globals__.get("__name__")
     if is_installed(module):
         write_name(walk, module, "")
         return
-    for name in sorted(uses.globals.keys() & function.__globals__.keys()):
+    for name in sorted((uses.globals.keys() & function.__globals__.keys()) - skipped):
         walk.write("global", name.encode())
         feed_used(walk, f"global {name!r} of {place}", function.__globals__[name], uses.globals[name])
     for wanted in sorted(set(uses.imports)):

@@ -47,7 +47,7 @@ class Hasher:
         """Add a value; a function counts by what it does."""
         before = self._digest.copy()
         try:
-            Walk(self._digest, _walker).feed_called(value)
+            Walk(self._digest, walker_of).feed_called(value)
         except RecursionError:
             self._digest = before
             self._update_deeply(value)
@@ -58,7 +58,7 @@ class Hasher:
             usual = sys.getrecursionlimit()
             try:
                 sys.setrecursionlimit(max(usual, _DEEPEST))
-                Walk(self._digest, _walker).feed_called(value)
+                Walk(self._digest, walker_of).feed_called(value)
             except RecursionError:
                 raise UnhashableError(f"{objects.name_of(type(value))}, nested this deeply,") from None
             finally:
@@ -73,7 +73,7 @@ _BY_VALUE: dict[type, Walker] = {**containers.BY_VALUE, **functions.BY_VALUE, **
 _BY_NAME: dict[str, Walker] = {**containers.BY_NAME, **modules.BY_NAME, **libraries.BY_NAME}
 
 
-def _walker(kind: type) -> tuple[Walker, bool]:
+def walker_of(kind: type) -> tuple[Walker, bool]:
     """The function that walks values of a class, and whether equal values that are not identical hash alike."""
     if kind in _BY_VALUE:
         return _BY_VALUE[kind], True

@@ -126,7 +126,8 @@ def _paths_of_unloaded(package: str) -> tuple[str | None, ...]:
 
 def write_name(walk: Walk, module: str | None, qualname: str) -> None:
     """Add an installed object: its name and the version of its package."""
-    walk.write("named", f"{module}.{qualname} {_version((module or '').partition('.')[0])}".encode())
+    version = "" if walk.skips_changing else _version((module or "").partition(".")[0])
+    walk.write("named", f"{module}.{qualname} {version}".encode())
 
 
 def _version(package: str) -> str:

@@ -12,6 +12,7 @@ from crucible_datasets.records import dataclass
 
 _GLOBAL = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _ENCLOSED = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
+_ASSIGNED = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}
 _ATTRIBUTE = {"LOAD_ATTR", "LOAD_METHOD"}
 _ATTRIBUTES_SAY_CALL = "LOAD_METHOD" not in dis.opmap  # since Python 3.12
 
@@ -43,6 +44,7 @@ class Uses:
     globals: dict[str, set[Use]] = field(default_factory=dict)
     variables: dict[str, set[Use]] = field(default_factory=dict)
     imports: list[Import] = field(default_factory=list)
+    assigned: set[str] = field(default_factory=set)  # globals and variables of enclosing functions
 
 
 def uses_of(code: types.CodeType) -> Uses:
@@ -73,6 +75,8 @@ def _gather(code: types.CodeType, uses: Uses) -> None:
             if step.opname.startswith("LOAD"):
                 uses.variables.update({name: {AS_VALUE, *uses.variables.get(name, ())} for name in before})
             uses.variables.setdefault(last, set()).add(_use(steps, position))
+        elif step.opname in _ASSIGNED:
+            uses.assigned.add(step.argval)
         elif step.opname == "IMPORT_NAME":
             uses.imports.append(_import(steps, position))
 

@@ -52,6 +52,8 @@ class Walk:
     classes and objects keep their number, so shared ones are walked once.
     """
 
+    skips_changing = False  # whether versions of packages, and variables that functions assign, are left out
+
     def __init__(self, digest: Any, choose: Callable[[type], tuple[Walker, bool]], around: Walk | None = None) -> None:
         self.digest, self._choose = digest, choose
         self._numbers: dict[int, int] = dict(around._numbers) if around else {}
@@ -132,7 +134,7 @@ class Walk:
 
     def alone(self, value: Any) -> bytes:
         """The digest of a single value, for unordered collections."""
-        walk = Walk(xxhash.xxh64(), self._choose, self)
+        walk = type(self)(xxhash.xxh64(), self._choose, self)
         walk.feed(value)
         return bytes(walk.digest.digest())
 

@@ -51,6 +51,10 @@ class BlockShard(FileShard):
         return {**super().__getstate__(), "start": self.start, "stop": self.stop}
 
     @property
+    def portion(self) -> Any:
+        return None if self.stop is None and not self.start else (self.start, self.stop)
+
+    @property
     @abstractmethod
     def _is_in_records(self) -> bool:
         """Whether blocks of the file can be parsed independently; if not, it is read from the start."""

@@ -10,7 +10,9 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import xxhash
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
 from crucible_datasets.formats.streams import Budget, PieceStream
@@ -26,6 +28,8 @@ from crucible_datasets.reading.compression import (
 )
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
+
+_SAMPLES, _SAMPLE = 8, 1 << 13
 
 
 @dataclass(frozen=True)
@@ -134,3 +138,23 @@ def _compression(raw: BinaryIO, name: str) -> str | None:
         raw.seek(0)
     require_complete(start, name)
     return compression_of(start)
+
+
+def content_of(file: DataFile) -> tuple[Any, ...] | None:
+    """What tells the content of a file from that of others, wherever it is; None if the file is gone.
+
+    It is the version that a store states, or the size and a sample: all bytes of a small file, else evenly spread ones.
+    """
+    if file.elsewhere is not None or file.identity[0] != os.path.realpath(file.path):
+        return file.identity[-2:]  # the Hub's hash, or an ETag, and the size; URLs may be signed anew
+    try:
+        with open(file.path, "rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            digest = xxhash.xxh3_64()
+            last = max(0, size - _SAMPLE)
+            for number in range(_SAMPLES):
+                stream.seek(last * number // (_SAMPLES - 1))
+                digest.update(stream.read(_SAMPLE))
+    except OSError:
+        return None
+    return size, digest.hexdigest(), file.inner

@@ -21,7 +21,7 @@ from crucible_datasets.formats.filters import clauses_of, is_written_out
 from crucible_datasets.formats.parquet import file_errors as parquet_errors
 from crucible_datasets.formats.parquet import parquet_reader
 from crucible_datasets.formats.parquet_footer import stated_rows
-from crucible_datasets.reading.files import DataFile
+from crucible_datasets.reading.files import DataFile, content_of
 from crucible_datasets.reading.missing_columns import Seen, looked_at
 from crucible_datasets.reading.request import Request, pass_over
 from crucible_datasets.records import dataclass
@@ -84,6 +84,18 @@ class FileShard(Shard):
         except FileFormatError as error:
             pass_over(error, self.request.on_bad_files)
 
+    def identity(self) -> Any:
+        content = content_of(self.file)
+        return None if content is None else (content, self.portion)
+
+    def reading(self) -> Any:
+        return self.request.identity
+
+    @property
+    def portion(self) -> Any:
+        """Which part of the file it is; None for the whole file."""
+        return None
+
     def inside(self, at: Position, num_rows: int) -> Position | None:
         return (at or 0) + num_rows
 
@@ -111,6 +123,10 @@ class ParquetShard(FileShard):
     def __getstate__(self) -> dict[str, Any]:
         added = {"groups": self.groups, "expected": self.expected, "unneeded": self.unneeded}
         return {**super().__getstate__(), **added}
+
+    @property
+    def portion(self) -> Any:
+        return self.groups
 
     def expecting(self, features: Features | None) -> ParquetShard:
         return self._with_footer(replace(self, expected=tuple(features or ())))

@@ -14,6 +14,7 @@ from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, Fil
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.filters import identity_of
 from crucible_datasets.formats.streams import NamedBytes
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
@@ -21,6 +22,7 @@ from crucible_datasets.records import dataclass
 
 logger = get_logger(__name__)
 
+_NEUTRAL = {"download", "use_threads", "on_bad_lines"}
 _ON_BAD_FILES = ("error", "warn", "skip")
 
 
@@ -60,6 +62,12 @@ class Request:
         """The features of the result, if known before reading."""
         stated = self.features or self.described
         return None if stated is None else self.only(stated)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What the rows of a file depend on besides its content; how faults are treated changes no row before them."""
+        options = {name: value for name, value in self.options.items() if name not in _NEUTRAL}
+        return self.format.name, options, self.features, self.columns, identity_of(self.filters)
 
     @property
     def needs_stated(self) -> bool:

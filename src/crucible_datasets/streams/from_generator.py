@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentTypeError, ShardingError
 from crucible_datasets.features import Features
+from crucible_datasets.hashing.code import code_identity
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
@@ -52,6 +53,9 @@ class GeneratedShard(Shard):
                 return
             given += len(batch)
 
+    def identity(self) -> Any:
+        return code_identity(self.generator, dict(self.arguments))
+
 
 @dataclass(frozen=True, eq=False)
 class TablesShard(Shard):
@@ -67,6 +71,9 @@ class TablesShard(Shard):
             if wanted.num_rows:
                 yield row + table.num_rows - wanted.num_rows, Batch.of_table(wanted, features)
             row += table.num_rows
+
+    def identity(self) -> Any:
+        return code_identity(self.make, dict(self.arguments))
 
 
 def source_of(generator: Callable[..., Iterable[Any]], gen_kwargs: Mapping[str, Any] | None) -> Source:

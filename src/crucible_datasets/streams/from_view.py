@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.records import dataclass
@@ -14,6 +17,7 @@ from crucible_datasets.tables.view import View
 
 # Small at first, so that the first rows come early; then large, which is faster.
 _FIRST_ROWS, _MOST_ROWS = 64, 4096
+_SAMPLED_RUNS, _SAMPLED_ROWS, _SAMPLED_BYTES = 4, 256, 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,19 @@ class ViewShard(Shard):
 
     def moved(self, at: Position, num_rows: int) -> Position:
         return (at or 0) + num_rows
+
+    def identity(self) -> Any:
+        rows = self.view.rows
+        if not isinstance(rows, range) and len(rows) and bool((np.diff(rows) == 1).all()):
+            rows = range(int(rows[0]), int(rows[-1]) + 1)
+        return rows, self.view.features
+
+    def sample(self) -> Any:
+        """Runs of rows, evenly spread: all rows if they are few, at most about a megabyte each."""
+        count = len(self.view)
+        size = min(_SAMPLED_ROWS, _SAMPLED_BYTES // max(self.view.read(range(1)).nbytes, 1) + 1) if count else 0
+        starts = {max(0, min(count - size, round(start))) for start in np.linspace(0, count - size, _SAMPLED_RUNS)}
+        return [self.view.read(range(start, min(start + size, count))) for start in sorted(starts)]
 
     def cut(self, parts: int) -> Sequence[Shard]:
         parts = max(1, min(parts, len(self.view)))

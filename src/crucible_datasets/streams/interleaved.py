@@ -29,6 +29,7 @@ class Interleaved(Several):
     strategy: str = FIRST
     probabilities: tuple[float, ...] | None = None
     generator: np.random.Generator | None = None
+    is_seeded: bool = True  # or the order is another whenever the stream is built
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         running, size = _Running(self, at), 8

@@ -36,7 +36,9 @@ def shuffle(
         if value < least:
             raise ArgumentError(name, value, f"expected at least {least}.")
     drawn = deepcopy(generator) if generator is not None else np.random.default_rng(seed)
-    return replace(stream, stage=Shuffled(stream.stage.reordered(drawn), drawn, max(buffer_size, 1), max_inputs))
+    is_seeded = generator is not None or seed is not None
+    shuffled = Shuffled(stream.stage.reordered(drawn), drawn, max(buffer_size, 1), max_inputs, is_seeded=is_seeded)
+    return replace(stream, stage=shuffled)
 
 
 def with_workers(stream: Stream, deterministic: bool, block_size: int) -> Stream:
@@ -83,7 +85,8 @@ def interleave(
     node, stages = _parts(streams)
     stages, features = _alike(streams, stages)
     generator = None if chances is None else np.random.default_rng(seed)
-    return _described(Interleaved(tuple(stages), strategy, chances, generator), features, streams, info, split, node)
+    stage = Interleaved(tuple(stages), strategy, chances, generator, is_seeded=seed is not None)
+    return _described(stage, features, streams, info, split, node)
 
 
 def _chances(count: int, probabilities: Sequence[float], strategy: str) -> tuple[float, ...]:

@@ -97,12 +97,12 @@ def _rest(stage: Stage, states: Sequence[State], part: Part, node: Node) -> Orig
 def state_of(run: Run | None, stream: Stream, epoch: int, loaded: Sequence[State]) -> dict[str, Any]:
     """The state of a run, or of the next one before it begins."""
     current = run if run is not None and run.epoch == epoch else begun(stream, epoch, loaded)
-    return sealed(current.state(), stream.stage)
+    return sealed(current.state(), stream)
 
 
 def loaded(stream: Stream, given: State | Sequence[State] | None) -> list[State]:
     """States that were saved, checked against the stream."""
-    return opened(given, stream.stage)
+    return opened(given, stream)
 
 
 def known_to_torch(kind: type) -> type:

@@ -39,6 +39,7 @@ class Shuffled(Step):
     buffer_size: int
     max_inputs: int
     reads_rows: bool = False
+    is_seeded: bool = True  # or the order is another whenever the stream is built
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         place, state, before, again = at or (None, None, 0, 0)

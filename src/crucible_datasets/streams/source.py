@@ -55,6 +55,18 @@ class Shard(ABC):
         """The same rows with only these columns read; None if all columns are read anyway."""
         return None
 
+    def identity(self) -> Any:
+        """What tells its rows from others, found without reading them all, wherever they are; None if unknown."""
+        return None
+
+    def sample(self) -> Any:
+        """Some of its rows, if `identity` does not tell what they contain; None otherwise."""
+        return None
+
+    def reading(self) -> Any:
+        """What its rows depend on besides its identity, alike for all shards; None if there is nothing."""
+        return None
+
     def parts(self) -> Sequence[Shard]:
         """The smallest shards that it can be split into, such as row groups of a file."""
         return [self]

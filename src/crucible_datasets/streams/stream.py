@@ -8,6 +8,7 @@ from typing import Any
 from crucible_datasets.exceptions import UnknownFeaturesError
 from crucible_datasets.features import Features
 from crucible_datasets.features.bounds import Roots
+from crucible_datasets.forking import cached_property
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.records import dataclass
@@ -50,6 +51,19 @@ class Stream:
     def reads_rows(self) -> bool:
         """Whether Hugging Face `datasets` would read it row by row: the format is Python, and the types are unknown."""
         return self.features is None and self.format.type is None
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What a state of the stream belongs to, as a JSON value."""
+        return self.identity_now()
+
+    def identity_now(self) -> dict[str, Any]:
+        """The same, from files as they are now."""
+        from crucible_datasets.streams.identity import VERSION, facts_of_steps  # imports what computes hashes
+
+        strategy = None if self.node is None else self.node.strategy
+        facts = {"version": VERSION, "is_formatted": not self.reads_rows, "strategy": strategy}
+        return {**facts, "steps": facts_of_steps(self.stage)}
 
     def known(self, operation: str) -> Features:
         """The features; raises if they are unknown."""
