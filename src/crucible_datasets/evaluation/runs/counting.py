@@ -41,8 +41,9 @@ class Counting:
 
     def summary(self) -> dict[str, MetricSummary]:
         """The summary of each metric."""
-        alike = together(self._samples) if self._cluster_by is None else together(self._clusters, always=True)
-        return {key: tally.summary(alike) for key, tally in self._tallies.items()}
+        questions = codes(self._samples)
+        clusters = None if self._cluster_by is None else codes(self._clusters, always=True)
+        return {key: tally.summary(questions, clusters) for key, tally in self._tallies.items()}
 
 
 def digest(value: Any) -> int:
@@ -50,7 +51,7 @@ def digest(value: Any) -> int:
     return xxhash.xxh3_64_intdigest(encode(value))
 
 
-def together(digests: array[int], always: bool = False) -> np.ndarray | None:
-    """The cluster of every row; None if every row is its own cluster, unless `always`."""
+def codes(digests: array[int], always: bool = False) -> np.ndarray | None:
+    """The code of every row's digest; None if all differ, unless `always`."""
     found, codes = np.unique(np.frombuffer(digests, dtype=np.uint64), return_inverse=True)
     return codes if always or len(found) < len(codes) else None

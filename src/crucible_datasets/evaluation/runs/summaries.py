@@ -58,29 +58,38 @@ class Tally:
             self._whole.extend(outcomes)
             self.__dict__.pop("_totals", None)
 
-    def summary(self, together: np.ndarray | None = None) -> MetricSummary:
-        """The summary; `together` is the cluster of each row, such as the question of several answers."""
+    def summary(self, questions: np.ndarray | None = None, clusters: np.ndarray | None = None) -> MetricSummary:
+        """The summary; `questions` and `clusters` are codes of each row, None if every row is one of its own.
+
+        Questions weigh equally, however many of their answers count. Answers to one question are a cluster.
+        """
         values, statuses = np.array(self._values), np.frombuffer(self._statuses, dtype=np.uint8)
         counting, read = np.isfinite(values), statuses == _OK
-        uncertainty = self._uncertainty(values, counting, None if together is None else together[counting])
         return MetricSummary(
-            self._value(counting),
+            self._value(counting, questions),
             int(counting.sum()),
-            **uncertainty,
+            **self._uncertainty(values, counting, questions, clusters),
             counts={STATUSES[place]: number for place, number in sorted(Counter(statuses.tolist()).items())},
             unparsed_rate=float(np.isin(statuses, _UNREAD).mean()) if len(statuses) else 0.0,
-            value_parsed=self._value(counting & read),
+            value_parsed=self._value(counting & read, questions),
             signature=None if self.metric is None else self.metric.signature(self.options, self._whole or ()),
             higher_is_better=self.metric.higher_is_better if self.metric else True,
             binary=self.metric.binary if self.metric else is_binary(values[counting]),
         )
 
-    def _uncertainty(self, values: np.ndarray, counting: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
-        if together is not None and len(np.unique(together)) < 2:
+    def _uncertainty(
+        self, values: np.ndarray, counting: np.ndarray, questions: np.ndarray | None, clusters: np.ndarray | None
+    ) -> dict[str, Any]:
+        owners = questions if clusters is None else clusters
+        if owners is not None and len(np.unique(owners[counting])) < 2:
             return {}  # the variance between clusters cannot be estimated from one
         if self._whole is not None:
-            return self._resampled(np.flatnonzero(counting), together)
-        estimate = mean_interval(values[counting], together, self._level, seed=self._seed)
+            return self._resampled(np.flatnonzero(counting), None if owners is None else owners[counting])
+        data, owners = values[counting], None if owners is None else owners[counting]
+        if questions is not None and not _is_even(questions[counting]):
+            data, first = _means(data, questions[counting])
+            owners = None if clusters is None else clusters[counting][first]
+        estimate = mean_interval(data, owners, self._level, seed=self._seed)
         return {"interval": estimate.interval, "stderr": estimate.stderr}
 
     def _resampled(self, rows: np.ndarray, together: np.ndarray | None) -> dict[str, Any]:
@@ -103,13 +112,25 @@ class Tally:
         """The total over some rows."""
         return math.nan if self._totals is None else self._totals(rows)
 
-    def _value(self, chosen: np.ndarray) -> float | None:
+    def _value(self, chosen: np.ndarray, questions: np.ndarray | None) -> float | None:
         if not chosen.any():
             return None
-        if self._whole is None:
-            return float(np.array(self._values)[chosen].mean())
-        found = self._total(np.flatnonzero(chosen))
-        return None if math.isnan(found) else found
+        if self._whole is not None:
+            total = self._total(np.flatnonzero(chosen))
+            return None if math.isnan(total) else total
+        values = np.array(self._values)[chosen]
+        return float((values if questions is None else _means(values, questions[chosen])[0]).mean())
+
+
+def _is_even(questions: np.ndarray) -> bool:
+    """Whether all questions have the same number of answers, so that their means need no other weights."""
+    return len(np.unique(np.unique(questions, return_counts=True)[1])) < 2
+
+
+def _means(values: np.ndarray, questions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of every question, and its first row."""
+    _, first, code, number = np.unique(questions, return_index=True, return_inverse=True, return_counts=True)
+    return np.bincount(code, weights=values) / number, first
 
 
 _PLACE = {name: place for place, name in enumerate(STATUSES)}
@@ -123,30 +144,38 @@ def by_group(result: EvaluationResult, path: str) -> dict[Any, dict[str, MetricS
     for row, name in enumerate(found):
         groups.setdefault(_name(name), []).append(row)
     outcomes = {key: result.samples.outcomes(key) for key in result.summary}
-    clusters = _clusters(result, path)
+    ids, clusters = result.samples.ids(), _clusters(result, path)
     return {
-        name: Summaries({key: _summed(result, key, outcomes[key], clusters, rows) for key in result.summary})
+        name: Summaries({key: _summed(result, key, outcomes[key], ids, clusters, rows) for key in result.summary})
         for name, rows in sorted(groups.items(), key=lambda group: str(group[0]))
     }
 
 
-def _clusters(result: EvaluationResult, path: str) -> list[str]:
-    """The clusters within groups: those of the run, unless they define the groups, else answers to one question."""
+def _clusters(result: EvaluationResult, path: str) -> list[str] | None:
+    """The clusters of the run within groups, unless they define the groups; None for answers to one question."""
     field = result.info.cluster_by
     if field is None or place_of(field) == place_of(path):
-        return result.samples.ids()
+        return None
     return [repr(one) for one in result.samples.at(field)]
 
 
 def _summed(
-    result: EvaluationResult, key: str, outcomes: list[Outcome], clusters: list[str], rows: list[int]
+    result: EvaluationResult,
+    key: str,
+    outcomes: list[Outcome],
+    ids: list[str],
+    clusters: list[str] | None,
+    rows: list[int],
 ) -> MetricSummary:
     options = result.info.options
     of_metric = (options.get("metric_options") or {}).get(key)
     tally = Tally(key, options=of_metric, level=options.get("level", 0.95), seed=options.get("seed", 0))
     tally.add([outcomes[row] for row in rows])
-    together, size = codes([clusters[row] for row in rows])
-    return tally.summary(None if size == len(rows) else together)
+    questions, size = codes([ids[row] for row in rows])
+    return tally.summary(
+        None if size == len(rows) else questions,
+        None if clusters is None else codes([clusters[row] for row in rows])[0],
+    )
 
 
 def _name(value: Any) -> Any:
