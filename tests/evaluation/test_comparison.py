@@ -8,12 +8,13 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.wmt17 import wmt17_systems
 
-from crucible_datasets.evaluation import compare, evaluate_many
+from crucible_datasets.benchmarks import Sample
+from crucible_datasets.evaluation import compare, evaluate, evaluate_many
 from crucible_datasets.evaluation.metrics import METRICS
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.runs.record import EvaluationResult, MetricSummary, RunInfo, SampleResult
@@ -79,6 +80,32 @@ def test_repeated_answers_count_as_their_mean():
     expected = paired((GOOD + BETTER) / 2, (BETTER + BEST) / 2)
     assert (table[0].n, table[0].difference, table[0].p_value) == (200, expected.difference, expected.p_value)
     assert table[0].test == "permutation"
+
+
+ANSWERS = st.lists(st.lists(st.sampled_from(["yes", "no", None]), min_size=3, max_size=3), min_size=2, max_size=6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(answers=ANSWERS, missing=st.sampled_from(["ignore", "wrong"]), is_clustered=st.booleans())
+def test_a_run_has_one_score_whatever_is_missing(answers, missing, is_clustered):
+    """A question counts once, however many of its answers are missing: in the run, in groups and in comparisons."""
+    samples = [
+        Sample(id=f"q{n}", input="?", target="yes", metadata={"text": n // 2, "all": 0}) for n in range(len(answers))
+    ]
+    calls = {sample.id: iter(given) for sample, given in zip(samples, answers, strict=True)}
+    how = {"missing": missing, "cache": False, "cluster_by": "metadata.text" if is_clustered else None}
+    run = evaluate(lambda sample: next(calls[sample.id]), samples, "exact_match", model="a", repeats=3, **how)
+    scored = [[float(one == "yes") for one in given if one is not None or missing == "wrong"] for given in answers]
+    means = [np.mean(values) for values in scored if values]
+    if not means:
+        assert run.value() is None
+        return
+    assert run.value() == pytest.approx(np.mean(means))
+    assert run.by("metadata.all")[0]["exact_match"].value == pytest.approx(run.value())
+    if is_clustered and len({n // 2 for n, values in enumerate(scored) if values}) < 2:
+        return  # how texts differ cannot be seen from one
+    other = evaluate(["no"] * len(samples), samples, "exact_match", model="b", **how)
+    assert compare(run, other).scores[0].value == pytest.approx(run.value())
 
 
 def test_three_models_on_two_benchmarks_are_corrected_together():

@@ -42,9 +42,6 @@ _NAMES: dict[str, Any] = {
     "inf": math.inf,
 }
 
-ours.disable_progress_bars()
-ours.logging.set_verbosity_error()
-
 
 @dataclass(frozen=True)
 class Law:
@@ -121,13 +118,19 @@ def law(examples: int = 20, weight: float = 1, **strategies: st.SearchStrategy[A
 
 @contextlib.contextmanager
 def workspace() -> Iterator[str]:
-    """A folder that is also the cache of what is done in it."""
+    """A folder that is also the cache of what is done in it, quietly."""
     folder, cache = tempfile.mkdtemp(prefix="law-"), config.HF_DATASETS_CACHE
+    verbosity, has_bars = ours.logging.get_verbosity(), not ours.are_progress_bars_disabled()
     config.HF_DATASETS_CACHE = Path(folder) / "cache"
+    ours.logging.set_verbosity_error()
+    ours.disable_progress_bars()
     try:
         yield folder
     finally:
         config.HF_DATASETS_CACHE = cache
+        ours.logging.set_verbosity(verbosity)
+        if has_bars:
+            ours.enable_progress_bars()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -183,7 +183,7 @@ def test_what_cannot_be_stored_is_told_with_its_file(tmp_path):
         text: lambda: ours.load_dataset("csv", data_files=text, features=numbers, cache_dir=str(tmp_path / "cache")),
         f"{text} failed": lambda: ours.load_dataset("csv", data_files=text, features=numbers, keep_in_memory=True),
         arrow: lambda: ours.load_dataset("arrow", data_files=arrow),
-        f"{arrow}: Zork": lambda: ours.Dataset.from_file(arrow),
+        f"{arrow}: this is not a readable Arrow file: Zork": lambda: ours.Dataset.from_file(arrow),
         "one failed at row 1": lambda: ours.Dataset.from_generator(one, numbers, str(tmp_path / "cache")),
     }
     for place, call in cases.items():

@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_type_hints
 
 import msgspec
@@ -43,6 +43,10 @@ class Rule:
     target: str = "text"  # text or texts
     metadata: Mapping[str, Any] = field(default_factory=dict)
     at_once: int = 1000  # rows in memory; fewer if a row may have many megabytes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the roles, which are computed again: their types cannot be pickled."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def key(self) -> str:
