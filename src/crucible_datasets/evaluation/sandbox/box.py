@@ -23,7 +23,7 @@ from crucible_datasets.exceptions import SandboxUnavailableError
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from crucible_datasets.evaluation.sandbox.inside.forkserver import main; "
-    "del sys.path[0]; main(int(sys.argv[2]))"
+    "del sys.path[0]; main(int(sys.argv[2]))()"
 )
 _SECONDS_TO_START = 30.0
 _SECONDS_OF_GRACE = 5.0  # for a fork server that is delayed on a busy machine

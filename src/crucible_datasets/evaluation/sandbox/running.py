@@ -2,21 +2,30 @@
 
 The verdict is always made outside the candidate. The output of a script is compared by the caller. Tests run in a
 separate process, which has the expected values and writes its verdict to a file that the candidate cannot access.
+
+Some things work only in one process: replacing `input`, comparing a copy with `is`. Therefore code that fails is run
+once more in one process with its tests. If it passes there, it is not known to be wrong, and the verdict is an error.
+It is never a pass, since in one process the code could change its tests.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crucible_datasets.evaluation.sandbox.boxes import borrowed
 from crucible_datasets.evaluation.sandbox.inside.descriptors import RESULT, TEXT
 from crucible_datasets.evaluation.sandbox.limits import Limits
 
 _SHOWN = 4000  # characters of output that a result keeps
+_DISTRUSTED = {"NotPlainError", "StoppedError"}
+# Code that changes the interpreter, or says what it is equal to, passes its tests in one process if it likes.
+_INTERPRETER = re.compile(r"__(class|code|globals|builtins)__|\b(builtins|ctypes|currentframe|gc|_getframe|modules)\b")
+_COMPARISON = re.compile(r"__(eq|ne|bool|len|contains|instancecheck)__")
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ class Verdict:
     num_tests: int
     reason: str = ""
     timed_out: bool = False
-    broken: bool = False  # the tests are invalid, or import missing packages
+    broken: bool = False  # the tests are invalid, import missing packages, or cannot be run apart from the code
     output: str = ""
 
     @property
@@ -62,21 +71,41 @@ def run_tests(
 ) -> Verdict:
     """Run `tests` on the definitions of `code`. The tests have their own copy of `prelude`."""
     chosen = limits or Limits()
+    verdict, certain = _examined(code, tests, prelude, entry_point, chosen)
+    if certain or not _passes_in_one_process(code, tests, prelude, chosen):
+        return verdict
+    reason = f"passes only in one process with its tests, where it could change them; apart: {verdict.reason}"
+    return replace(verdict, reason=reason, timed_out=False, broken=True)
+
+
+def _examined(code: str, tests: Sequence[str], prelude: str, entry_point: str, limits: Limits) -> tuple[Verdict, bool]:
+    """The verdict of tests in their own process, and whether it holds without trying both in one."""
     order = json.dumps({"tests": list(tests), "prelude": prelude, "entry_point": entry_point})
     with borrowed() as box, _files(code, "", order, "") as (text, output, questions, result):
         candidate = {1: output, 2: output, TEXT: text}
-        answer = box.check({"candidate": candidate, "examiner": {TEXT: questions, RESULT: result}}, "examiner", chosen)
+        answer = box.check({"candidate": candidate, "examiner": {TEXT: questions, RESULT: result}}, "examiner", limits)
         shown = _content(output, _SHOWN)
         if not answer or answer["timed_out"]:
-            return Verdict(0, len(tests), f"not finished after {chosen.timeout:g} s", timed_out=True, output=shown)
-        return _verdict(_content(result, chosen.output), len(tests), shown)
+            reason = f"not finished after {limits.timeout:g} s"
+            return Verdict(0, len(tests), reason, timed_out=True, output=shown), False
+        written = _content(result, limits.output)
+        if not written:
+            return Verdict(0, len(tests), "the tests ended without a verdict", output=shown), False
+        said = json.loads(written)
+        verdict = Verdict(said["passed"], len(tests), said["reason"], broken=said["broken"], output=shown)
+        certain = said["error"] in _DISTRUSTED or _meddles(code, said["error"])
+        return verdict, verdict.passed or verdict.broken or certain
 
 
-def _verdict(written: str, num_tests: int, output: str) -> Verdict:
-    if not written:
-        return Verdict(0, num_tests, "the tests ended without a verdict", output=output)
-    verdict = json.loads(written)
-    return Verdict(verdict["passed"], num_tests, verdict["reason"], broken=verdict["broken"], output=output)
+def _meddles(code: str, error: str) -> bool:
+    return bool(_INTERPRETER.search(code) or (error == "AssertionError" and _COMPARISON.search(code)))
+
+
+def _passes_in_one_process(code: str, tests: Sequence[str], prelude: str, limits: Limits) -> bool:
+    order = json.dumps({"code": code, "tests": list(tests), "prelude": prelude})
+    with borrowed() as box, _files(order, "", "") as (text, output, result):
+        box.check({"together": {1: output, 2: output, TEXT: text, RESULT: result}}, "together", limits)
+        return len(tests) > 0 and _content(result, _SHOWN) == "passed"
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import json
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crucible_datasets.evaluation.sandbox.limits import Limits
@@ -52,9 +52,9 @@ class CodeTask:
         if self.tests and isinstance(self.tests[0], str):
             return run_tests(program, self.tests, prelude=self._prelude(), entry_point=self.entry_point, limits=limits)
         for number, case in enumerate(self.tests):
-            problem, late = _problem_with(program, case, limits)
-            if problem:
-                return Verdict(number, len(self.tests), problem, late)
+            verdict = _judged(program, case, limits)
+            if not verdict.passed:
+                return replace(verdict, num_passed=number, num_tests=len(self.tests))
         return Verdict(len(self.tests), len(self.tests))
 
     def _prelude(self) -> str:
@@ -96,20 +96,20 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else "\n".join(value)
 
 
-def _problem_with(program: str, case: Any, limits: Limits) -> tuple[str, bool]:
-    """Why a case failed, or an empty text, and whether it timed out."""
+def _judged(program: str, case: Any, limits: Limits) -> Verdict:
+    """The verdict on one case."""
     if not isinstance(case, Mapping) or not {"input", "output"} <= case.keys():
         raise CodeTestsError(f"A case has `input` and `output`, and this is {case!r:.100}.")
     if case.get("type", "stdin") == "call":
-        verdict = run_tests(program, [_call(program, case)], prelude=_AS_JSON, limits=limits)
-        return verdict.reason or ("" if verdict.passed else "not passed"), verdict.timed_out
+        return run_tests(program, [_call(program, case)], prelude=_AS_JSON, limits=limits)
     ran = run_program(program, case["input"], limits)
     if ran.timed_out:
-        return f"not finished after {limits.timeout:g} s", True
+        return Verdict(0, 1, f"not finished after {limits.timeout:g} s", timed_out=True)
     if ran.exit_code:
-        return f"it ended with {ran.exit_code}: {ran.errors[-_SHOWN:]}", False
-    wrong = f"printed {ran.output[:_SHOWN]!r} instead of {case['output'][:_SHOWN]!r}"
-    return "" if same_output(ran.output, case["output"]) else wrong, False
+        return Verdict(0, 1, f"it ended with {ran.exit_code}: {ran.errors[-_SHOWN:]}")
+    if same_output(ran.output, case["output"]):
+        return Verdict(1, 1)
+    return Verdict(0, 1, f"printed {ran.output[:_SHOWN]!r} instead of {case['output'][:_SHOWN]!r}")
 
 
 def _call(program: str, case: Mapping[str, Any]) -> str:

@@ -3,5 +3,6 @@
 It imports only the standard library. The fork server passes files on without reading them, so no test is ever in the
 memory that a candidate inherits.
 
-    forkserver namespaces occupant (process set-up) · syscalls kernel descriptors · candidate examiner link values
+    forkserver namespaces occupant (process set-up) · syscalls kernel descriptors
+    program (a script, or code together with tests) · candidate examiner link values errors (code apart from tests)
 """

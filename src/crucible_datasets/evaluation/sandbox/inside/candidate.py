@@ -5,65 +5,42 @@ Whatever the code does to this process, it can only change the values that it se
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
-from crucible_datasets.evaluation.sandbox.inside.link import Link, description_of
-
-_MODULE = "solution"
-
-
-def run_program(text: int) -> None:
-    """Run the code as a script with standard input and output."""
-    module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module
-    sys.argv = ["solution.py"]
-    _reopen_standard_streams()
-    try:
-        exec(compile(_read(text), "solution.py", "exec"), module.__dict__)  # noqa: S102 – the purpose of the box
-    except SystemExit as leave:
-        sys.stdout.flush()
-        os._exit(leave.code if isinstance(leave.code, int) else int(leave.code is not None))
-    finally:
-        sys.stdout.flush()
-
-
-def _reopen_standard_streams() -> None:
-    """Open standard streams again: those inherited from the fork server belong to closed files."""
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+from crucible_datasets.evaluation.sandbox.inside.errors import description_of, names_of
+from crucible_datasets.evaluation.sandbox.inside.link import Link
+from crucible_datasets.evaluation.sandbox.inside.program import read, reopen_standard_streams, run, solution_module
 
 
 def serve(text: int, link: int) -> None:
     """Execute the definitions, then serve requests of the examiner."""
-    _reopen_standard_streams()
-    module = types.ModuleType(_MODULE)
-    sys.modules[_MODULE] = module
-    served = Link(socket.socket(fileno=link), lambda operation, given: _ANSWERS[operation](module, *given), StandIn)
-    names, problem = _defined(_read(text), module)
-    served.tell("loaded", names, problem)
+    reopen_standard_streams()
+    module = solution_module()
+    served = Link(socket.socket(fileno=link), lambda operation, given: answers[operation](module, *given), StandIn)
+    served.own = module.__dict__.get
+    answers = {**_ANSWERS, "share": lambda _, names: served.share(_classes(module, names))}
+    served.tell("loaded", *_defined(read(text), module))
     served.serve()
     sys.stdout.flush()
 
 
-def _defined(code: str, module: types.ModuleType) -> tuple[list[str], str]:
+def _classes(module: types.ModuleType, names: list[str]) -> dict[str, type]:
+    """Those of the names that are classes of the module."""
+    classes = {name: module.__dict__.get(name) for name in names}
+    return {name: own for name, own in classes.items() if isinstance(own, type) and own.__module__ == module.__name__}
+
+
+def _defined(code: str, module: types.ModuleType) -> tuple[list[str], str, list[Any]]:
     """Execute the code; if it fails, the classes of the exception and its text."""
     try:
-        exec(compile(code, "solution.py", "exec"), module.__dict__)  # noqa: S102 – the purpose of the box
+        run(code, module.__dict__)
     except BaseException as error:  # noqa: BLE001 – SystemExit, too, is an end before any test
         return description_of(error)
-    return [], ""
-
-
-def _read(file: int) -> str:
-    with open(file, encoding="utf-8", errors="surrogatepass", newline="") as opened:
-        opened.seek(0)
-        return opened.read()
+    return [], "", []
 
 
 class StandIn:
@@ -106,6 +83,7 @@ def _global(module: types.ModuleType, name: str) -> Any:
     return module.__dict__[name]
 
 
+_BY_IDENTITY: Any = object.__eq__
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "global": _global,
     "call": _called,
@@ -118,7 +96,17 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "set_item": lambda _, value, key, new: value.__setitem__(key, new),
     "text": lambda _, value: str(value),
     "kind": lambda _, value: type(value).__name__,
+    "truth": lambda _, value: bool(value),
+    "equal": lambda _, value, other: bool(value == other),
+    "unequal": lambda _, value, other: bool(value != other),
+    "by_identity": lambda _, value: type(value).__eq__ is _BY_IDENTITY,
+    "is_instance": lambda _, kind, value: isinstance(value, kind),
+    "error_names": lambda _, value: names_of(value) if _is_error(value) else [],
 }
+
+
+def _is_error(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
 
 
 class _Iterator:

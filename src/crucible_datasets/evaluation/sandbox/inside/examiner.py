@@ -6,7 +6,9 @@ uses from the candidate are proxies: calling one sends plain arguments and retur
 
 from __future__ import annotations
 
+import array
 import builtins
+import collections
 import json
 import os
 import socket
@@ -14,6 +16,7 @@ import sys
 import types
 from typing import Any
 
+from crucible_datasets.evaluation.sandbox.inside.errors import error_class
 from crucible_datasets.evaluation.sandbox.inside.link import Link, LinkLostError
 
 _MODULE = "tests"
@@ -24,7 +27,11 @@ class NotLoadedError(Exception):
 
 
 class NotPlainError(Exception):
-    """A test compares objects of the candidate, whose `__eq__` cannot be trusted."""
+    """A test compares an object of the candidate, whose `__eq__` cannot be trusted, with a plain value."""
+
+
+class StoppedError(Exception):
+    """The candidate raised StopIteration."""
 
 
 def examine(text: int, link: int, result: int) -> None:
@@ -43,7 +50,7 @@ def _verdict(order: dict[str, Any], link: Link) -> dict[str, Any]:
     """The number of tests that passed before the first failure, its reason, and whether the tests are broken."""
     passed, compiled = 0, False
     try:
-        tests = [compile(test, "test", "exec") for test in order["tests"]]
+        tests = [compile(test, "test", "exec", dont_inherit=True) for test in order["tests"]]
         compiled = True
         names = _known_to_the_tests(order, link)
         for test in tests:
@@ -52,11 +59,12 @@ def _verdict(order: dict[str, Any], link: Link) -> dict[str, Any]:
                 raise LinkLostError
             passed += 1
     except LinkLostError:
-        return {"passed": passed, "reason": "the candidate's process ended", "broken": False}
+        return {"passed": passed, "reason": "the candidate's process ended", "broken": False, "error": ""}
     except BaseException as error:  # noqa: BLE001 – whatever a test raises, it did not pass
         reason = _reason(error, "".join(order["tests"][passed : passed + 1]))
-        return {"passed": passed, "reason": reason, "broken": not compiled or _lacks_a_package(error)}
-    return {"passed": passed, "reason": "", "broken": False}
+        broken = not compiled or _lacks_a_package(error)
+        return {"passed": passed, "reason": reason, "broken": broken, "error": type(error).__name__}
+    return {"passed": passed, "reason": "", "broken": False, "error": ""}
 
 
 def _lacks_a_package(error: BaseException) -> bool:
@@ -65,13 +73,19 @@ def _lacks_a_package(error: BaseException) -> bool:
 
 
 def _known_to_the_tests(order: dict[str, Any], link: Link) -> Names:
-    _, classes, text = link.received()
+    _, classes, text, _ = link.received()
     if classes:
-        raise NotLoadedError(f"{classes[0]}: {text}")
+        raise NotLoadedError(f"{classes[0].rpartition('.')[2]}: {text}")
     names = Names(link)
+    link.own = names.get
     _run_prelude(order["prelude"], names)
     if order["entry_point"]:
         names[order["entry_point"]] = link.ask("global", order["entry_point"])
+    classes = {name: own for name, own in names.items() if isinstance(own, type) and own.__module__ == _MODULE}
+    if link.share(classes):
+        both = set(link.ask("share", list(link.shared)))
+        for name in set(link.shared) - both:
+            del link.shared[name]
     return names
 
 
@@ -79,7 +93,7 @@ def _run_prelude(code: str, names: Names) -> None:
     """Execute the code that candidate and tests share; a final function head without body is completed."""
     for ending in ("", "\n    pass\n"):
         try:
-            compiled = compile(code + ending, "prelude", "exec")
+            compiled = compile(code + ending, "prelude", "exec", dont_inherit=True)
         except SyntaxError:
             continue
         exec(compiled, names)  # noqa: S102 – the purpose of the box
@@ -108,7 +122,10 @@ class Names(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if hasattr(builtins, name):
             raise KeyError(name)
-        self[name] = self.link.ask("global", name)
+        value = self.link.ask("global", name)
+        # Tests catch exceptions by their class, which therefore needs one on this side.
+        names = self.link.ask("error_names", value) if isinstance(value, Candidate) else []
+        self[name] = error_class(names, self.get) if names else value
         return self[name]
 
 
@@ -130,7 +147,7 @@ class Candidate:
             result, after, named_after = self._ask("call", list(arguments), named)
         except StopIteration as error:
             # StopIteration would silently end a loop of the test.
-            raise RuntimeError("the candidate raised StopIteration") from error
+            raise StoppedError("the candidate raised StopIteration") from error
         for before, now in zip([*arguments, *named.values()], [*after, *named_after.values()], strict=True):
             _take_over(before, now)
         return result
@@ -167,26 +184,42 @@ class Candidate:
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        raise NotPlainError(f"a {self._ask('kind')} object is compared with {other!r:.100}, which takes plain values")
+        return self is other or self._compared("equal", other)
 
     def __ne__(self, other: object) -> bool:
+        if isinstance(other, Candidate) and self is not other:
+            return self._compared("unequal", other)
         return not self == other
 
+    def _compared(self, operation: str, other: object) -> bool:
+        """Compare two objects of the candidate by its own class, as the candidate chose both; never with a value."""
+        if isinstance(other, Candidate):
+            return self._ask(operation, other) is True
+        if self._ask("by_identity") is True:
+            return False
+        raise NotPlainError(f"a {self._ask('kind')} object is compared with {other!r:.100}, which takes plain values")
+
     def __bool__(self) -> bool:
-        raise NotPlainError(f"a {self._ask('kind')} object is taken for true or false, which takes plain values")
+        return self._ask("truth") is True
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, Candidate) and self._ask("is_instance", value) is True
 
 
 def _take_over(before: Any, now: Any) -> None:
     """Apply the changes that the candidate made to its copy of an argument."""
     if type(before) is not type(now) or before is now:
         return
-    if isinstance(before, list | bytearray):
+    if isinstance(before, list | bytearray | array.array):
         before[:] = now
+    elif isinstance(before, collections.deque):
+        before.clear()
+        before.extend(now)
     elif isinstance(before, dict | set):
         before.clear()
         before.update(now)
+    elif isinstance(before, types.SimpleNamespace):
+        _take_over(vars(before), vars(now))
 
 
 def _answer(operation: str, arguments: list[Any]) -> Any:

@@ -15,7 +15,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from crucible_datasets.evaluation.sandbox.inside import descriptors, kernel, namespaces, occupant, syscalls
@@ -24,8 +24,16 @@ _LONGEST = 1 << 16
 _MOST_FILES = 16
 
 
-def main(number: int) -> NoReturn:
-    """Set up the namespaces, and serve until the socket is closed."""
+class Occupied(BaseException):
+    """Leaves the fork server in a forked process, so that its code runs as a main program: with an empty stack."""
+
+    def __init__(self, role: Callable[[], None]) -> None:
+        super().__init__()
+        self.role = role
+
+
+def main(number: int) -> Callable[[], None]:
+    """Set up the namespaces, and serve until the socket is closed; returns in forked processes, with what they run."""
     control = socket.socket(fileno=number)
     try:
         if not syscalls.supported(kernel.machine()):
@@ -35,7 +43,10 @@ def main(number: int) -> NoReturn:
     except Exception as error:  # noqa: BLE001 – whatever it is, there is no box
         control.send(json.dumps({"refused": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
-    _fork_and_wait(control)
+    try:
+        _fork_and_wait(control)
+    except Occupied as occupied:
+        return occupied.role
 
 
 def _fork_and_wait(control: socket.socket) -> NoReturn:
@@ -54,7 +65,12 @@ def _load_common_modules() -> None:
     """Import the modules that solutions use most, so that forks have them."""
     import bisect, cmath, collections, copy, datetime, decimal, fractions, functools, heapq, itertools, math  # noqa: E401, F401, I001
     import operator, random, re, statistics, string, typing, hashlib, traceback, io, types, dataclasses, enum  # noqa: E401, F401
+    import site
 
+    # `exit`, `quit`, `help` …: without -S, site would define them, and make installed packages visible.
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
     os.environ.clear()
     gc.collect()
     gc.freeze()
@@ -86,7 +102,7 @@ class ForkServer:
             files_of = {int(place): files[at] for place, at in role["files"].items()} | {descriptors.TROUBLE: writing}
             if links:
                 files_of[descriptors.LINK] = links[index].fileno()
-            pids[role["name"]] = self._occupied(role["name"], files_of, order["limits"])
+            pids[role["name"]] = self._occupied(role["name"], files_of, order["limits"], [self.control, *links])
         for file in files:
             os.close(file)
         for link in links:
@@ -98,14 +114,18 @@ class ForkServer:
         os.close(reading)
         return ended
 
-    def _occupied(self, role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> int:
+    def _occupied(
+        self, role: str, files: Mapping[int, int], limits: Mapping[str, int], sockets: list[socket.socket]
+    ) -> int:
         # When the first process of a PID namespace ends, the kernel kills all others and closes the namespace, so
         # every occupant gets a new one inside that of the fork server.
         kernel.setns(self.self_fd, kernel.NEWPID)
         kernel.unshare(kernel.NEWPID)
         pid = os.fork()
         if pid == 0:
-            occupant.occupy(role, files, limits)
+            for each in sockets:
+                each.detach()  # their descriptors are closed, and their numbers used again
+            raise Occupied(occupant.occupy(role, files, limits))
         return pid
 
     def _settled(self, pids: Mapping[str, int], decisive: str, seconds: float) -> dict[str, Any]:

@@ -2,18 +2,22 @@
 
 Either side may send requests while it waits for a reply, so that a function passed as an argument can be called back.
 Each side decides what it serves: the candidate everything about its objects, the examiner almost nothing.
+
+Objects are sent as handles. Instances of shared classes, which the code that both sides run defines (the prompt), are
+sent with their attributes: each side has a copy that belongs to its own class, brought up to date by every message.
 """
 
 from __future__ import annotations
 
-import builtins
 import contextlib
+import enum
 import json
 import socket
 from collections.abc import Callable
 from typing import Any
 
 from crucible_datasets.evaluation.sandbox.inside import values
+from crucible_datasets.evaluation.sandbox.inside.errors import description_of, exception_of
 
 _LONGEST = 64 << 20
 
@@ -30,9 +34,13 @@ class Link:
     ) -> None:
         self.connection, self.answer, self.stand_in = connection, answer, stand_in
         self.lost = False
+        self.shared: dict[str, type] = {}
+        self.own: values.Own = self.shared.get
         self.exported: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._stand_ins: dict[int, Any] = {}
+        self._copies: dict[int, int] = {}  # the id of a copy → the number of the other side's object
+        self._unsent: list[tuple[int, Any]] = []
         self._reader = connection.makefile("rb")
 
     def ask(self, operation: str, *arguments: Any) -> Any:
@@ -43,7 +51,7 @@ class Link:
             if kind == "answer":
                 return self.decoded(content[0])
             if kind == "error":
-                raise exception_of(content[0], content[1])
+                raise exception_of(content[0], content[2], self.own)
             self._serve(*content)
 
     def serve(self) -> None:
@@ -56,13 +64,36 @@ class Link:
             if kind == "ask":
                 self._serve(*content)
 
-    def encoded(self, value: Any) -> Any:
-        """The value in the form that is sent."""
-        return values.encode(value, self._export)
+    def encoded(self, value: Any) -> list[Any]:
+        """The value in the form that is sent, and the attributes of all copied objects that it refers to."""
+        self._unsent, sent = [], set()
+        content, states = values.encode(value, self._export), []
+        while self._unsent:
+            number, each = self._unsent.pop()
+            if number not in sent:
+                sent.add(number)
+                states.append([number, type(each).__name__, values.encode(_attributes(each), self._export)])
+        return [content, states]
 
-    def decoded(self, value: Any) -> Any:
+    def decoded(self, message: list[Any]) -> Any:
         """The value of a received message."""
-        return values.decode(value, self._import)
+        content, states = message
+        known = [(self._copy(number, name), state) for number, name, state in states]
+        for own, state in known:
+            if own is not None:
+                _set_attributes(own, values.decode(state, self._import, self.own))
+        return values.decode(content, self._import, self.own)
+
+    def _copy(self, number: int, name: str) -> Any:
+        """This side's object of a shared class, created when it is first mentioned; None if the class is not shared."""
+        if number < 0:
+            own = self.exported[-number - 1]
+            return own if type(own) is self.shared.get(type(own).__name__) else None
+        if number not in self._stand_ins and name in self.shared:
+            self._stand_ins[number] = object.__new__(self.shared[name])
+            self._copies[id(self._stand_ins[number])] = number
+        own = self._stand_ins.get(number)
+        return own if id(own) in self._copies else None
 
     def _serve(self, operation: str, arguments: Any) -> None:
         try:
@@ -77,12 +108,28 @@ class Link:
         number = getattr(type(value), "_number_of", lambda _: None)(value)
         if isinstance(number, int):
             return -number
-        if id(value) not in self._numbers:
+        number = -self._copies[id(value)] if id(value) in self._copies else self._numbers.get(id(value))
+        if isinstance(value, enum.Enum) and type(value) is self.shared.get(type(value).__name__):
+            return [type(value).__name__, value.name]
+        if number is None:
             self.exported.append(value)  # kept alive, so that its id is not reused
-            self._numbers[id(value)] = len(self.exported)
-        return self._numbers[id(value)]
+            number = self._numbers[id(value)] = len(self.exported)
+        if type(value) is self.shared.get(type(value).__name__):
+            self._unsent.append((number, value))
+        return number
+
+    def share(self, classes: dict[str, type]) -> list[str]:
+        """Share those of the classes whose instances can be copied; returns their names."""
+        for name, kind in classes.items():
+            with contextlib.suppress(TypeError):  # exceptions, abstract classes
+                if not issubclass(kind, enum.Enum):
+                    object.__new__(kind)
+                self.shared[name] = kind
+        return list(self.shared)
 
     def _import(self, number: Any) -> Any:
+        if isinstance(number, list):
+            return self.shared[number[0]][number[1]]  # type: ignore[index]
         if number < 0:
             return self.exported[-number - 1]
         if number not in self._stand_ins:
@@ -119,23 +166,19 @@ class Link:
         return LinkLostError()
 
 
-def description_of(error: BaseException) -> tuple[list[str], str]:
-    """The class names of an exception, most specific first, and its text."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 – a class of the candidate's
-        text = ""
-    return [kind.__name__ for kind in type(error).__mro__], text[:10_000]
+def _attributes(value: Any) -> dict[str, Any]:
+    """All attributes of an instance, also those in slots."""
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ()) if not _special(name)]
+    return {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
 
 
-def exception_of(names: list[str], text: str) -> BaseException:
-    """The most specific built-in exception, marked as one of the other side."""
-    error: BaseException = Exception(text)
-    for name in names:
-        kind = getattr(builtins, name, None)
-        if isinstance(kind, type) and issubclass(kind, BaseException):
-            with contextlib.suppress(TypeError):  # UnicodeError subclasses need more arguments
-                error = kind(text)
-                break
-    error.of_candidate = True  # type: ignore[attr-defined]
-    return error
+def _set_attributes(value: Any, attributes: dict[str, Any]) -> None:
+    if hasattr(value, "__dict__"):
+        value.__dict__.clear()
+    for name, each in attributes.items():
+        if not _special(name):
+            object.__setattr__(value, name, each)
+
+
+def _special(name: str) -> bool:
+    return name.startswith("__")

@@ -83,6 +83,7 @@ def _build_root() -> None:
         _show(path)
     for device in _DEVICES:
         _show_device(f"/dev/{device}")
+    os.close(os.open("/dev/stdin", os.O_CREAT | os.O_WRONLY))  # each occupant mounts its own input there
     os.mkdir("/tmp")  # noqa: S108
     kernel.unmount("/old")
     os.rmdir("/old")

@@ -7,34 +7,41 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Mapping
-from typing import NoReturn
+from collections.abc import Callable, Mapping
 
-from crucible_datasets.evaluation.sandbox.inside import candidate, examiner, kernel, namespaces, syscalls
+from crucible_datasets.evaluation.sandbox.inside import candidate, examiner, kernel, namespaces, program, syscalls
 from crucible_datasets.evaluation.sandbox.inside.descriptors import LINK, RESULT, TEXT, TROUBLE
 
 _MIB = 1 << 20
 
 
-def occupy(role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> NoReturn:
-    """Restrict this process, then run its role."""
-    said_on = TROUBLE
+def occupy(role: str, files: Mapping[int, int], limits: Mapping[str, int]) -> Callable[[], None]:
+    """Restrict this process, and return what it runs."""
     try:
         _keep_only(files)
         _shut_in(limits)
         os.close(TROUBLE)
-        said_on = 2
-        _ROLES[role]()
     except BaseException as error:  # noqa: BLE001 – whatever it is, this process ends here
-        _say(error, said_on)
+        _say(error, TROUBLE)
+        os._exit(1)
+    return _ROLES[role]
+
+
+def _to_the_end(role: Callable[[], None]) -> None:
+    """Run a role; whatever it raises, this process ends here."""
+    try:
+        role()
+    except BaseException as error:  # noqa: BLE001
+        _say(error, 2)
         os._exit(1)
     os._exit(0)
 
 
-_ROLES = {
-    "program": lambda: candidate.run_program(TEXT),
-    "candidate": lambda: candidate.serve(TEXT, LINK),
-    "examiner": lambda: examiner.examine(TEXT, LINK, RESULT),
+_ROLES: dict[str, Callable[[], None]] = {
+    "program": lambda: program.run_script(TEXT),
+    "candidate": lambda: _to_the_end(lambda: candidate.serve(TEXT, LINK)),
+    "examiner": lambda: _to_the_end(lambda: examiner.examine(TEXT, LINK, RESULT)),
+    "together": lambda: _to_the_end(lambda: program.run_together(TEXT, RESULT)),
 }
 
 
@@ -61,6 +68,7 @@ def _keep_only(files: Mapping[int, int]) -> None:
 def _shut_in(limits: Mapping[str, int]) -> None:
     os.setsid()
     kernel.unshare(kernel.NEWNS | kernel.NEWIPC)
+    _show_standard_input()
     options = f"size={limits['folder']},nr_inodes=4096,mode=700,uid={namespaces.OCCUPANT},gid={namespaces.OCCUPANT}"
     kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NOSUID | kernel.NODEV, options)  # noqa: S108 – its own
     os.chdir("/tmp")  # noqa: S108
@@ -73,6 +81,20 @@ def _shut_in(limits: Mapping[str, int]) -> None:
     sys.setrecursionlimit(1000)
 
 
+def _show_standard_input() -> None:
+    """Make the standard input readable at /dev/stdin, which elsewhere is a link into /proc."""
+    size = os.fstat(0).st_size
+    options = f"size={size + (1 << 16)},nr_inodes=4,mode=755"
+    kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NOSUID | kernel.NODEV, options)  # noqa: S108 – covered afterwards
+    with open("/tmp/stdin", "wb") as copy:  # noqa: S108
+        offset = 0
+        while offset < size:
+            offset += os.sendfile(copy.fileno(), 0, offset, size - offset)
+    os.chmod("/tmp/stdin", 0o444)  # noqa: S108
+    kernel.mount("/tmp/stdin", "/dev/stdin", flags=kernel.BIND)  # noqa: S108
+    kernel.unmount("/tmp")  # noqa: S108
+
+
 def _limit(limits: Mapping[str, int]) -> None:
     for what, amount in (
         (resource.RLIMIT_AS, limits["memory"]),
@@ -83,8 +105,10 @@ def _limit(limits: Mapping[str, int]) -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
-        (resource.RLIMIT_STACK, 64 * _MIB),
     ):
         hard = resource.getrlimit(what)[1]
         amount = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
         resource.setrlimit(what, (amount, amount))
+    # Programs raise the limit of the stack themselves; that of the memory covers it.
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    resource.setrlimit(resource.RLIMIT_STACK, (64 * _MIB if hard == resource.RLIM_INFINITY else hard, hard))
