@@ -118,7 +118,7 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         split: NamedSplit | None = None,
         num_shards: int | None = 1,
     ) -> IterableDataset:
-        """Stream rows. The first row names the columns."""
+        """Stream rows."""
         return cls._of(from_memory.of_view(build.from_rows(mapping, features, info, split), num_shards))
 
     @classmethod

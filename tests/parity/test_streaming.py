@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import crucible_datasets as ours
-from crucible_datasets.exceptions import StreamTypeError
+from crucible_datasets.exceptions import FeaturesMismatchError, StreamTypeError
 
 hf.disable_progress_bars()
 hf.logging.set_verbosity_error()
@@ -461,6 +461,8 @@ def test_what_is_in_memory():
         lambda library: library.Dataset.from_dict({"a": [1, 2, 3]}).to_iterable_dataset(num_shards=4),
     ):
         same(call)
+    # keys of later rows are kept
+    assert list(ours.IterableDataset.from_list([{"a": 1}, {"b": 2}])) == [{"a": 1, "b": None}, {"a": None, "b": 2}]
 
 
 def parted(x, parts):
@@ -481,6 +483,14 @@ def test_generators():
         ),
     ):
         same(call)
+    # keys that the features lack are not dropped
+    stream = ours.IterableDataset.from_generator(
+        lambda: iter([{"a": 1}, {"a": 1, "b": 1}]), features=ours.Features({"a": ours.Value("int64")})
+    )
+    rows = iter(stream)
+    assert next(rows) == {"a": 1}
+    with pytest.raises(FeaturesMismatchError, match="not in the features: b"):
+        next(rows)
 
 
 def test_dicts_of_streams():

@@ -103,9 +103,10 @@ def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
 
 
 def _with_known(found: Features, columns: Sequence[str] | None, known: Features) -> Features:
-    """The features of the first rows, with the types of columns that only other files have."""
+    """The features of the first rows, with columns that only other files have, and their types."""
     null = Value("null")
-    names = [name for name in columns if name in found or name in known] if columns is not None else list(found)
+    available = list(dict.fromkeys([*found, *known]))
+    names = available if columns is None else [name for name in columns if name in available]
     kinds = {name: found.get(name, null) for name in names}
     return Features({name: known.get(name, null) if kind == null else kind for name, kind in kinds.items()})
 

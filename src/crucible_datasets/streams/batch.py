@@ -123,7 +123,7 @@ class Batch:
     def typed(self, features: Features | None = None) -> Batch:
         """The rows as Arrow only, with the given features or inferred ones.
 
-        Columns that the features do not name are dropped, columns that a row lacks are null.
+        Columns that a row lacks are null; keys of Python rows that the features lack are an error.
         """
         if self.made is not None:
             table, found = self._of_values(features)
@@ -234,7 +234,7 @@ def _python_rows(table: pa.Table, features: Features) -> list[dict[str, Any]]:
 def _columns(
     rows: list[Row], names: Sequence[str], kinds: Features | None
 ) -> Iterable[tuple[str, tuple[pa.ChunkedArray, Any]]]:
-    if not names or not rows:
+    if not names:
         return
     only: list[Row] = rows if kinds is not None else [{name: row.get(name) for name in names} for row in rows]
     table, found = table_of(only, kinds)

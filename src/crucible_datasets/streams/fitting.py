@@ -32,7 +32,7 @@ from crucible_datasets.streams.batch import Batch
 from crucible_datasets.tables.writing import as_features
 
 _NULL = Value("null")
-_REFUSALS = (CastError, ValueTypeError, UnknownTypeError, pa.ArrowException)
+_REFUSALS = (CastError, ValueTypeError, UnknownTypeError, FeaturesMismatchError, pa.ArrowException)
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,15 @@ class Misfit:
     source: Any
     target: Any
     reason: str = ""
+    keys: FeaturesMismatchError | None = None  # if the row has others than the features
 
-    def error(self, path: object, row: int | None, is_text: bool = False) -> StreamTypeError:
+    def error(self, path: object, row: int | None, is_text: bool = False) -> StreamTypeError | FeaturesMismatchError:
         """The error, given the file, the number of the row in it, and whether its values are text, as in CSV."""
+        if self.keys is not None:
+            where = "A row" if path is None else f"{path}: a row"
+            return FeaturesMismatchError(
+                self.keys.wanted, self.keys.found, f"{where} has keys that the features lack", row
+            )
         name = None if path is None else str(path)
         target = None if self.target is None else _shown(self.target)
         return StreamTypeError(name, row, self.column, _shown(self.source), target, self.reason, self._advice(is_text))
@@ -110,6 +116,8 @@ def _up_to_refusal(batch: Batch, features: Features, error: BaseException) -> tu
             good, low = batch.slice(0, middle).typed(features), middle
         except _REFUSALS as refusal:
             error, high = refusal, middle
+    if isinstance(error, FeaturesMismatchError):
+        return good, Misfit(low, None, None, None, keys=error)
     name = getattr(error, "column", None)
     target = features.get(name) if name is not None else None
     source = (batch.features or Features()).get(name) if name is not None else None
