@@ -183,8 +183,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         preserve_index: bool | None = None,
     ) -> Dataset:
         """Create a dataset from a pandas data frame. An index other than a `RangeIndex` becomes a column."""
-        table = build.arrow_of_pandas(df, preserve_index)
-        return cls._of(build.from_frame(table, features, info, split))
+        return cls._of(build.from_pandas(df, features, info, split, preserve_index))
 
     @classmethod
     def from_polars(
@@ -195,8 +194,7 @@ class Dataset(DatasetInfoMixin, IndexableMixin, PrivateDatasetNames, Viewable):
         split: NamedSplit | str | None = None,
     ) -> Dataset:
         """Create a dataset from a polars data frame, sharing its memory; a lazy frame is collected."""
-        frame: Any = df.collect() if hasattr(df, "collect") else df
-        return cls._of(build.from_frame(frame.to_arrow(), features, info, split))
+        return cls._of(build.from_polars(df, features, info, split))
 
     @staticmethod
     def from_spark(

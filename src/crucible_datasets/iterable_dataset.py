@@ -144,8 +144,8 @@ class IterableDataset(DatasetInfoMixin, PrivateStreamNames, Viewable):
         num_shards: int | None = 1,
     ) -> IterableDataset:
         """Stream the rows of a pandas data frame."""
-        table = build.arrow_of_pandas(df, preserve_index)
-        return cls._of(from_memory.of_view(build.from_frame(table, features, info, split), num_shards))
+        view = build.from_pandas(df, features, info, split, preserve_index)
+        return cls._of(from_memory.of_view(view, num_shards))
 
     @classmethod
     def from_polars(

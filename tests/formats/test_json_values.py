@@ -211,3 +211,12 @@ def test_a_stream_gives_the_values_or_an_error(tmp_path_factory, original, size,
             assert len(read) < len(original)
         for row, expected in zip(read, original, strict=False):
             assert all(same(value, expected.get(name)) for name, value in row.items())
+
+
+def test_the_types_of_a_block_do_not_depend_on_where_its_last_record_ends(tmp_path):
+    rows = [{"a": None}] * 9 + [{"a": "2020-01-01"}, {"a": 1}]
+    path = tmp_path / "data.jsonl"
+    path.write_bytes(lines(rows))
+    for chunksize in (1, 20, 1000):
+        stream = load_dataset("json", data_files=str(path), split="train", streaming=True, chunksize=chunksize)
+        assert list(stream) == rows

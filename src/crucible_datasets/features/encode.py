@@ -124,8 +124,8 @@ def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:
     """Values that already are an Arrow column, of any library that shares Arrow memory."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
-    if is_pandas(values):
-        return None  # its missing values need handling
+    if is_pandas(values) or str(getattr(values, "dtype", "")) == "Object":
+        return None  # missing values of pandas need handling; Polars shares the addresses of objects
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return pa.chunked_array(values)
     return None

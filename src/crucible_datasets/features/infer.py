@@ -40,7 +40,7 @@ def infer_column(
     """The values as a column, and its feature."""
     array = None if type(values) is list else _at_once(values)
     if array is None:
-        values = values if isinstance(values, list) else _as_list(values)
+        values = values if isinstance(values, list) else as_list(values)
         try:
             array = array_of(values)
         except _FAILURES:
@@ -62,7 +62,8 @@ def _at_once(values: Any) -> pa.Array | pa.ChunkedArray | None:
     return rows_of(array) if array.ndim and array.dtype.kind != "O" else None
 
 
-def _as_list(values: Any) -> list[Any]:
+def as_list(values: Any) -> list[Any]:
+    """Values of any library as a list, with None for what is missing."""
     if not is_pandas(values):
         return list(values)
     # In a column of objects NaN means missing.

@@ -14,6 +14,7 @@ from crucible_datasets.exceptions import ArgumentError, ColumnLengthError, Colum
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.frames import arrow_of_pandas, arrow_of_polars
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import chunked, plain, storage_type
 from crucible_datasets.features.types import is_identical
@@ -175,34 +176,41 @@ def from_frame(
 ) -> View:
     """The Arrow table of a data frame, cast to the features if any are given."""
     wanted = agreed_features(features, info)
+    types = Features.from_arrow_schema(table.schema)
     if wanted is None:
-        return view_of(table, Features.from_arrow_schema(table.schema), info, split)
+        return view_of(table, types, info, split)
     if set(wanted) != set(table.column_names):
         raise FeaturesMismatchError(wanted, table.column_names)
-    columns = {name: cast_column(chunked(table[name]), kind, name) for name, kind in wanted.items()}
-    return view_of(pa.table(columns), wanted, info, split)
+    # Text of a frame is a value, as in a list: in a column of `Json` it stays text.
+    return view_of(as_features(ArrowTable.of(table).table, types, wanted, "use_json"), wanted, info, split)
 
 
-def arrow_of_pandas(frame: Any, preserve_index: bool | None = None) -> pa.Table:
-    """The rows of a pandas data frame; cells that are arrays of several dimensions, which Arrow refuses, are lists."""
-    try:
-        return pa.Table.from_pandas(frame, preserve_index=preserve_index)
-    except pa.ArrowInvalid:
-        grids = [name for name in frame.columns if any(getattr(cell, "ndim", 0) > 1 for cell in frame[name])]
-        if not grids:
-            raise
-    others = frame.copy(deep=False)
-    others[grids] = None
-    table = pa.Table.from_pandas(others, preserve_index=preserve_index)
-    for name in grids:
-        column, _ = infer_column(list(frame[name]), str(name))
-        table = table.set_column(table.column_names.index(str(name)), str(name), column)
-    return table
+def from_pandas(
+    frame: Any,
+    features: Mapping[str, Any] | None = None,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+    preserve_index: bool | None = None,
+) -> View:
+    """The rows of a pandas data frame."""
+    table = arrow_of_pandas(frame, preserve_index, agreed_features(features, info))
+    return from_frame(table, features, info, split)
+
+
+def from_polars(
+    frame: Any,
+    features: Mapping[str, Any] | None = None,
+    info: DatasetInfo | None = None,
+    split: str | NamedSplit | None = None,
+) -> View:
+    """The rows of a Polars data frame; a lazy one is collected."""
+    frame = frame.collect() if hasattr(frame, "collect") else frame
+    return from_frame(arrow_of_polars(frame, agreed_features(features, info)), features, info, split)
 
 
 def arrow_of_spark(frame: Any) -> pa.Table:
     """The rows of a Spark data frame; older versions convert via pandas."""
-    return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_pandas(frame.toPandas())
+    return frame.toArrow() if hasattr(frame, "toArrow") else arrow_of_pandas(frame.toPandas())
 
 
 def from_arrow(

@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from crucible_datasets.executors.raycluster import connected
 from crucible_datasets.ops.blocks import blocks
-from crucible_datasets.ops.build import from_frame
+from crucible_datasets.ops.build import from_frame, from_pandas
 from crucible_datasets.registry import need
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables.view import View
+from crucible_datasets.tables.writing import concatenated
 
 _PARTS_OF_DASK = 16 << 20  # approximate bytes
 
@@ -31,8 +32,7 @@ def from_ray(
     """The rows of a `ray.data.Dataset`, from its blocks in the object store."""
     tables = connected().get(dataset.to_arrow_refs())
     filled = [_plain(table) for table in tables if table.num_rows] or [_plain(table) for table in tables[:1]]
-    table = pa.concat_tables(filled, promote_options="permissive") if filled else pa.table({})
-    return from_frame(table, features, None, split)
+    return from_frame(concatenated(filled), features, None, split)
 
 
 def to_dask(view: View) -> Any:
@@ -50,8 +50,7 @@ def from_dask(
     split: str | NamedSplit | None = None,
 ) -> View:
     """The rows of a Dask data frame, which is computed now."""
-    table = pa.Table.from_pandas(frame.compute(), preserve_index=False).replace_schema_metadata(None)
-    return from_frame(table, features, None, split)
+    return from_pandas(frame.compute(), features, None, split, preserve_index=False)
 
 
 def to_spark(view: View, session: Any = None) -> Any:

@@ -63,7 +63,7 @@ class PolarsFormatter:
         objects = self.polars.Series(name, values, dtype=self.polars.Object)
         try:
             series = self.polars.Series(name, values, strict=True)
-        except (TypeError, self.polars.exceptions.PolarsError):
+        except (TypeError, UnicodeEncodeError, self.polars.exceptions.PolarsError):
             return objects
         # A type inferred from some values would change the others.
         return series if series.to_list() == values else objects

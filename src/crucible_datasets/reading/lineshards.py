@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+
+import pyarrow as pa
 
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
@@ -30,6 +33,13 @@ class LineShard(BlockShard):
 
     def expecting(self, features: Features | None) -> LineShard:
         return replace(self, expected=features, request=replace(self.request, expected=features))
+
+    def tables(self, text: bytes | None = None, begin: int = 0) -> Iterator[pa.Table]:
+        if text is None:
+            return super().tables()
+        # A block is parsed at once: its types must not depend on where a second buffer begins.
+        request = replace(self.request, options={**self.request.options, "chunksize": len(text) + 1})
+        return (table for table, _ in request.tables(self.file, text))
 
     @property
     def tells_features(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from crucible_datasets.features import Features
+from crucible_datasets.features.frames import arrow_of_polars
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import build, columns
 from crucible_datasets.outputs.base import Format
@@ -97,7 +98,7 @@ class LazyFrameShard(Shard):
         given = at or 0
         frame = self.frame.slice(given) if given else self.frame
         for piece in frame.collect_batches(maintain_order=True):
-            batch = Batch.of_arrow(piece.to_arrow())
+            batch = Batch.of_arrow(arrow_of_polars(piece))
             if len(batch):
                 yield given, batch
             given += len(batch)
@@ -108,7 +109,7 @@ def of_polars(
 ) -> Stream:
     """The rows of a polars frame; a lazy one stays lazy."""
     if not hasattr(frame, "collect_schema") or not hasattr(frame, "collect"):
-        return of_view(build.from_frame(frame.to_arrow(), features, info, split))
-    found = Batch.of_arrow(frame.limit(0).collect().to_arrow()).features
+        return of_view(build.from_polars(frame, features, info, split))
+    found = Batch.of_arrow(arrow_of_polars(frame.limit(0).collect())).features
     wanted = build.agreed_features(features, info)
     return Stream.of(Source((LazyFrameShard(frame),), wanted or found, is_stated=True), wanted or found, info, split)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentTypeError, ColumnLengthError, RowCountError
 from crucible_datasets.features import ClassLabel, Features, Value
+from crucible_datasets.features.frames import arrow_of_pandas, arrow_of_polars
 from crucible_datasets.features.storage import chunked
 from crucible_datasets.ops.mapping.lazy import UNREAD, BatchTwin, Lazy, RowTwin
 from crucible_datasets.records import dataclass
@@ -169,9 +170,9 @@ def _rows(columns: Mapping[str, Any], num_rows: int) -> list[dict[str, Any]]:
 def _of_frame(result: Any, call: Call, removed: Sequence[str]) -> Batch:
     """A table or data frame that a function returned."""
     if hasattr(result, "to_arrow") and not isinstance(result, (pa.Table, pa.RecordBatch)):
-        result = result.to_arrow()  # polars
+        result = arrow_of_polars(result, on_mixed_types="use_json")
     elif type(result).__module__.split(".")[0] == "pandas":
-        result = pa.Table.from_pandas(result, preserve_index=False)
+        result = arrow_of_pandas(result, preserve_index=False, on_mixed_types="use_json")
     if isinstance(result, pa.RecordBatch):
         result = pa.Table.from_batches([result])
     if not isinstance(result, pa.Table):

@@ -30,6 +30,7 @@ from crucible_datasets.features.unite import has_json_form, is_lossless, unite
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.files import open_table
+from crucible_datasets.tables.table import ArrowTable
 
 
 @dataclass
@@ -170,6 +171,19 @@ def united(left: Segment, right: Segment, on_mixed_types: str | None = None, key
                 name, left.origin, str(before), right.origin, str(feature), error.reason
             ) from error
     return Features(features)
+
+
+def concatenated(tables: Sequence[pa.Table], on_mixed_types: str | None = None) -> pa.Table:
+    """The rows of Arrow tables as one of their common types, extension types included."""
+    if all(table.schema.equals(tables[0].schema) for table in tables):
+        return pa.concat_tables(tables) if tables else pa.table({})
+    segments = [
+        Segment("", Features.from_arrow_schema(table.schema), None, len(table), ArrowTable.of(table).table)
+        for table in tables
+    ]
+    features = common_features(segments, on_mixed_types)
+    stored = [as_features(segment.table, segment.features, features, "use_json") for segment in segments]
+    return ArrowFormatter().batch(pa.concat_tables(stored), features)
 
 
 def as_features(

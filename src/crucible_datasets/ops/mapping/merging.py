@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.features.cast import cast_column
 from crucible_datasets.ops.mapping.batchwise import Batch
 from crucible_datasets.ops.mapping.blocks import Block
 from crucible_datasets.ops.mapping.calls import Returned
@@ -15,6 +14,7 @@ from crucible_datasets.ops.mapping.outcomes import Merge, Outcome
 from crucible_datasets.ops.mapping.rowwise import Rows
 from crucible_datasets.ops.mapping.tables import as_table, is_frame_type
 from crucible_datasets.ops.mapping.typing import TypedColumn
+from crucible_datasets.tables.writing import as_feature
 
 
 def outcome_of(merge: Merge, block: Block, returned: Returned, batched: bool) -> Outcome:
@@ -37,13 +37,13 @@ def outcome_of(merge: Merge, block: Block, returned: Returned, batched: bool) ->
 
 def _of_frames(merge: Merge, block: Block, rows: np.ndarray | range, values: list[Any], batched: bool) -> Outcome:
     """The outcome of returned tables: the result has exactly their columns."""
-    table, features = as_table(values, batched)
+    table, features = as_table(values, batched, merge.typing)
     originals, columns = merge.typing.originals, {}
     for name, feature in features.items():
         column = table[name]
         if merge.typing.wanted is not None:
-            feature = merge.typing.wanted.get(name, feature)
-            column = cast_column(column, feature, name)
+            before, feature = feature, merge.typing.wanted.get(name, feature)
+            column = as_feature(column, before, feature, name, is_united=True)
         elif name in originals and block.stored_type(name) == column.type:
             feature = originals[name]
         columns[name] = column, feature
