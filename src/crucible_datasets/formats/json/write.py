@@ -203,12 +203,21 @@ def _converted(array: pa.Array, target: pa.DataType) -> pa.Array:
         return rebuilt(array, [_converted(array.values, target.value_type)], target)
     if pa.types.is_time(arrow) or pa.types.is_decimal(arrow):
         return pa.array([None if value is None else str(value) for value in array.to_pylist()], target)
-    if pa.types.is_duration(arrow):
-        return array.cast(pa.duration("ms"), safe=False).cast(target)
+    if pa.types.is_date(arrow):
+        return array.cast(pa.timestamp("ms")).cast(target)
     if target == pa.int64():
-        zone = arrow.tz if pa.types.is_timestamp(arrow) else None
-        return array.cast(pa.timestamp("ms", zone), safe=False).cast(target)
+        return _milliseconds(array)
     return (array.cast(pa.large_binary()) if pa.types.is_fixed_size_binary(arrow) else array).cast(target)
+
+
+def _milliseconds(array: pa.Array) -> pa.Array:
+    """The whole milliseconds up to each time or duration."""
+    unit, count = array.type.unit, array.cast(pa.int64())
+    if unit in ("s", "ms"):
+        return pc.multiply_checked(count, 1000) if unit == "s" else count
+    divisor = 1000 if unit == "us" else 1_000_000
+    quotient = pc.divide(count, divisor)  # towards zero
+    return pc.subtract(quotient, pc.greater(pc.multiply(quotient, divisor), count).cast(pa.int64()))
 
 
 def json_lines(columns: dict[str, pa.ChunkedArray], features: Any) -> memoryview:
