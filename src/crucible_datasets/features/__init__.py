@@ -5,7 +5,7 @@ types            values and lists; classlabel, arrays, translation
 media            image, audio, video, pdf, nifti, mesh; media_types: recognised by their Python objects
 bounds           which files media may open; members, zipped: media in zip archives
 dtypes, storage, extension    Arrow types
-infer, encode    Python values → Arrow, with shred, leaves, scalars, tensors, jsontext
+infer, encode    Python values → Arrow, with shred, leaves, scalars, tensors, jsontext; frames: pandas and Polars
 decode           Arrow → what users see, with batch_decode, decode_pipeline; embed: the bytes of media files
 cast, unite      from one type to another; the common type of two
 """

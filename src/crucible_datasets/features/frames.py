@@ -23,7 +23,7 @@ def arrow_of_pandas(
     on_mixed_types: str | None = None,
 ) -> pa.Table:
     """The rows of a pandas data frame, with the types of `features` where cells are objects."""
-    positions = [position for position, dtype in enumerate(frame.dtypes) if dtype.kind == "O" and dtype.name == "object"]
+    positions = [position for position, dtype in enumerate(frame.dtypes) if dtype.name == "object"]
     others = frame.copy(deep=False)
     for position in positions:
         others.isetitem(position, None)
