@@ -369,6 +369,20 @@ def test_repeats_are_independent_calls():
     ]  # fmt: skip
 
 
+def test_targets_that_count_as_wrong_everywhere_are_told(caplog):
+    """Raw rows of a benchmark have whole solutions where its samples have the answers."""
+    benchmark = load_benchmark("gsm8k", synthetic=True)
+    answers = [sample.target for sample in benchmark]
+    assert evaluate(answers, benchmark).value() == 1.0 and not caplog.messages
+    assert evaluate(answers, benchmark.raw).value() == 0.0
+    assert (
+        "exact_match@1: no answer is right, though " in caplog.text
+        and "of the first 32 give their target" in caplog.text
+    )
+    caplog.clear()
+    assert evaluate(["?"] * len(answers), benchmark.raw).value() == 0.0 and not caplog.messages
+
+
 # Metrics and benchmarks
 
 

@@ -27,6 +27,8 @@ from crucible_datasets.executors.base import Executor
 from crucible_datasets.logging import get_logger
 from crucible_datasets.progress import bar
 
+_LOOKED_AT = 100  # samples of a run in which no answer is right
+_SHOWN = 60  # characters of a target
 _logger = get_logger(__name__)
 
 
@@ -84,7 +86,35 @@ def _warned(result: EvaluationResult) -> EvaluationResult:
             text = "%s: %d of %d answers are not counted, since the model or the metric failed%s."
             text += " With a store, the same call with resume=True asks for these again."
             _logger.warning(text, key, failed, sum(summary.counts.values()), reason_of(result, key, status))
+        if summary.value == 0 and summary.higher_is_better:
+            _warn_of_targets_among_wrong_answers(result, key)
     return result
+
+
+def _warn_of_targets_among_wrong_answers(result: EvaluationResult, key: str) -> None:
+    """Warn if no answer is right although some give their targets: it is the data or the rule that is wrong."""
+    first = [result.samples[row] for row in range(min(_LOOKED_AT, len(result.samples)))]
+    giving = [sample for sample in first if _gives_target(sample)]
+    if giving:
+        text = (
+            "%s: no answer is right, though %d of the first %d give their target, such as %s: %r for %r. The rule may"
+        )
+        text += (
+            " read something else, or targets may be whole solutions, as in the raw rows of a benchmark: see extract=,"
+        )
+        text += " fields= and load_benchmark()."
+        one = giving[0]
+        target = str(one.target)
+        shown = target if len(target) <= _SHOWN else f"…{target[-_SHOWN:]}"
+        _logger.warning(text, key, len(giving), len(first), one.id, one.prediction, shown)
+
+
+def _gives_target(sample: SampleResult) -> bool:
+    """Whether the prediction is a target, or what a target ends with after a blank."""
+    prediction = sample.prediction.strip() if isinstance(sample.prediction, str) else ""
+    targets = sample.target if isinstance(sample.target, list) else [sample.target]
+    texts = [target.strip() for target in targets if isinstance(target, str)]
+    return bool(prediction) and any(text == prediction or text.split()[-1:] == [prediction] for text in texts)
 
 
 def _finished(store: ResultStore, info: RunInfo) -> EvaluationResult:
