@@ -256,7 +256,7 @@ STEPS: dict[str, Callable[[Any, str], Any]] = {
     "save": _saved,
     "save, 2 files": lambda data, folder: _saved(data, folder, num_shards=2),
     "save, of a dict": _dict_saved,
-    "load, 2 files": _loaded,
+    "to_parquet, 2 files": _loaded,
     "to_parquet": _parquet,
     "to_parquet, small batches": lambda data, folder: _parquet(data, folder, batch_size=3),
     "arrow file": _arrow_file,
@@ -267,7 +267,7 @@ PROCESS_STEPS = {
     "map(batch), 2 processes": lambda data, folder: data.map(_copied, batched=True, batch_size=2, num_proc=2),
     "filter, 2 processes": lambda data, folder: data.filter(lambda row: True, num_proc=2),
     "save, 2 processes": lambda data, folder: _saved(data, folder, num_proc=2) if len(data) > 1 else data,
-    "load, 2 processes": lambda data, folder: _loaded(data, folder, num_proc=2),
+    "to_parquet, 2 files and processes": lambda data, folder: _loaded(data, folder, num_proc=2),
     "generator, 2 processes": lambda data, folder: _generated(data) if len(data) > 1 else data,
 }
 JSON_STEPS = {

@@ -9,7 +9,7 @@ from typing import Any
 import datasets as hf
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.parity import canonical, outcome, same
 from support.tables import BOOL, FLOATS, INTEGERS, NULL, TEXTS, Kind, Spec, listed, scalar, specs, struct
@@ -171,9 +171,16 @@ def test_to_dict_and_to_list(spec, size):
         same(spec, lambda library, dataset, prepare=prepare: prepare(dataset).to_dict(batch_size=size, batched=True))
 
 
+def _has_large_integers_and_null(values):
+    items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return None in items and any(isinstance(item, int) and abs(item) > 2**53 for item in items)
+
+
 @given(specs(simple | simple.map(listed)), st.integers(1, 5))
 def test_to_pandas(spec, size):
     """Without structs: whether pyarrow shows their integers as floats beside a null depends on its chunks."""
+    # There, they are rounded.
+    assume(not any(_has_large_integers_and_null(values) for values in spec.columns.values()))
     same(spec, lambda library, dataset: dataset.to_pandas())
     same(spec, lambda library, dataset: dataset.shuffle(seed=1).to_pandas())
     same(spec, lambda library, dataset: dataset.to_pandas(batch_size=size, batched=True))

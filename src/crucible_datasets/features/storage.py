@@ -172,7 +172,12 @@ def _stored(array: pa.Array, target: pa.DataType) -> pa.Array:
     if isinstance(arrow, pa.BaseExtensionType):
         return _stored(array.storage, target)
     if pa.types.is_dictionary(arrow):
-        return _stored(array.dictionary, target).take(array.indices)
+        # Below null lists and structs, indices may point into a dictionary that has no values.
+        return (
+            _stored(array.dictionary, target).take(array.indices)
+            if len(array.dictionary)
+            else pa.nulls(len(array), target)
+        )
     if pa.types.is_run_end_encoded(arrow):
         return _stored(array.values, target).take(_runs_of(array))
     if pa.types.is_list_view(arrow) or pa.types.is_large_list_view(arrow):

@@ -7,6 +7,7 @@ one block is read twice for that, so that only one block is in memory at a time.
 
 from __future__ import annotations
 
+import codecs
 import inspect
 import re
 import sys
@@ -14,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
@@ -443,14 +444,17 @@ class _Table:
             ),
         }
         closing = _Closing(dialect, len(layout.names))
+        # Arrow leaves a mark out at the start of what it reads, where a text may begin with the same bytes.
+        mark = codecs.BOM_UTF8 if self.source.head.startswith(codecs.BOM_UTF8, start) else b""
         if self.source.whole:
             text = self.source.head
             record = closing.record(closing.quotes_in(text, start), text[-1:])
             # Arrow reads a buffer in place; a Python stream would be copied twice.
-            body = pa.py_buffer(text + record).slice(start)
+            body = pa.py_buffer(mark + text[start:] + record) if mark else pa.py_buffer(text + record).slice(start)
             yield from closing.removed([arrow_csv.read_csv(pa.BufferReader(body), **options)])
             return
-        stream = cast(BinaryIO, PieceStream(closing.following(self.source.pieces(start)), self.source.name))
+        pieces = closing.following(self.source.pieces(start))
+        stream = cast(BinaryIO, PieceStream(chain([mark] if mark else [], pieces), self.source.name))
         batches = arrow_csv.open_csv(pa.PythonFile(_WholeLineEnds(stream), "r"), **options)
         yield from closing.removed(pa.Table.from_batches([batch]) for batch in batches)
 

@@ -10,7 +10,7 @@ from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.logging import get_logger
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
-from crucible_datasets.outputs.tensors import TensorFormatter, alike, default_dtype
+from crucible_datasets.outputs.tensors import TensorFormatter, alike
 from crucible_datasets.registry import need
 
 logger = get_logger(__name__)
@@ -36,7 +36,7 @@ class JaxFormatter(TensorFormatter):
     def tensor(self, value: Any) -> Any:
         integers = np.int64 if self.jax.config.jax_enable_x64 else np.int32
         with self.jax.default_device(self.device):
-            return self.jax.numpy.array(value, **{**default_dtype(value, integers, np.float32), **self.kwargs})
+            return self.jax.numpy.array(value, **self.options(value, integers, np.float32))
 
     def image(self, pixels: AnyArray) -> Any:
         with self.jax.default_device(self.device):

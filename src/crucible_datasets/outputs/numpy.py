@@ -15,7 +15,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.features import dtypes
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
-from crucible_datasets.outputs.tensors import TensorFormatter, alike, default_dtype
+from crucible_datasets.outputs.tensors import TensorFormatter, alike
 
 WIDEST_IN_BULK = 256  # beyond that padding costs more than it saves
 
@@ -24,7 +24,7 @@ class NumpyFormatter(TensorFormatter):
     """Keyword arguments are those of `numpy.asarray`."""
 
     def tensor(self, value: Any) -> AnyArray:
-        made = np.asarray(value, **{**default_dtype(value, np.int64, np.float32), **self.kwargs})
+        made = np.asarray(value, **self.options(value, np.int64, np.float32))
         # numpy scalars are unchanged
         return made[()] if isinstance(value, np.number) else made
 
@@ -66,11 +66,13 @@ class NumpyFormatter(TensorFormatter):
 
 
 def _fixed_width(array: pa.Array) -> AnyArray:
-    """Strings as numpy's `U`, bytes as its `S`."""
-    if not dtypes.is_text(array.type):
-        return np.array(array.to_pylist(), dtype="S")
-    padded = _padded(array)
-    return np.array(array.to_pylist(), dtype="U") if padded is None else padded
+    """Strings as numpy's `U`, bytes as its `S`; objects if some end with NUL, which those lose."""
+    padded = _padded(array) if dtypes.is_text(array.type) else None
+    if padded is not None:
+        return padded
+    values = array.to_pylist()
+    end, kind = ("\0", "U") if dtypes.is_text(array.type) else (b"\0", "S")
+    return np.array(values, dtype=object if any(value.endswith(end) for value in values) else kind)
 
 
 def _padded(array: pa.Array) -> AnyArray | None:
@@ -81,7 +83,8 @@ def _padded(array: pa.Array) -> AnyArray | None:
     index_type = np.int32 if array.type == pa.string() else np.int64
     ends = np.frombuffer(offsets, index_type, len(array) + 1, array.offset * index_type().itemsize)
     width = max(1, int(np.diff(ends).max()))
-    if width > WIDEST_IN_BULK or (data and np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].max(initial=0) > 127):
+    text = np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]]
+    if width > WIDEST_IN_BULK or text.max(initial=0) > 127 or not text.all():
         return None
     values = pc.ascii_rpad(array, width, padding="\0").buffers()[2]
     return np.frombuffer(values, np.uint8, len(array) * width).astype(np.uint32).view(f"U{width}")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import CastError
-from crucible_datasets.features import Features
+from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.batch_decode import decoded
 from crucible_datasets.features.decode import decoder
@@ -19,6 +20,8 @@ from crucible_datasets.outputs import arrays
 from crucible_datasets.outputs.base import Output
 from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.registry import need
+
+_EXACT = 1 << 53  # floats have all integers up to here
 
 
 class PandasFormatter:
@@ -43,16 +46,20 @@ class PandasFormatter:
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
         if _are_records(column.type):
             return self.pandas.Series(_lists_of_records(column), name=column._name)
+        options = {"integer_object_nulls": True} if _would_be_rounded(column) else self.options
         try:
-            return column.to_pandas(**self.options)
+            return column.to_pandas(**options)
         except pa.ArrowException as error:
             raise CastError(column._name, str(column.type), "pandas", str(error)) from error
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         special = {
             name
-            for (name, feature), field in zip(features.items(), table.schema, strict=True)
-            if decoder(feature) or isinstance(feature, ArrayXD) or _are_records(field.type)
+            for (name, feature), column in zip(features.items(), table.columns, strict=True)
+            if decoder(feature)
+            or isinstance(feature, ArrayXD)
+            or _are_records(column.type)
+            or _would_be_rounded(column)
         }
         try:
             plain = (table.drop_columns(list(special)) if special else table).to_pandas(**self.options)
@@ -66,6 +73,18 @@ class PandasFormatter:
             for name, column in zip(features, table.columns, strict=True)
         }
         return self.pandas.DataFrame(columns)
+
+
+def _would_be_rounded(column: pa.ChunkedArray) -> bool:
+    """Whether there are integers beside nulls, at any depth, that are not exact as floats."""
+    if pa.types.is_struct(column.type):
+        return any(map(_would_be_rounded, column.flatten()))
+    if dtypes.is_list(column.type):
+        return _would_be_rounded(pc.list_flatten(column))
+    if column.type not in (pa.int64(), pa.uint64()) or not column.null_count:
+        return False
+    least, most = pc.min_max(column).as_py().values()
+    return most is not None and (most > _EXACT or least < -_EXACT)
 
 
 def _are_records(kind: pa.DataType) -> bool:

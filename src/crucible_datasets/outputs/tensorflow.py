@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
-from crucible_datasets.outputs.tensors import TensorFormatter, alike, default_dtype
+from crucible_datasets.outputs.tensors import TensorFormatter, alike
 from crucible_datasets.registry import need
 
 
@@ -21,8 +21,7 @@ class TensorflowFormatter(TensorFormatter):
         self.tf = need("tensorflow", extra="tensorflow")
 
     def tensor(self, value: Any) -> Any:
-        dtype = default_dtype(value, self.tf.int64, self.tf.float32)
-        return self.tf.convert_to_tensor(value, **{**dtype, **self.kwargs})
+        return self.tf.convert_to_tensor(value, **self.options(value, np.int64, np.float32))
 
     def image(self, pixels: AnyArray) -> Any:
         return self.tf.convert_to_tensor(pixels, **self.kwargs)

@@ -11,12 +11,14 @@ import datetime as dt
 import decimal
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from crucible_datasets.exceptions import CastError, DatasetsError
 from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.arrays import ArrayXD
 from crucible_datasets.features.batch_decode import Located, in_turn, is_media
@@ -54,7 +56,10 @@ class TensorFormatter(ABC):
             return ({} for _ in range(table.num_rows))
         if not self._has_media(features):
             pairs = zip(table.columns, features.values(), strict=True)
-            columns = [self.items(one_array(column), feature) for column, feature in pairs]
+            columns = []
+            for column, feature in pairs:
+                with self._refusals(column):
+                    columns.append(self.items(one_array(column), feature))
             return (dict(zip(features, values, strict=True)) for values in zip(*columns, strict=True))
         # Decoded media are much larger than stored ones.
         starts = range(0, table.num_rows, _MEDIA_AT_ONCE)
@@ -82,6 +87,21 @@ class TensorFormatter(ABC):
         return {name: self.column(column, feature) for (name, feature), column in pairs}
 
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
+        with self._refusals(column):
+            return self._column(column, feature)
+
+    @contextmanager
+    def _refusals(self, column: pa.ChunkedArray) -> Iterator[None]:
+        """Name the column whose values the library has no type for."""
+        try:
+            yield
+        except DatasetsError:
+            raise
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+            library = type(self).__module__.rpartition(".")[2]
+            raise CastError(column._name, str(column.type), library, str(error)) from error
+
+    def _column(self, column: pa.ChunkedArray, feature: Any) -> Any:
         if decoder(feature):
             values = in_turn(column.to_pylist(), feature, column._name)
             return self.gathered([self.nested(value) for value in values])
@@ -128,6 +148,15 @@ class TensorFormatter(ABC):
         for index in np.flatnonzero(array.is_null()).tolist():
             items[index] = self.items(array.slice(index, 1), feature)[0]
         return items
+
+    def options(self, value: Any, integers: Any, floats: Any) -> dict[str, Any]:
+        """The keyword arguments for the tensor of a numpy value; durations count as integers, as in numpy."""
+        if "dtype" in self.kwargs or not isinstance(value, (np.ndarray, np.generic)):
+            return self.kwargs
+        if value.dtype.kind in "ium":
+            require_fitting(value, integers)
+            return {"dtype": integers, **self.kwargs}
+        return {"dtype": floats, **self.kwargs} if value.dtype.kind == "f" else self.kwargs
 
     def nested(self, value: Any) -> Any:
         """One value of any kind, with its numbers as tensors."""
@@ -179,16 +208,17 @@ class TensorFormatter(ABC):
         return [self.tensor(array[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 
 
+def require_fitting(array: Any, dtype: Any) -> None:
+    """Refuse integers and durations that the dtype would wrap around."""
+    whole = array.view(np.int64) if array.dtype.kind == "m" else array
+    limits = np.iinfo(dtype)
+    if array.size and not np.can_cast(whole.dtype, dtype):
+        least, most = int(whole.min()), int(whole.max())
+        if least < limits.min or most > limits.max:
+            raise OverflowError(f"{least if least < limits.min else most} is not a {np.dtype(dtype)}")
+
+
 def alike(values: list[Any], kind: type | tuple[type, ...]) -> bool:
     """Whether values are tensors of one shape and dtype."""
     tensors = bool(values) and all(isinstance(value, kind) for value in values)
     return tensors and len({(tuple(value.shape), value.dtype) for value in values}) == 1
-
-
-def default_dtype(value: Any, integers: Any, floats: Any) -> dict[str, Any]:
-    """The dtype of a numpy value's tensor, as a keyword argument; durations count as integers, as in numpy."""
-    if not isinstance(value, (np.ndarray, np.generic)):
-        return {}
-    if value.dtype.kind in "ium":
-        return {"dtype": integers}
-    return {"dtype": floats} if value.dtype.kind == "f" else {}

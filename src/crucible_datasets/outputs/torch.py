@@ -13,7 +13,7 @@ import numpy as np
 
 from crucible_datasets.outputs.arrays import AnyArray
 from crucible_datasets.outputs.base import Output
-from crucible_datasets.outputs.tensors import TensorFormatter, alike
+from crucible_datasets.outputs.tensors import TensorFormatter, alike, require_fitting
 from crucible_datasets.registry import need
 
 
@@ -34,6 +34,8 @@ class TorchFormatter(TensorFormatter):
         wanted = {"i": np.int64, "u": np.int64, "f": np.float32}.get(array.dtype.kind, array.dtype)
         if "dtype" in self.kwargs:
             return self.of(array)
+        if wanted is np.int64:
+            require_fitting(array, np.int64)
         with np.errstate(over="ignore"):  # values beyond float32 become infinite, as in torch itself
             return self.of(array.astype(wanted, copy=False))
 

@@ -74,7 +74,9 @@ def _absence(url: str, writing: bool) -> str:
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
     """An error and those it came from: adlfs hides a refusal behind a RuntimeError."""
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # clients that raise an error again may make a circle
+        seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
 
