@@ -6,7 +6,7 @@ the facts as attributes, can be pickled, and inherits the standard types that ex
     DatasetsError
     ├── ColumnNotFoundError (KeyError, ValueError)
     │   └── MissingFieldError
-    ├── ColumnNamesError (ValueError)
+    ├── ColumnNamesError (ValueError, TypeError)
     ├── ColumnLengthError (ValueError)
     │   └── RowCountError
     ├── RowIndexError (IndexError, OverflowError)

@@ -16,13 +16,14 @@ class ColumnNotFoundError(DatasetsError, KeyError, ValueError):
         return f"Column {column!r} does not exist.{hint} Available: {listed(self.available)}."
 
 
-class ColumnNamesError(DatasetsError, ValueError):
-    """New column names are empty, repeated or already taken."""
+class ColumnNamesError(DatasetsError, ValueError, TypeError):
+    """New column names are no texts, empty, repeated or already taken."""
 
-    def message(self, names: Iterable[str], available: Iterable[str], reason: str) -> str:
+    def message(self, names: Iterable[object], available: Iterable[str], reason: str) -> str:
         self.names, self.available = list(names), list(available)
         what = "Column name" if len(self.names) == 1 else "Column names"
-        return f"{what} {listed(map(repr, self.names))}: {reason}. Existing columns: {listed(self.available)}."
+        existing = f" Existing columns: {listed(self.available)}." if self.available else ""
+        return f"{what} {listed(map(repr, self.names))}: {reason}.{existing}"
 
 
 @also_of_arrow("ArrowInvalid")

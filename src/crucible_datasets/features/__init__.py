@@ -1,6 +1,6 @@
 """The type system: the types of columns, how Arrow stores them, and how values and types are converted.
 
-features         `Features`: columns with their types; serialized, yaml, typetext: as JSON, YAML and text
+features, names  `Features`: columns with their types; serialized, yaml, typetext: as JSON, YAML and text
 types            values and lists; classlabel, arrays, translation
 media            image, audio, video, pdf, nifti, mesh; media_types: recognised by their Python objects
 bounds           which files media may open; members, zipped: media in zip archives

@@ -12,6 +12,7 @@ import pyarrow as pa
 from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError, content_errors
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import encode
+from crucible_datasets.features.names import require_name
 from crucible_datasets.features.serialized import from_tagged, tagged
 from crucible_datasets.features.serialized import register_feature as register_feature  # where Hugging Face has it
 from crucible_datasets.features.storage import arrow_type, feature_of, plain
@@ -36,9 +37,11 @@ class Features(dict[str, Any]):
         self, *rest = args
         super(Features, self).__init__(*rest, **kwargs)
         for name, value in super(Features, self).items():
+            require_name(name)
             super(Features, self).__setitem__(name, normal(value))
 
     def __setitem__(self, name: str, feature: Any) -> None:
+        require_name(name)
         super().__setitem__(name, normal(feature))
 
     def update(self, *args: Any, **kwargs: Any) -> None:
@@ -147,6 +150,8 @@ def normal(feature: Any) -> Any:
     """A feature with shorthands expanded: `[x]` is `List(x)`. Descriptions in the form of `asdict` stay."""
     if isinstance(feature, dict):
         stays = type(feature) is Features or isinstance(feature.get("_type"), str)
+        for name in feature:
+            require_name(name)
         return feature if stays else {name: normal(value) for name, value in feature.items()}
     if isinstance(feature, (list, tuple)):
         if len(feature) != 1:

@@ -19,6 +19,7 @@ from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import as_arrow, column_of
 from crucible_datasets.features.leaves import is_missing, is_pandas
 from crucible_datasets.features.media_types import media_of
+from crucible_datasets.features.names import require_name
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import chunked, feature_of, plain
 from crucible_datasets.features.tensors import as_numpy, column_of_tensors, is_tensor, rows_of
@@ -38,6 +39,8 @@ def infer_column(
     values: Any, name: str | None = None, on_mixed_types: str | None = None
 ) -> tuple[pa.ChunkedArray, Any]:
     """The values as a column, and its feature."""
+    if name is not None:
+        require_name(name)
     array = None if type(values) is list else _at_once(values)
     if array is None:
         values = values if isinstance(values, list) else as_list(values)

@@ -72,10 +72,11 @@ def rename(view: View, names: Mapping[str, str], fingerprint: str | None = None)
         raise ColumnNamesError(names.values(), view.column_names, "a name must not be empty")
     if len(set(after)) < len(after):
         raise ColumnNamesError(names.values(), view.column_names, "two columns would have the same name")
+    features = Features(zip(after, view.features.values(), strict=True))
     return replace(
         view,
         table=view.table.renamed(after),
-        features=Features(zip(after, view.features.values(), strict=True)),
+        features=features,
         format=view.format.renamed(names),
         fingerprint=_derived(view, fingerprint, "rename_columns", names=dict(names)),
     )

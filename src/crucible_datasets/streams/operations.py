@@ -11,6 +11,7 @@ from crucible_datasets.executors.base import Executor
 from crucible_datasets.features import Features, List
 from crucible_datasets.features.bounds import within
 from crucible_datasets.features.features import normal
+from crucible_datasets.features.names import require_name
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.outputs.base import PYTHON, Format
 from crucible_datasets.records import dataclass
@@ -171,6 +172,7 @@ def add_column(stream: Stream, name: str, column: Any) -> Stream:
     """One more column, whose values come in the order of the rows."""
     if stream.features is not None and name in stream.features:
         raise ColumnNamesError([name], stream.features, "a column of this name is already there")
+    require_name(name)
     shown = Shown(stream.format)
     call = Call(_Added(name, column), with_indices=True)
     stage = Mapped(_opened(stream), call, Shown(PYTHON) if shown.is_frame else shown)

@@ -24,7 +24,8 @@ class Batch(Merged):
         for name, column in returned.items():
             _require_column(name, column)
         lengths = {name: len(column) for name, column in {**changes, **returned}.items()}
-        num_rows = next(iter(lengths.values()), len(self.rows))
+        has_columns = set(self.block.names) - self.gone - self.merge.removed
+        num_rows = next(iter(lengths.values()), len(self.rows) if has_columns else 0)
         for name, length in lengths.items():
             if length != num_rows:
                 raise ColumnLengthError(name, length, num_rows)

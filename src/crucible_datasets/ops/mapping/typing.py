@@ -68,24 +68,27 @@ class Typing:
 
 
 def is_related(found: Any, original: Any) -> bool:
-    """Whether a type differs from another only in width or nulls."""
-    return _matches(found, original, _differs_in_width)
+    """Whether a type differs from another only in width. Nulls are of no type: other blocks may tell theirs."""
+    return _matches(found, original, _differs_in_width, with_nulls=False)
 
 
 def may_become(found: Any, original: Any) -> bool:
     """Whether values of a type are cast back to the input's type, if they all fit. Text never becomes a number."""
-    return _matches(found, original, _share_numbers)
+    return _matches(found, original, _share_numbers, with_nulls=True)
 
 
-def _matches(found: Any, original: Any, is_match: Callable[[str, str], bool]) -> bool:
+def _matches(found: Any, original: Any, is_match: Callable[[str, str], bool], with_nulls: bool) -> bool:
     """Whether types are nested alike, with matching dtypes at their leaves."""
-    if found in (original, Value("null")):
+    if found == original:
         return True
+    if found == Value("null"):
+        return with_nulls
     if isinstance(found, dict) and isinstance(original, dict):
         # Objects with other keys would be padded with nulls.
-        return found.keys() == original.keys() and all(_matches(found[key], original[key], is_match) for key in found)
+        inner = ((found[key], original.get(key)) for key in found)
+        return found.keys() == original.keys() and all(_matches(*pair, is_match, with_nulls) for pair in inner)
     if isinstance(found, (List, LargeList)) and isinstance(original, (List, LargeList)):
-        return _matches(found.feature, original.feature, is_match)
+        return _matches(found.feature, original.feature, is_match, with_nulls)
     if isinstance(found, Value) and isinstance(original, Value):
         return is_match(found.dtype, original.dtype)
     return not any_leaf(found, (Json,)) and any_leaf(original, (ClassLabel, Media, ArrayXD))
@@ -105,7 +108,7 @@ def _family(dtype: str) -> str:
 
 def cast_exactly(column: pa.ChunkedArray, before: Any, original: Any, name: str | None = None) -> pa.ChunkedArray:
     """A column with the input's type; a `CastError` if a value would change. Floats take the input's width."""
-    narrow = _with_floats_of(before, original)
+    narrow = _with_nulls_and_floats_of(before, original)
     column = cast_column(column, narrow, name)
     result = cast_column(column, original, name)
     is_checked = any_leaf(original, _OWN_FORM) or narrow == original
@@ -114,11 +117,13 @@ def cast_exactly(column: pa.ChunkedArray, before: Any, original: Any, name: str 
     return result
 
 
-def _with_floats_of(found: Any, original: Any) -> Any:
-    """A type whose floats have the width of the input's floats."""
+def _with_nulls_and_floats_of(found: Any, original: Any) -> Any:
+    """A type whose floats have the width of the input's floats, and whose nulls have the input's type."""
+    if found == Value("null"):
+        return original
     if isinstance(found, dict) and isinstance(original, dict):
-        return {key: _with_floats_of(found[key], original[key]) for key in found}
+        return {key: _with_nulls_and_floats_of(found[key], original[key]) for key in found}
     if isinstance(found, (List, LargeList)) and isinstance(original, (List, LargeList)):
-        return with_item(found, _with_floats_of(found.feature, original.feature))
+        return with_item(found, _with_nulls_and_floats_of(found.feature, original.feature))
     is_float = isinstance(found, Value) and isinstance(original, Value) and found.dtype.startswith("float")
     return original if is_float and original.dtype.startswith("float") else found
