@@ -26,7 +26,7 @@ from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.encode import column_of, recast
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.features.types import any_leaf, is_identical, with_leaves
-from crucible_datasets.features.unite import adopt, is_lossless, may_fit, unite
+from crucible_datasets.features.unite import adopt, has_json_form, is_lossless, may_fit, unite
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.tables.writing import as_features
@@ -62,6 +62,8 @@ class Misfit:
             common = unite(self.target or _NULL, self.source or _NULL, "use_json", self.column)
         except CastError:
             common = Value("string")  # dates beside other text, for example
+        if common == self.target and has_json_form(common):
+            common = Json()  # it widens to the type of the stream, but not all its values do
         common = Value("string") if is_text and common == Json() else common
         return f"Read all rows as one type: features={{…, {self.column!r}: {_shown(common)}}}."
 

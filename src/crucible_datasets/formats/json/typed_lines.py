@@ -46,8 +46,8 @@ class TypedLines:
 
     def rows(self, text: bytes) -> list[dict[str, Any]] | None:
         """The rows of the lines; None if Arrow might read them differently."""
-        if self._has_floats and _has_negative_zero(text):
-            return None  # it would be read as the integer 0, without sign
+        if self._has_floats and (_has_negative_zero(text) or _has_long_integer(text)):
+            return None  # it would be read as the integer 0, without sign, or rounded
         with collector_paused():
             try:
                 rows: list[dict[str, Any]] = msgspec.to_builtins(self._decoder.decode_lines(text))
@@ -63,6 +63,21 @@ def _has_negative_zero(text: bytes) -> bool:
     signs = np.flatnonzero(characters[:-2] == ord("-"))
     zeros = signs[characters[signs + 1] == ord("0")]
     return bool(_BEHIND_A_NUMBER[characters[zeros + 2]].any())
+
+
+def _has_long_integer(text: bytes) -> bool:
+    """Whether there are so many digits in a row, but for those after a point, that a float may not hold the number."""
+    characters = np.frombuffer(text, np.uint8)
+    is_eighth_digit = (characters[7::8] - ord("0")) < 10
+    if not (is_eighth_digit[:-1] & is_eighth_digit[1:]).any():
+        return False
+    runs = is_digit = (characters - ord("0")) < 10
+    for width in (1, 2, 4, 8):  # then a run is one of 16 digits, and begins here
+        runs = runs[:-width] & runs[width:]
+    starts = np.flatnonzero(runs)
+    before = starts[starts > 0] - 1
+    is_first = ~is_digit[before] & (characters[before] != ord("."))
+    return bool(len(before) < len(starts) or is_first.any())
 
 
 def _is_plain(feature: Any) -> bool:
