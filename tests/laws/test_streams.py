@@ -65,7 +65,10 @@ def _is_writable(rows, files):
 def rows_and_files(draw, longest=100):
     way = draw(st.sampled_from(["json", "json", "csv", "parquet", "arrow"]))
     if way == "csv":
-        return draw(rows_and_csv_files())
+        made, files = draw(rows_and_csv_files())
+        # An integer `-0` has a sign only in a file that has other floats.
+        assume(not any("-0" in row.values() for row, _ in made.runs))
+        return made, files
     # Half of the rows are of one type; the others change it somewhere.
     leaves = draw(st.sampled_from([values.JSON_LEAVES, *_FAMILIES]))
     mixed = draw(st.booleans())

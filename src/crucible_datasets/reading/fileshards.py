@@ -51,6 +51,10 @@ class FileShard(Shard):
         return True
 
     @property
+    def evolves(self) -> bool:  # type: ignore[override]
+        return self.request.format.name in ("parquet", "arrow")
+
+    @property
     def name(self) -> str:  # type: ignore[override]
         return self.file.name
 

@@ -25,7 +25,7 @@ from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.encode import column_of, recast
 from crucible_datasets.features.storage import storage_type
-from crucible_datasets.features.types import any_leaf, is_identical, with_leaves
+from crucible_datasets.features.types import any_leaf, is_identical, with_item, with_leaves
 from crucible_datasets.features.unite import adopt, has_json_form, is_lossless, may_fit, unite
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.batch import Batch
@@ -46,8 +46,10 @@ class Misfit:
     reason: str = ""
     keys: FeaturesMismatchError | None = None  # if the row has others than the features
 
-    def error(self, path: object, row: int | None, is_text: bool = False) -> StreamTypeError | FeaturesMismatchError:
-        """The error, given the file, the number of the row in it, and whether its values are text, as in CSV."""
+    def error(
+        self, path: object, row: int | None, is_text: bool = False, evolves: bool = False
+    ) -> StreamTypeError | FeaturesMismatchError:
+        """The error, given the file, the row in it, whether values are text, and whether schemas evolve."""
         if self.keys is not None:
             where = "A row" if path is None else f"{path}: a row"
             return FeaturesMismatchError(
@@ -55,11 +57,14 @@ class Misfit:
             )
         name = None if path is None else str(path)
         target = None if self.target is None else _shown(self.target)
-        return StreamTypeError(name, row, self.column, _shown(self.source), target, self.reason, self._advice(is_text))
+        return StreamTypeError(
+            name, row, self.column, _shown(self.source), target, self.reason, self._advice(is_text, evolves)
+        )
 
-    def _advice(self, is_text: bool) -> str:
+    def _advice(self, is_text: bool, evolves: bool) -> str:
+        keys = "null" if evolves else "json"
         try:
-            common = unite(self.target or _NULL, self.source or _NULL, "use_json", self.column)
+            common = unite(self.target or _NULL, self.source or _NULL, "use_json", self.column, keys)
         except CastError:
             common = Value("string")  # dates beside other text, for example
         if common == self.target and has_json_form(common):
@@ -75,11 +80,17 @@ def _shown(feature: Any) -> str:
 Fitting = tuple[Batch, Misfit | None]
 
 
-def fit(batch: Batch, features: Features) -> Fitting:
-    """The rows before the first that does not fit, as `features`, and that row if there is one."""
+def fit(batch: Batch, features: Features, evolves: bool = False) -> Fitting:
+    """The rows before the first that does not fit, as `features`, and that row if there is one.
+
+    If schemas may evolve, a struct whose schema lacks a field has nulls there.
+    """
     source, table = batch.features, None if batch.made is not None else batch.table
     if source is None or table is None or is_identical(source, features):
         return batch, None
+    if evolves:
+        own, source = source, Features({name: _with_fields(kind, features.get(name)) for name, kind in source.items()})
+        table = as_features(table, own, source)
     target = Features({name: adopt(kind, source.get(name, _NULL)) for name, kind in features.items()})
     misfits = [_new_column(table, name, source[name]) for name in source if name not in features]
     columns: dict[str, pa.ChunkedArray] = {}
@@ -162,6 +173,16 @@ def _misfit(row: int, name: str, value: Any, source: Any, target: Any) -> Misfit
     if isinstance(source, Json) or may_fit(source, target):
         return Misfit(row, name, source, target, f"{value!r:.80} would change")
     return Misfit(row, name, source, target)
+
+
+def _with_fields(source: Any, target: Any) -> Any:
+    """`source` with the fields that structs of `target` have besides, as nulls."""
+    if isinstance(source, dict) and isinstance(target, dict):
+        missing = {name: _NULL for name in target if name not in source}
+        return {**{name: _with_fields(kind, target.get(name)) for name, kind in source.items()}, **missing}
+    if isinstance(source, (List, LargeList)) and isinstance(target, (List, LargeList)):
+        return with_item(source, _with_fields(source.feature, target.feature))
+    return source
 
 
 def _exact(table: pa.Table, name: str, source: Any, target: Any) -> pa.ChunkedArray | None:

@@ -16,6 +16,7 @@ from crucible_datasets.streams.base import Position, Stage
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.fitting import Misfit, fit, fit_stated
 from crucible_datasets.tables.rows import shared_out
+from crucible_datasets.tables.writing import naming_origin
 
 
 class Shard(ABC):
@@ -24,6 +25,7 @@ class Shard(ABC):
     name: object = None  # its name in error messages
     reads_files: bool = False  # whether a thread may prefetch it
     is_text: bool = False  # whether its values are text, whose types are those that all texts of a column have
+    evolves: bool = False  # whether structs may have fewer fields than in other shards, as its schema says
     hands_tables: bool = True  # whether Hugging Face `datasets` reads it as tables
 
     @abstractmethod
@@ -96,17 +98,24 @@ class Source(Stage):
         features = self._features(first, inner)
         for index in range(first, len(self.shards)):
             shard, begin = self.shards[index], inner if index == first else None
-            row = 0 if begin is None else None
-            for position, batch in shard.batches(begin):
-                if batch.features is None and shard.reads_files and batch.names:
-                    batch = batch.typed()  # rows of a file have types, also where Python has read them
-                fitting, misfit = self._fit(batch, features)
-                features = fitting.features or features
-                if len(fitting):
-                    yield [index, position], self._bounded(fitting)
-                if misfit is not None:
-                    raise _located(misfit, shard, position, row)
-                row = None if row is None else row + len(batch)
+            with naming_origin(shard.name):
+                for position, batch in self._fitted(shard, begin, features):
+                    features = batch.features or features
+                    yield [index, position], self._bounded(batch)
+
+    def _fitted(self, shard: Shard, begin: Position, features: Features | None) -> Iterator[tuple[Position, Batch]]:
+        """The rows of a shard as the types of the stream; the error for a row of another type comes after them."""
+        row = 0 if begin is None else None
+        for position, batch in shard.batches(begin):
+            if batch.features is None and shard.reads_files and batch.names:
+                batch = batch.typed()  # rows of a file have types, also where Python has read them
+            fitting, misfit = self._fit(batch, features, shard.evolves)
+            features = fitting.features or features
+            if len(fitting):
+                yield position, fitting
+            if misfit is not None:
+                raise _located(misfit, shard, position, row)
+            row = None if row is None else row + len(batch)
 
     def _features(self, index: int, at: Position) -> Features | None:
         """The types of the rows; None if the rows that come next tell them."""
@@ -115,10 +124,10 @@ class Source(Stage):
         is_first = at is None and index < len(self.shards) and self.shards[index] is self.first
         return None if is_first else self.first.first_features
 
-    def _fit(self, batch: Batch, features: Features | None) -> tuple[Batch, Misfit | None]:
+    def _fit(self, batch: Batch, features: Features | None, evolves: bool) -> tuple[Batch, Misfit | None]:
         if features is None or features is batch.features:
             return batch, None
-        return fit_stated(batch, features) if self.is_stated else fit(batch, features)
+        return fit_stated(batch, features) if self.is_stated else fit(batch, features, evolves)
 
     def _bounded(self, batch: Batch) -> Batch:
         if self.media_roots is None or batch.features is None:
@@ -178,4 +187,4 @@ def _located(misfit: Misfit, shard: Shard, at: Position, row: int | None) -> Exc
     """The error for a row of the batch at a position; `row` is the number of its first row, if that is known."""
     begin = shard.row_at(at)
     begin = row if begin is None else begin
-    return misfit.error(shard.name, None if begin is None else begin + misfit.row, shard.is_text)
+    return misfit.error(shard.name, None if begin is None else begin + misfit.row, shard.is_text, shard.evolves)
