@@ -40,7 +40,7 @@ CONSTRUCTORS: dict[str, Callable[[list[Row]], Any]] = {
 
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
-    ".gz": gzip.compress,
+    ".gz": lambda data: gzip.compress(data, mtime=0),
     ".bz2": bz2.compress,
     ".xz": lambda data: lzma.compress(data, preset=0),
     ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),

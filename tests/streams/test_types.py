@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crucible_datasets as ours
-from crucible_datasets.exceptions import CastError, SchemaConflictError, StreamTypeError
+from crucible_datasets.exceptions import CastError, FileCastError, SchemaConflictError, StreamTypeError
 from crucible_datasets.formats import streams as blocks
 from crucible_datasets.reading import blockshards
 
@@ -155,3 +155,50 @@ def test_json_in_blocks_and_files_gives_the_values_of_a_dataset_or_an_error(tmp_
         texts = [shown(row).replace(as_dates, "str '2020-01-01'") for row in found]
         assert texts == [shown(row) for row in rows[: len(found)]]
         assert isinstance(same_error, StreamTypeError)
+
+
+@pytest.mark.parametrize("block", [None, 500, 100])
+def test_rows_before_one_of_another_type_than_requested_are_given(block, tmp_path, monkeypatch):
+    if block is not None:
+        monkeypatch.setattr(blockshards, "BLOCK", block)
+    path = tmp_path / "rows.jsonl"
+    rows = [{"x": True, "text": "é" * 9}] * 100 + [{"x": 7, "text": ""}] + [{"x": False, "text": ""}] * 20
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    features = ours.Features({"x": ours.Value("bool"), "text": ours.Value("string")})
+    stream = ours.load_dataset("json", data_files=str(path), split="train", streaming=True, features=features)
+    count = 0
+    with pytest.raises(FileCastError, match=r"rows.jsonl failed: Cannot cast column 'x', row 100, from 7"):
+        for count, _ in enumerate(stream, 1):
+            if count == 60:
+                state = stream.state_dict()
+    assert count == 100
+    stream.load_state_dict(state)
+    with pytest.raises(FileCastError, match="row 100"):
+        list(stream)
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+def test_a_field_that_the_schema_of_a_later_file_lacks_is_null(format, tmp_path):
+    tables = [pa.table({"s": [{"a": 1, "b": [{"c": 2, "d": 3}]}]}), pa.table({"s": [{"b": [{"d": 4}]}, None]})]
+    paths = [str(tmp_path / f"{index}.{format}") for index in range(2)]
+    for table, path in zip(tables, paths, strict=True):
+        if format == "parquet":
+            pq.write_table(table, path)
+        else:
+            with pa.ipc.new_file(path, table.schema) as writer:
+                writer.write_table(table)
+    stream = ours.load_dataset(format, data_files=paths, split="train", streaming=True)
+    assert list(stream) == ours.load_dataset(format, data_files=paths, split="train").to_list()
+    assert list(stream)[1:] == [{"s": {"a": None, "b": [{"c": None, "d": 4}]}}, {"s": None}]
+    later = ours.load_dataset(format, data_files=paths[::-1], split="train", streaming=True)
+    with pytest.raises(StreamTypeError, match=r"Read all rows as one type: .*'a': Value\('int64'\)"):
+        list(later)
+
+
+def test_an_integer_that_a_float_cannot_hold_is_not_rounded(tmp_path):
+    for name, row in [("0", {"x": 0.8414709848078965}), ("1", {"x": 3}), ("2", {"x": 2**53 + 1})]:
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row))
+    rows = iter(ours.load_dataset("json", data_files=str(tmp_path / "*.jsonl"), split="train", streaming=True))
+    assert [next(rows), next(rows)] == [{"x": 0.8414709848078965}, {"x": 3.0}]
+    with pytest.raises(StreamTypeError, match="9007199254740993 would change"):
+        next(rows)

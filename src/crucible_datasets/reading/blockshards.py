@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import Any, BinaryIO
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import CastError, FileFormatError
+from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.formats.streams import BLOCK
@@ -158,7 +158,10 @@ class BlockShard(FileShard):
     def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
         """An error in a block that begins at a byte, with its position in the file."""
         if isinstance(problem, CastError):
-            return problem
+            if row is None and (rows_before := self.row_at([begin, 0])) is not None:
+                row = rows_before + (problem.row or 0)
+            located = CastError(problem.column, problem.source, problem.target, problem.reason, row)
+            return FileCastError(self.file.name, located)
         before = None if problem.line is None else self._lines_before(begin)
         line = None if before is None or problem.line is None else before + problem.line
         return FileFormatError(problem.path, problem.reason, row, problem.offset, line, problem.column)

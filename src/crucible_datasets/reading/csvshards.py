@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError, StreamTypeError
+from crucible_datasets.exceptions import CastError, FileFormatError, StreamTypeError
 from crucible_datasets.features.dtypes import canonical
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.csv import layout_of
@@ -198,13 +198,10 @@ class CsvShard(BlockShard):
             self.types.end(self.index)
 
     def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
-        if not isinstance(problem, CastError):
+        if self.types is None or not isinstance(problem, CastError):
             return super()._located(problem, begin, row)
         if row is None and (before := replace(self, types=None).row_at([begin, 0])) is not None:
             row = before + (problem.row or 0)
-        if self.types is None:
-            facts = CastError(problem.column, problem.source, problem.target, problem.reason, row)
-            return FileCastError(self.file.name, facts)
         source, target = (f"Value({canonical(dtype)!r})" for dtype in (problem.source, problem.target))
         advice = f"Read all rows as one type: features={{…, {problem.column!r}: {source}}}."
         return StreamTypeError(self.file.name, row, problem.column, source, target, problem.reason, advice)

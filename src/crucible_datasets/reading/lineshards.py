@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets.exceptions import CastError, ValueTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.json.typed_lines import TypedLines
 from crucible_datasets.formats.streams import is_utf8
-from crucible_datasets.reading.blockshards import MARK, BlockShard
+from crucible_datasets.reading.blockshards import MARK, BlockShard, Problem
 from crucible_datasets.reading.linerows import LineRows
 from crucible_datasets.records import dataclass
+from crucible_datasets.streams.batch import Batch
 
 _HEAD = 1 << 16
 # Options of Arrow's parser, and for values of unexpected types.
@@ -40,6 +44,31 @@ class LineShard(BlockShard):
         # A block is parsed at once: its types must not depend on where a second buffer begins.
         request = replace(self.request, options={**self.request.options, "chunksize": len(text) + 1})
         return (table for table, _ in request.tables(self.file, text))
+
+    def _rows(self, text: bytes, at: int) -> tuple[Batch | None, Problem | None, int | None]:
+        try:
+            batch, problem, end = super()._rows(text, at)
+        except ValueTypeError as error:
+            batch, problem, end = None, CastError(error.column, error.value, error.wanted, error.reason), None
+        if not isinstance(problem, CastError):
+            return batch, problem, end
+        batch = self._rows_before_misfit(text, at)
+        row = 0 if batch is None else len(batch)
+        return batch, CastError(problem.column, problem.source, problem.target, problem.reason, row), None
+
+    def _rows_before_misfit(self, text: bytes, at: int) -> Batch | None:
+        """The rows of a block before the first line that holds a value of another type than the requested one."""
+        ends = [match.end() for match in re.finditer(b"\n", text)]
+        rows, low, high = None, 0, len(ends) + 1  # `low` lines can be read, `high` lines cannot
+        while high - low > 1:
+            middle = (low + high) // 2
+            with suppress(ValueTypeError):
+                batch, problem, _ = super()._rows(text[: ends[middle - 1]], at)
+                if problem is None:
+                    rows, low = batch, middle
+                    continue
+            high = middle
+        return rows
 
     @property
     def tells_features(self) -> bool:
