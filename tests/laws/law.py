@@ -19,10 +19,12 @@ import tempfile
 import zoneinfo
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, Phase, example, given, seed, settings
 from hypothesis import strategies as st
 
@@ -52,6 +54,7 @@ class Law:
     check: Callable[..., None]
     strategies: dict[str, st.SearchStrategy[Any]]
     weight: float
+    examples: int  # of a quick run
 
     def run(self, seed_number: int, examples: int) -> None:
         """Raise for the smallest example that breaks the law, among so many made from the seed."""
@@ -89,11 +92,18 @@ class Broken(AssertionError):
 LAWS: dict[str, Law] = {}
 
 
-def law(examples: int = 20, weight: float = 1, **strategies: st.SearchStrategy[Any]) -> Callable[..., Any]:
-    """Make a test of a law; `examples` of it are made up by `make test`, `weight` is its share of a soak."""
+def law(
+    examples: int = 20, weight: float = 1, needs: str | None = None, **strategies: st.SearchStrategy[Any]
+) -> Callable[..., Any]:
+    """Make a test of a law; `examples` of it are made up by `make test`, `weight` is its share of a soak.
+
+    It is skipped unless the package that it `needs` is installed.
+    """
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        made = Law(check.__name__, check.__module__, check, strategies, weight)
+        if needs is not None and find_spec(needs) is None:
+            return pytest.mark.skip(reason=f"{needs} is not installed")(lambda: None)
+        made = Law(check.__name__, check.__module__, check, strategies, weight, examples)
         LAWS[made.name] = made
 
         def test(**drawn: Any) -> None:
