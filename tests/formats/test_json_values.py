@@ -9,6 +9,7 @@ import json
 import lzma
 import math
 import struct
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.formats import loaded
 
-from crucible_datasets import disable_caching, enable_caching, load_dataset
+from crucible_datasets import ClassLabel, Features, LargeList, Value, disable_caching, enable_caching, load_dataset
 from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.formats.json import FORMAT
 from crucible_datasets.reading import blockshards
@@ -220,3 +221,34 @@ def test_the_types_of_a_block_do_not_depend_on_where_its_last_record_ends(tmp_pa
     for chunksize in (1, 20, 1000):
         stream = load_dataset("json", data_files=str(path), split="train", streaming=True, chunksize=chunksize)
         assert list(stream) == rows
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("text", "feature", "expected"),
+    [
+        ('"2020-01-01"', Value("large_string"), "2020-01-01"),
+        ('{"x": null, "y": "2020-01-01"}', {"x": Value("null"), "y": Value("string")}, {"x": None, "y": "2020-01-01"}),
+        ('["2020-01-01"]', LargeList(Value("string")), ["2020-01-01"]),
+        ('"2020-01-01"', ClassLabel(names=["x", "2020-01-01"]), 1),
+        ('"2020-01-01"', Value("date32"), dt.date(2020, 1, 1)),
+        ("99999999999999999.99", Value("decimal128(25, 2)"), Decimal("99999999999999999.99")),
+        ('{"x": 0.10}', {"x": Value("decimal128(25, 2)")}, {"x": Decimal("0.10")}),
+        ("99999999999999999999", Value("decimal128(25, 2)"), Decimal("99999999999999999999.00")),
+        ("0.555", Value("decimal128(25, 2)"), None),
+        ("9007199254740993", Value("float64"), None),
+        ('"2020-01-01T10:00:00+02:00"', Value("timestamp[s]"), None),
+        ('{"x": 1, "y": 2}', {"x": Value("int64")}, None),
+    ],
+)
+def test_declared_types_get_what_is_written_or_the_error_names_the_row(tmp_path, text, feature, expected, streaming):
+    for number, layout in enumerate(['{{"a": null}}\n{{"a": {0}}}', '[{{"a": null}}, {{"a": {0}}}]']):
+        path = tmp_path / f"{number}.json"
+        path.write_text(layout.format(text))
+        options = {"split": "train", "features": Features({"a": feature}), "streaming": streaming}
+        if expected is None:
+            with pytest.raises(DatasetsError, match=rf"{number}\.json.*row 1") as caught:
+                list(load_dataset("json", data_files=str(path), **options))
+            assert "'a'" in str(caught.value)
+        else:
+            assert list(load_dataset("json", data_files=str(path), **options)) == [{"a": None}, {"a": expected}]

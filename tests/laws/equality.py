@@ -8,7 +8,7 @@ a key that is null; NaN equals NaN. A column has one type, and therefore may giv
 - an instant in the zone of another row,
 - null for a column that a row lacks,
 - a decimal with more zeros at its end,
-- a timestamp for a text of a JSON file, if all texts of the column are dates in the same form, without a zone.
+- a timestamp for a text of a JSON file, if all texts of the column are dates without a zone.
 
 Every other difference is a fault. `refusable` says which rows may be refused, always with a typed error.
 """
@@ -26,7 +26,7 @@ from typing import Any
 
 Path = tuple[str, ...]
 _DIGIT = re.compile(r"[0-9]")
-_DATES = ({"0000-00-00"}, {"0000-00-00T00:00:00"}, {"0000-00-00 00:00:00"})
+_DATES = {"0000-00-00", "0000-00-00T00:00:00", "0000-00-00 00:00:00"}
 _INSIDE = "[]"  # the path of the items of a list
 
 
@@ -229,7 +229,7 @@ def _is_united(before: Any, after: Any, fact: Facts) -> bool:
     if type(before) is dt.date and type(after) is dt.datetime:
         return "timestamp" in fact.types and after == dt.datetime.combine(before, dt.time())
     if type(before) is str and type(after) is dt.datetime:
-        return fact.forms in _DATES and after == dt.datetime.fromisoformat(before)
+        return fact.forms <= _DATES and after == dt.datetime.fromisoformat(before)
     return False
 
 

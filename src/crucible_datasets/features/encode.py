@@ -51,8 +51,9 @@ def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedA
 
 
 def recast(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
-    """A stored column of one feature as another; Json values become lists and structs, which text cannot be cast to."""
-    if isinstance(before, Json) and pa.types.is_nested(storage_type(feature)):
+    """A stored column of one feature as another; Json values become what their text cannot be cast to exactly."""
+    target = storage_type(feature)
+    if isinstance(before, Json) and (pa.types.is_nested(target) or pa.types.is_floating(target)):
         read = Json()
         return column_of([read.decode_example(text) for text in column.to_pylist()], feature, name)
     return cast_column(column, feature, name)

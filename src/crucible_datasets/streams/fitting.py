@@ -122,7 +122,10 @@ def fit_stated(batch: Batch, features: Features) -> Fitting:
 def _up_to_refusal(batch: Batch, features: Features, error: BaseException) -> tuple[Batch, Misfit]:
     """The rows before the first that `Batch.typed` refuses."""
     low, high = 0, len(batch)  # `low` rows can be cast, `high` rows cannot
-    good = batch.slice(0, 0).typed(features) if low < high else batch
+    try:
+        good = batch.slice(0, 0).typed(features) if low < high else batch
+    except _REFUSALS:
+        return _up_to_value(batch, features, error)
     while high - low > 1:
         middle = (low + high) // 2
         try:
@@ -135,6 +138,16 @@ def _up_to_refusal(batch: Batch, features: Features, error: BaseException) -> tu
     target = features.get(name) if name is not None else None
     source = (batch.features or Features()).get(name) if name is not None else None
     return good, Misfit(low, name, source, target, str(getattr(error, "reason", "") or error))
+
+
+def _up_to_value(batch: Batch, features: Features, error: BaseException) -> tuple[Batch, Misfit]:
+    """The rows before the first value of a column whose type cannot be cast, whatever its values."""
+    name = getattr(error, "column", None)
+    if name is None or batch.table is None or batch.features is None or name not in batch.features:
+        raise error
+    row = max(batch.table.column(name).is_valid().index(pa.scalar(True)).as_py(), 0)
+    good = Batch.of_rows([{**earlier, name: None} for earlier in batch.slice(0, row).rows()]).typed(features)
+    return good, Misfit(row, name, batch.features[name], features.get(name), str(getattr(error, "reason", "") or error))
 
 
 def up_to_misfit(

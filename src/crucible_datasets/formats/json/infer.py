@@ -40,7 +40,14 @@ from crucible_datasets.features.storage import (
 from crucible_datasets.features.types import Json, LargeList, List, Value, any_leaf
 from crucible_datasets.features.unite import agreed_dates, are_times, is_time, unite
 from crucible_datasets.formats.arrow import require_readable_names
-from crucible_datasets.formats.json.rows import Problem, Row, dumps, encoder_for, parsed_rows, unreadable_line
+from crucible_datasets.formats.json.rows import (
+    Problem,
+    Row,
+    dumps,
+    encoder_for,
+    parsed_rows,
+    unreadable_line,
+)
 from crucible_datasets.formats.json.structure import gaps_in, has_null_line
 
 ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, UnicodeDecodeError)
@@ -71,7 +78,8 @@ class Parser:
         self.explicit = {
             name: arrow for name, feature in self.features.items() if (arrow := _readable_type(feature)) is not None
         }
-        self.encoded = {name for name, feature in self.features.items() if any_leaf(feature, (Json,))}
+        self.decimals = {name for name, feature in self.features.items() if "decimal" in str(feature)}
+        self.encoded = {name for name, feature in self.features.items() if any_leaf(feature, (Json,))} | self.decimals
 
     def parse(
         self,
@@ -174,10 +182,11 @@ class Parser:
             *(self.encoded & {*table.column_names}),
             *({*_inexact_columns(table, text)} - (self.features.keys() - self.explicit.keys())),
             *(column.name for column in table.schema if _depth(column.type) > _DEEPEST_TYPE),
+            *(name for name in {*table.column_names} & self.features.keys() if self._has_other_keys(table, name)),
         }
         columns = self._dates(table, text, uneven | others)
         if uneven or others:
-            rows, problem = parsed_rows(text)
+            rows, problem = self._rows(text)
             if problem is not None or not all(isinstance(row, dict) for row in rows):
                 raise pa.ArrowInvalid("not a row in each line")
             encode = encoder_for(text)
@@ -188,6 +197,10 @@ class Parser:
         for name, column in columns.items():
             table = table.set_column(table.column_names.index(name), name, column)
         return table
+
+    def _has_other_keys(self, table: pa.Table, name: str) -> bool:
+        """Whether objects have keys that their declared type lacks; then an error names the row."""
+        return _has_other_keys(table.schema.field(name).type, self.features[name])
 
     def _split_keys(
         self, column: pa.ChunkedArray, values: list[Any], name: str, encode: Callable[[Any], str]
@@ -207,16 +220,20 @@ class Parser:
         if not timed:
             return {}
         has_zones = _may_have_zones(text)
-        doubtful = {
-            column.name: _with_text(column.type)
-            for column in timed
-            if (has_zones and column.name not in self.features)
-            or not are_times(feature_of(column.type), (self.expected or {}).get(column.name))
-        }
+        doubtful = {}
+        for column in timed:
+            if (declared := self.features.get(column.name)) is not None:
+                doubtful[column.name] = _with_declared_text(column.type, declared, has_zones)
+            elif has_zones or not are_times(feature_of(column.type), (self.expected or {}).get(column.name)):
+                doubtful[column.name] = _with_text(column.type)
+        doubtful = {name: arrow for name, arrow in doubtful.items() if arrow != table.schema.field(name).type}
         if not doubtful:
             return {}
         texts = self._arrow(text, doubtful, "ignore")
-        return {name: self._dated(texts[name], feature_of(texts[name].type), name) for name in doubtful}
+        return {
+            name: texts[name] if name in self.features else self._dated(texts[name], feature_of(arrow), name)
+            for name, arrow in doubtful.items()
+        }
 
     def _dated(self, column: pa.ChunkedArray, feature: Any, name: str) -> pa.ChunkedArray:
         """The column in its extension type, with times where all texts look like them."""
@@ -225,7 +242,7 @@ class Parser:
 
     def row_by_row(self, text: bytes, refusal: str = "") -> tuple[pa.Table | None, Problem | None]:
         """What `parse` returns, without Arrow's parser."""
-        rows, problem = parsed_rows(text)
+        rows, problem = self._rows(text)
         for index, row in enumerate(rows):
             if row is not None and not isinstance(row, dict):
                 reason = f"expected an object in each row, found {dumps(row):.40}."
@@ -234,6 +251,18 @@ class Parser:
         if not rows:
             return None, problem or Problem(refusal, 0)
         return self.table_of([row or {} for row in rows], encoder_for(text)), problem
+
+    def _rows(self, text: bytes) -> tuple[list[Any], Problem | None]:
+        """The values of a text, with all digits of fractions in columns of decimals."""
+        rows, problem = parsed_rows(text)
+        return (self.with_decimals(rows, parsed_rows(text, decimals=True)[0]) if self.decimals else rows), problem
+
+    def with_decimals(self, rows: Sequence[Any], exact: Sequence[Any]) -> list[Any]:
+        """The rows with the values that `exact` rows have in columns of decimals."""
+        return [
+            {**row, **{name: other[name] for name in self.decimals if name in row}} if isinstance(row, dict) else row
+            for row, other in zip(rows, exact, strict=True)
+        ]
 
     def _column(self, values: list[Any], name: str, encode: Callable[[Any], str]) -> pa.ChunkedArray:
         feature = self.features.get(name)
@@ -316,6 +345,28 @@ def _with_text(arrow: pa.DataType) -> pa.DataType:
     if is_list(arrow):
         return pa.list_(_with_text(arrow.value_type))
     return pa.string() if pa.types.is_timestamp(arrow) else arrow
+
+
+def _has_other_keys(arrow: pa.DataType, feature: Any) -> bool:
+    if pa.types.is_struct(arrow) and isinstance(feature, dict):
+        return any(item.name not in feature or _has_other_keys(item.type, feature[item.name]) for item in arrow)
+    return is_list(arrow) and _has_other_keys(arrow.value_type, getattr(feature, "feature", None))
+
+
+def _with_declared_text(arrow: pa.DataType, feature: Any, has_zones: bool) -> pa.DataType:
+    """The type with strings in place of timestamps that are not declared as times, or as times without a zone."""
+    if pa.types.is_struct(arrow):
+        fields = feature if isinstance(feature, dict) else {}
+        return pa.struct(
+            [(item.name, _with_declared_text(item.type, fields.get(item.name), has_zones)) for item in arrow]
+        )
+    if is_list(arrow):
+        return pa.list_(_with_declared_text(arrow.value_type, getattr(feature, "feature", None), has_zones))
+    if not pa.types.is_timestamp(arrow):
+        return arrow
+    declared = feature.pa_type if isinstance(feature, Value) else pa.string()
+    is_time = pa.types.is_temporal(declared) and not (has_zones and getattr(declared, "tz", None) is None)
+    return arrow if is_time else pa.string()
 
 
 def _with_json(array: pa.Array, values: list[Any], encode: Callable[[Any], str]) -> tuple[pa.Array, Any]:

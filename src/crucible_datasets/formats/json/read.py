@@ -136,12 +136,15 @@ def _field_tables(stream: BinaryIO, field: str, reader: _Reader) -> Iterator[pa.
     reader.check(text)
     try:
         document = loads(text.removeprefix(b"\xef\xbb\xbf"))
+        exact = loads(text.removeprefix(b"\xef\xbb\xbf"), decimals=True) if reader.parser.decimals else None
     except ValueError as error:
         raise FileFormatError(reader.name, f"not JSON: {error}") from error
     if not isinstance(document, dict) or field not in document:
         available = ", ".join(map(str, document)) if isinstance(document, dict) else f"a {type(document).__name__}"
         raise FileFieldError(reader.name, field, available or "nothing")
     rows, encode = _rows_of(document[field], field, reader.name), encoder_for(text)
+    if exact is not None:
+        rows = reader.parser.with_decimals(rows, _rows_of(exact[field], field, reader.name))
     for start in range(0, len(rows), _ROWS_PER_TABLE):
         yield reader.parser.table_of(rows[start : start + _ROWS_PER_TABLE], encode)
 

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
 # Matches all numbers that are too big for a double, and also some texts and small numbers with many digits.
 _LONG = re.compile(rb"[0-9][eE]\+?0*[1-9][0-9]{2,}|[0-9]{200,}")
 _ROWS: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
+_DECIMAL_ROWS: msgspec.json.Decoder[Any] = msgspec.json.Decoder(float_hook=Decimal)
 _OBJECTS: msgspec.json.Decoder[object] = msgspec.json.Decoder(dict[str, msgspec.Raw] | None)
 
 
@@ -67,16 +69,17 @@ def _require_short(number: str) -> int:
 
 
 _DECODER = json.JSONDecoder(parse_float=_require_finite, parse_int=_require_short)
+_DECIMAL_DECODER = json.JSONDecoder(parse_float=Decimal, parse_int=_require_short)
 
 
-def loads(text: bytes) -> Any:
+def loads(text: bytes, decimals: bool = False) -> Any:
     """One JSON value; a `ValueError` for anything else."""
     try:
-        return _ROWS.decode(text)
+        return (_DECIMAL_ROWS if decimals else _ROWS).decode(text)
     except REFUSALS:
         pass  # only the standard library accepts NaN, Infinity and lone surrogates
     try:
-        return _DECODER.decode(text.decode())
+        return (_DECIMAL_DECODER if decimals else _DECODER).decode(text.decode())
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
@@ -95,10 +98,10 @@ def dumps(value: Any) -> str:
         return jsontext.dumps(value)  # lone surrogates
 
 
-def parsed_rows(text: bytes) -> tuple[list[Any], Problem | None]:
-    """The values of the text, and the problem that ended the parsing."""
+def parsed_rows(text: bytes, decimals: bool = False) -> tuple[list[Any], Problem | None]:
+    """The values of the text, and the problem that ended the parsing; fractions with all digits, if asked for."""
     try:
-        return _ROWS.decode_lines(text), None
+        return (_DECIMAL_ROWS if decimals else _ROWS).decode_lines(text), None
     except REFUSALS:
         pass
     rows: list[Any] = []
@@ -106,9 +109,9 @@ def parsed_rows(text: bytes) -> tuple[list[Any], Problem | None]:
     for line in text.split(b"\n"):
         try:
             if line.strip():
-                rows.append(loads(line))
+                rows.append(loads(line, decimals))
         except ValueError:
-            problem = _parse_documents(text[offset:], rows)
+            problem = _parse_documents(text[offset:], rows, decimals)
             if problem is not None:
                 problem.offset = offset + (problem.offset or 0)
             return rows, problem
@@ -116,13 +119,13 @@ def parsed_rows(text: bytes) -> tuple[list[Any], Problem | None]:
     return rows, None
 
 
-def _parse_documents(text: bytes, rows: list[Any]) -> Problem | None:
+def _parse_documents(text: bytes, rows: list[Any], decimals: bool) -> Problem | None:
     """Parse concatenated values in any layout, and append each to `rows`."""
     try:
         characters = text.decode()
     except UnicodeDecodeError as error:
         return Problem(f"not utf-8 text: {error}", error.start)
-    decode = _DECODER.raw_decode
+    decode = (_DECIMAL_DECODER if decimals else _DECODER).raw_decode
     at = _next(characters, 0)
     while at < len(characters):
         try:
