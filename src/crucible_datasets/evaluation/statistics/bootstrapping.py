@@ -16,6 +16,7 @@ from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, member
 from crucible_datasets.evaluation.statistics.clusters import coded, totals
 from crucible_datasets.evaluation.statistics.interval import Interval
 from crucible_datasets.evaluation.statistics.resampling import mean_replicates, replicates_of
+from crucible_datasets.evaluation.statistics.small_samples import correction, note_on
 from crucible_datasets.evaluation.statistics.student import critical, normal_quantile, normal_tail
 from crucible_datasets.exceptions import ArgumentError
 
@@ -50,7 +51,7 @@ def bootstrap(
     `statistic` is "mean", "median" or a function of an array; with `vectorized=True` it is called with many
     resamples at once, one per row, and `axis=1`. With `clusters`, whole clusters are drawn. `method` is "percentile"
     or "bca". With few samples, bootstrap intervals are too narrow, like those of the normal distribution; `widened`
-    corrects that as Student's t does.
+    corrects that as Student's t does, and for clusters of unequal size.
     """
     _check(n, method)
     data = numbers("values", values) if np.ndim(values) < 2 else np.asarray(values)
@@ -71,9 +72,11 @@ def bootstrap(
         replicates = replicates_of(data, function, together, members, n, draw)
         skew = _acceleration(data, function, members) if method == "bca" else 0.0
     bias = _bias(replicates, value) if method == "bca" else 0.0
-    low, high = _bounds(replicates, level, bias, skew, units if widened else None)
+    sizes = np.ones(units) if codes is None else np.bincount(codes).astype(np.float64)
+    low, high = _bounds(replicates, level, bias, skew, sizes if widened else None)
     name = f"bootstrap {method}" + (", clustered" if codes is not None else "")
-    return Bootstrap(value, float(replicates.std(ddof=1)), Interval(low, high, level, name), replicates)
+    note = note_on(data, codes) if codes is not None or statistic == "mean" else ""
+    return Bootstrap(value, float(replicates.std(ddof=1)), Interval(low, high, level, name, note), replicates)
 
 
 def _check(n: int, method: str) -> None:
@@ -93,12 +96,13 @@ def _function(statistic: str | Statistic, vectorized: bool) -> tuple[Statistic, 
     return statistic, vectorized
 
 
-def _bounds(replicates: Floats, level: float, bias: float, skew: float, units: int | None) -> tuple[float, float]:
+def _bounds(replicates: Floats, level: float, bias: float, skew: float, sizes: Floats | None) -> tuple[float, float]:
     """The quantiles that bound the interval, adjusted for bias and skew by BCa (Efron 1987)."""
     z = critical(level)
-    if units is not None:
+    if sizes is not None:
         # Hesterberg (2015): makes a percentile interval as wide as one by Student's t.
-        z = math.sqrt(units / (units - 1)) * critical(level, units - 1)
+        factor, freedom = correction(sizes)
+        z = math.sqrt(factor) * critical(level, freedom)
     if math.isinf(bias):
         return float(replicates.min()), float(replicates.max())
     ends = [bias + (bias + side) / max(1 - skew * (bias + side), 1e-9) for side in (-z, z)]

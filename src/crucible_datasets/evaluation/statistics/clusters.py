@@ -1,7 +1,8 @@
 """Clustered samples, such as questions on one text, which are less informative than independent ones.
 
 The standard error is Miller's (2024, appendix A) with the factor for a finite number of clusters:
-√(Σ_c (Σ_i d_ci)² · C / (C − 1)) / n, where d_ci is the distance from the mean.
+√(Σ_c (Σ_i d_ci)² · C / (C − 1)) / n, where d_ci is the distance from the mean. Intervals and tests use a factor and
+degrees of freedom for clusters of unequal size instead (small_samples); they are the same if all sizes are equal.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, codes_of, is_constant, numbers, of_one_length
+from crucible_datasets.evaluation.statistics.small_samples import correction
 from crucible_datasets.exceptions import ArgumentError
 
 
@@ -67,15 +69,26 @@ def enough(num_clusters: int) -> None:
         raise ArgumentError("clusters", num_clusters, "at least 2 clusters are needed to see how much they differ.")
 
 
-def effective_size(values: Floats, codes: Codes, num_clusters: int) -> float:
-    """The number of independent samples with the same information; at most the actual number.
+def unbiased_stderr(values: Floats, codes: Codes | None, num_clusters: int) -> tuple[float, float]:
+    """The standard error for intervals and tests, corrected for unequal clusters, and its degrees of freedom."""
+    if codes is None:
+        return plain_stderr(values), len(values) - 1
+    factor, freedom = correction(np.bincount(codes, minlength=num_clusters).astype(np.float64))
+    plain_factor = num_clusters / (num_clusters - 1)
+    return stderr_of(values, codes, num_clusters) * math.sqrt(factor / plain_factor), freedom
 
-    If all values are equal, the variance between clusters is unknown, and each cluster counts as one sample.
+
+def effective_size(values: Floats, codes: Codes, num_clusters: int) -> tuple[float, float]:
+    """The number of independent samples with the same information, at most the actual number; degrees of freedom.
+
+    If all values are equal, the variance between clusters is unknown, and each cluster counts as one sample; fewer if
+    their sizes differ.
     """
-    alone, together = plain_stderr(values), stderr_of(values, codes, num_clusters)
+    alone, (together, freedom) = plain_stderr(values), unbiased_stderr(values, codes, num_clusters)
     if not alone:
-        return float(num_clusters)
-    return len(values) * min(1.0, (alone / together) ** 2) if together else float(len(values))
+        sizes = np.bincount(codes, minlength=num_clusters).astype(np.float64)
+        return len(values) ** 2 / float(sizes @ sizes), freedom
+    return len(values) * min(1.0, (alone / together) ** 2) if together else float(len(values)), freedom
 
 
 def totals(values: Floats, codes: Codes | None, num_clusters: int) -> tuple[Floats, Floats]:

@@ -6,12 +6,13 @@ from msgspec import Struct
 
 
 class Interval(Struct, frozen=True):
-    """A confidence interval, with its level and method."""
+    """A confidence interval, with its level and method; `note` says why it may cover less often than its level."""
 
     low: float
     high: float
     level: float = 0.95
     method: str = ""
+    note: str = ""
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, is_binary, numbers, of_one_length
-from crucible_datasets.evaluation.statistics.clusters import coded, effective_size, stderr_of_mean
+from crucible_datasets.evaluation.statistics.clusters import coded, effective_size, stderr_of_mean, unbiased_stderr
 from crucible_datasets.evaluation.statistics.interval import Estimate, Interval
 from crucible_datasets.evaluation.statistics.proportions import wilson_bounds
+from crucible_datasets.evaluation.statistics.small_samples import note_on
 from crucible_datasets.evaluation.statistics.student import critical
 from crucible_datasets.exceptions import ArgumentError
 
@@ -24,8 +25,9 @@ def mean_interval(
     """The mean with its standard error and its interval.
 
     Values that are all 0 or 1 get Wilson's interval, others Student's t. With `clusters`, one label per sample, the
-    standard error is the clustered one, t has one degree of freedom less than there are clusters, and Wilson's
-    interval uses the effective sample size.
+    standard error is the clustered one, t has one degree of freedom less than there are clusters (fewer if their sizes
+    differ), and Wilson's interval uses the effective sample size. An interval from too few or too skewed values says
+    so in its `note`.
     """
     data = numbers("values", values)
     if method not in (None, *METHODS):
@@ -57,17 +59,19 @@ def _interval(
         return bootstrap(
             values, clusters=codes, level=level, seed=seed, method="bca" if method == "bca" else "percentile"
         ).interval
-    reach = critical(level, units - 1) if method == "t" else critical(level)
-    mean = float(values.mean())
-    return Interval(
-        mean - reach * stderr, mean + reach * stderr, level, method if codes is None else f"{method}, clustered"
-    )
+    mean, note = float(values.mean()), note_on(values, codes)
+    if method == "normal":
+        reach = critical(level) * stderr
+    else:
+        stderr, freedom = unbiased_stderr(values, codes, units)
+        reach = critical(level, freedom) * stderr
+    return Interval(mean - reach, mean + reach, level, method if codes is None else f"{method}, clustered", note)
 
 
 def _wilson(values: Floats, codes: Codes | None, units: int, level: float) -> Interval:
     if codes is None:
         return Interval(*wilson_bounds(float(values.sum()), len(values), critical(level)), level, "wilson")
-    size = effective_size(values, codes, units)
+    size, freedom = effective_size(values, codes, units)
     # For a mean of exactly 1, rounding must not make the product smaller than the size.
-    low, high = wilson_bounds(float(values.mean()) * size, size, critical(level, units - 1))
-    return Interval(low, high, level, "wilson, clustered")
+    low, high = wilson_bounds(float(values.mean()) * size, size, critical(level, freedom))
+    return Interval(low, high, level, "wilson, clustered", note_on(values, codes))

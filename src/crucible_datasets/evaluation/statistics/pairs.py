@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from crucible_datasets.evaluation.statistics.arrays import Codes, Floats, is_binary, numbers, of_one_length
 from crucible_datasets.evaluation.statistics.bootstrapping import bootstrap
-from crucible_datasets.evaluation.statistics.clusters import coded, effective_size, stderr_of_mean
+from crucible_datasets.evaluation.statistics.clusters import coded, effective_size, stderr_of_mean, unbiased_stderr
 from crucible_datasets.evaluation.statistics.discordance import mcnemar, tango_bounds
 from crucible_datasets.evaluation.statistics.interval import Interval
 from crucible_datasets.evaluation.statistics.signflips import sign_flip_test
+from crucible_datasets.evaluation.statistics.small_samples import note_on
 from crucible_datasets.evaluation.statistics.student import critical, student_tail
 from crucible_datasets.exceptions import ArgumentError
 
@@ -51,7 +52,8 @@ def paired(
     The values belong to the same samples in the same order. If all are 0 or 1 (`binary`): McNemar's exact test and
     Tango's score interval. Otherwise a permutation test, and an interval by `n` bootstrap resamples; for more than
     20,000 samples or clusters Student's t, which then gives the same. With `clusters`, one label per sample, whole
-    clusters are permuted and resampled.
+    clusters are permuted and resampled. The test takes it that without a difference, either sign of a sample's
+    difference is as likely; if few values are too skewed for that, the `note` of the interval says so, for both.
     """
     before, after = numbers("first", first), numbers("second", second)
     of_one_length(first=before, second=after, clusters=clusters)
@@ -93,7 +95,7 @@ def _tested(
     """The name of the test for differences of any size, and its p-value."""
     clustered = "" if codes is None else ", clustered"
     if stderr is not None and units > _MOST_TO_RESAMPLE:
-        return f"t{clustered}", _chance(float(change.mean()), stderr, units)
+        return f"t{clustered}", _chance(float(change.mean()), *unbiased_stderr(change, codes, units))
     return f"permutation{clustered}", sign_flip_test(change, 2 * n, seed, codes)
 
 
@@ -109,17 +111,17 @@ def _score_interval(
 ) -> Interval:
     if codes is None or num_clusters is None:
         return Interval(*tango_bounds(lost, gained, len(change), critical(level)), level, "tango")
-    size = effective_size(change, codes, num_clusters)
+    size, freedom = effective_size(change, codes, num_clusters)
     share = size / len(change)
-    low, high = tango_bounds(lost * share, gained * share, size, critical(level, num_clusters - 1))
-    return Interval(low, high, level, "tango, clustered")
+    low, high = tango_bounds(lost * share, gained * share, size, critical(level, freedom))
+    return Interval(low, high, level, "tango, clustered", note_on(change, codes))
 
 
-def _chance(difference: float, stderr: float, units: int) -> float:
+def _chance(difference: float, stderr: float, freedom: float) -> float:
     """The p-value by Student's t."""
     if not stderr:
         return float(not difference)
-    return 2 * student_tail(abs(difference) / stderr, units - 1)
+    return 2 * student_tail(abs(difference) / stderr, freedom)
 
 
 def _mean_interval(
@@ -129,5 +131,7 @@ def _mean_interval(
         return None
     if units <= _MOST_TO_RESAMPLE:
         return bootstrap(change, n=n, seed=seed, clusters=codes, level=level).interval
-    reach, middle = critical(level, units - 1) * stderr, float(change.mean())
-    return Interval(middle - reach, middle + reach, level, "t" if codes is None else "t, clustered")
+    corrected, freedom = unbiased_stderr(change, codes, units)
+    reach, middle = critical(level, freedom) * corrected, float(change.mean())
+    note = note_on(change, codes)
+    return Interval(middle - reach, middle + reach, level, "t" if codes is None else "t, clustered", note)
