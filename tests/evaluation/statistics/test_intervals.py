@@ -16,10 +16,12 @@ from crucible_datasets.evaluation.statistics import (
     clustered_stderr,
     design_effect,
     mean_interval,
+    paired,
     repeated_variance,
     subgroups,
     wilson,
 )
+from crucible_datasets.evaluation.statistics.small_samples import correction
 from crucible_datasets.exceptions import ArgumentError
 
 NAN = float("nan")
@@ -202,3 +204,36 @@ def test_more_answers_shrink_the_error_and_more_questions_shrink_it_further():
     assert found.expected_stderr(answers=1) == pytest.approx(np.sqrt(0.25 / 400), rel=0.1)
     assert found.expected_stderr(questions=1600) == pytest.approx(found.stderr / 2)
     assert repeated_variance(runs[:, :1]).within is None
+
+
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=12))
+def test_the_correction_for_clusters_is_that_of_the_quadratic_form(sizes):
+    """Satterthwaite's factor and degrees of freedom, from the matrices they are defined by."""
+    sizes = np.array(sizes, dtype=np.float64)
+    share, variance = sizes / sizes.sum(), sizes**2
+    residuals = np.eye(len(sizes)) - share[:, None]
+    covariance = residuals @ np.diag(variance) @ residuals.T
+    factor, freedom = correction(sizes)
+    assert factor == pytest.approx(variance.sum() / np.trace(covariance), rel=1e-6)
+    assert freedom == pytest.approx(np.trace(covariance) ** 2 / (covariance**2).sum(), rel=1e-6)
+    if len(set(sizes)) == 1:
+        assert (factor, freedom) == pytest.approx((len(sizes) / (len(sizes) - 1), len(sizes) - 1))
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "note"),
+    [
+        ([0.2, 0.9, 0.7], None, "too few values (3)"),
+        ([0.0] * 39 + [1.5], None, "too few values (40) for their skewness (6.1)"),
+        (np.linspace(0, 1, 40), None, ""),
+        ([1, 0] * 10, None, ""),
+        ([1, 0] * 10, np.arange(20) // 2, "too few clusters (10)"),
+        ([1, 0] * 10, np.minimum(np.arange(20), 5), "too few clusters (6, unequal, worth 2 of equal size)"),
+        ([1, 0] * 100, np.arange(200) // 4, ""),
+    ],
+)
+def test_an_interval_says_if_there_are_too_few_values(values, clusters, note):
+    interval = mean_interval(values, clusters).interval
+    assert interval.note.startswith(note)
+    assert bool(interval.note) == bool(note)
+    assert paired(np.zeros(len(values)), values, clusters, n=50).interval.note == interval.note

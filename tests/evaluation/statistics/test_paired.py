@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from statsmodels.stats import contingency_tables
@@ -25,6 +25,7 @@ from crucible_datasets.evaluation.statistics import (
     tango,
     unpaired,
 )
+from crucible_datasets.evaluation.statistics.exact_power import mcnemar_power
 from crucible_datasets.exceptions import ArgumentError, UnknownEntryError
 
 counts = st.integers(0, 400)
@@ -298,3 +299,48 @@ def test_clusters_need_more_samples():
     assert required_sample_size(0.02, accuracy=0.8, design_effect=3) == pytest.approx(3 * plain, abs=3)
     assert minimum_detectable_effect(100, accuracy=1.0) == 0
     assert power_of(0.1, 100, sd=0) == 1
+
+
+@given(n=st.integers(1, 40), gained=st.floats(0, 0.5), lost=st.floats(0, 0.5), level=st.sampled_from([0.9, 0.95]))
+def test_the_power_of_mcnemars_test_is_the_chance_of_all_samples_that_it_rejects(n, gained, lost, level):
+    equal = max(0.0, 1 - gained - lost)
+    expected = sum(
+        stats.multinomial.pmf([up, down, n - up - down], n, [gained, lost, equal])
+        for up in range(n + 1)
+        for down in range(n + 1 - up)
+        if mcnemar(down, up).p_value <= 1 - level
+    )
+    assert mcnemar_power(gained, lost, n, level) == pytest.approx(expected, abs=1e-6)
+
+
+@given(
+    n=st.integers(10, 3000),
+    accuracy=st.floats(0.05, 0.95),
+    correlation=st.floats(-0.2, 0.9),
+    power=st.floats(0.5, 0.95),
+)
+@settings(max_examples=40)
+def test_the_detectable_effect_of_right_and_wrong_answers_is_that_of_the_exact_test(n, accuracy, correlation, power):
+    known = {"accuracy": accuracy, "correlation": correlation}
+    effect = minimum_detectable_effect(n, **known, power=power)
+    if math.isinf(effect):
+        assert power_of(max(accuracy, 1 - accuracy), n, **known) < power
+        return
+    assert power_of(effect, n, **known) >= power
+    assert power_of(effect - 2e-6, n, **known) < power
+    assert power_of(-effect, n, **known) == power_of(effect, n, **known)
+
+
+def test_the_effect_that_a_comparison_could_detect_is_that_of_its_exact_test():
+    """A share of discordant samples, known from a comparison, is at least the effect."""
+    assert power_of(minimum_detectable_effect(164, discordance=0.2), 164, discordance=0.2) >= 0.8
+    assert minimum_detectable_effect(164, discordance=0) == pytest.approx(
+        minimum_detectable_effect(164, discordance=0.01), abs=0.02
+    )
+    assert minimum_detectable_effect(5, discordance=0.5) == math.inf
+    assert power_of(0.1, required_sample_size(0.1, discordance=0.2), discordance=0.2) >= 0.8
+    assert required_sample_size(0.1, discordance=0.2, design_effect=2) == 2 * required_sample_size(0.1, discordance=0.2)
+    with pytest.raises(ArgumentError, match="alone"):
+        minimum_detectable_effect(5, discordance=0.5, accuracy=0.5)
+    with pytest.raises(ArgumentError, match="cannot differ so much"):
+        required_sample_size(0.9, accuracy=0.5, correlation=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from crucible_datasets.evaluation.statistics.interval import Interval
+from crucible_datasets.evaluation.statistics.pairs import EXACT_TEST
 from crucible_datasets.evaluation.statistics.power import minimum_detectable_effect
 
 
@@ -52,7 +54,10 @@ class ComparisonRow(Struct, frozen=True, kw_only=True):
 
     @property
     def detectable(self) -> float | None:
-        """The minimum detectable effect at 80 % power, for this sample size and variance."""
+        """The minimum detectable effect at 80 % power, for this sample size and variance; None if there is none."""
+        if self.test == EXACT_TEST:
+            effect = minimum_detectable_effect(self.n, discordance=(self.gained + self.lost) / self.n)
+            return effect if math.isfinite(effect) else None
         return None if self.stderr is None else minimum_detectable_effect(1, sd_difference=self.stderr)
 
     @property

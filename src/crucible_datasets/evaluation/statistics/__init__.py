@@ -3,7 +3,7 @@
 Everything here works on arrays. Names are imported on first use; `__init__.pyi` declares them for type checkers.
 
     interval arrays student · proportions means clusters small_samples groups repeats · bootstrapping resampling ·
-    pairs discordance signflips independent (two models) · corrections power
+    pairs discordance signflips independent (two models) · corrections power exact_power
 """
 
 from crucible_datasets.lazy_imports import names as _names

@@ -64,7 +64,7 @@ def tango(only_first: float, only_second: float, n: float, level: float = 0.95) 
     It is also valid if the models never differ.
 
     >>> tango(0, 0, 100)
-    Interval(low=-0.0369..., high=0.0369..., level=0.95, method='tango')
+    Interval(low=-0.0369..., high=0.0369..., level=0.95, method='tango', note='')
     """
     if min(only_first, only_second) < 0 or only_first + only_second > n:
         raise ArgumentError("counts", (only_first, only_second), f"expected parts of n, and n is {n}.")

@@ -19,6 +19,7 @@ from crucible_datasets.exceptions import ArgumentError
 
 # For more, resampling takes many seconds and agrees with Student's t to three digits.
 _MOST_TO_RESAMPLE = 20_000
+EXACT_TEST = "McNemar, exact"
 
 
 class PairedDifference(Struct, frozen=True):
@@ -70,7 +71,7 @@ def paired(
     else:
         interval = _mean_interval(change, codes, units, level, stderr, n, seed)
     if right_or_wrong and codes is None:
-        test, p_value = "McNemar, exact", mcnemar(lost, gained).p_value
+        test, p_value = EXACT_TEST, mcnemar(lost, gained).p_value
     else:
         test, p_value = _tested(change, codes, units, stderr, n, seed)
     return PairedDifference(

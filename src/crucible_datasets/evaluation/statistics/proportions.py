@@ -13,7 +13,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     """Wilson's score interval of `successes` out of `n`, which is also valid at 0 % and 100 %.
 
     >>> wilson(10, 10)
-    Interval(low=0.72246..., high=1.0, level=0.95, method='wilson')
+    Interval(low=0.72246..., high=1.0, level=0.95, method='wilson', note='')
     """
     if not 0 <= successes <= n:
         raise ArgumentError("successes", successes, f"expected 0 to n, and n is {n}.")
