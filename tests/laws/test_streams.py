@@ -15,7 +15,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import crucible_datasets as ours
-from crucible_datasets.exceptions import DatasetsError, StreamTypeError
+from crucible_datasets.exceptions import AlignmentError, DatasetsError, StreamTypeError
 from crucible_datasets.reading import blockshards, csvshards
 from laws import equality, values
 from laws.law import law
@@ -153,3 +153,43 @@ def test_a_stream_goes_on_at_any_row(case, block, data, folder):
             rest, problem = _read(again)
             equality.same(result, head + rest)
             assert type(problem) is type(error)
+
+
+def _joined(parts, join):
+    try:
+        return list(join(parts)), None
+    except AlignmentError as error:
+        return [], error
+
+
+_OBJECTS = st.dictionaries(st.sampled_from(["role", "content", "from", "value"]), st.sampled_from(["a", 1, None, 2.5]))
+_COLUMNS = st.one_of(
+    _OBJECTS.filter(bool), st.lists(_OBJECTS.filter(bool), max_size=2), st.sampled_from(["a", 1, None])
+)
+
+
+@law(
+    examples=60,
+    first=st.lists(_COLUMNS, min_size=1, max_size=3),
+    second=st.lists(_COLUMNS, min_size=1, max_size=3),
+    join=st.sampled_from(["concatenate_datasets", "interleave_datasets"]),
+)
+def test_joined_rows_stay_as_they_are_or_are_refused(first, second, join, folder):
+    options = {"stopping_strategy": "all_exhausted_without_replacement"} if join == "interleave_datasets" else {}
+    try:
+        parts = [ours.Dataset.from_list([{"m": value} for value in column]) for column in (first, second)]
+    except DatasetsError:
+        return
+    streams = [part.to_iterable_dataset() for part in parts]
+    rows, error = _joined(parts, lambda parts: getattr(ours, join)(parts, **options))
+    streamed, refusal = _joined(streams, lambda parts: getattr(ours, join)(parts, **options))
+    assert (error is None) == (refusal is None), (error, refusal)
+    equality.same(rows, streamed)
+    if error is None:
+        before = [row for part in parts for row in part]
+        assert len(rows) == len(before)
+        facts = equality.facts_of(before)
+        if join == "concatenate_datasets":
+            equality.same(before, rows, facts)
+        for row in rows:  # interleaved rows are in another order
+            assert any(not list(equality.differences([other], [row], facts)) for other in before), row
