@@ -215,6 +215,21 @@ def test_an_archive_that_changes_is_an_error_and_no_signal(tmp_path):
                 pickle.loads(pickle.dumps(dataset))[0]
 
 
+def test_an_archive_that_is_written_again_is_not_read_at_the_old_offsets(tmp_path):
+    path = archive(tmp_path / "x.tar", samples())
+    dataset = in_place(path)
+    assert dataset[0]["json"] == {"n": 0}
+    os.utime(path, ns=(1, 1))  # whatever the clock's resolution is
+    again = in_place(path)
+    with open(path, "r+b") as file:
+        data = file.read()
+        file.seek(0)
+        file.write(data[::-1])
+    for read_rows in (lambda: again[0], lambda: dataset[1], lambda: dataset[:]):
+        with pytest.raises(FileFormatError, match="changed"):
+            read_rows()
+
+
 def test_a_broken_archive_gives_its_whole_samples_if_that_is_asked_for(tmp_path):
     path = archive(tmp_path / "x.tar", samples())
     os.truncate(path, 450_000)

@@ -65,11 +65,24 @@ class LocalArchive:
         return self.path, self.identity
 
     def piece(self, offset: int, size: int) -> bytes:
-        return self._mapped()[offset : offset + size]
+        data = self._mapped()[offset : offset + size]
+        self._require_same()
+        return data
 
     def pieces(self, offsets: Longs, sizes: Longs) -> pa.Buffer:
         mapped = self._mapped()
-        return copied(offsets + pa.py_buffer(mapped).address, sizes)
+        data = copied(offsets + pa.py_buffer(mapped).address, sizes)
+        self._require_same()
+        return data
+
+    def _require_same(self) -> None:
+        """Raise if the archive was written again: offsets belong to its content. One that was replaced stays mapped."""
+        try:
+            identity = identity_of(self.path)
+        except FileNotFoundError:
+            return
+        if identity[0] == self.identity[0] and identity != self.identity:
+            raise _changed(self.name)
 
     def let_go(self, start: int, stop: int) -> None:
         mapped = self._mapped()
