@@ -125,13 +125,10 @@ def test_columns_and_filters():
 
 
 @pytest.mark.parametrize("length", [0, 3, 100, 500])
-def test_what_breaks_off_is_an_error_or_passed_over(length):
+def test_what_breaks_off_is_an_error(length):
     broken = io.BytesIO(written().getvalue()[:length])
     with pytest.raises(FileFormatError):
         list(FORMAT.rows(broken))
-    assert list(FORMAT.rows(broken, on_bad_files="skip")) == []
-    with pytest.raises(ArgumentError):
-        list(FORMAT.rows(broken, on_bad_files="ignore"))
 
 
 def test_options_of_pyarrow_that_decide_on_rows_are_refused_and_those_of_pace_told(tmp_path, caplog):

@@ -76,6 +76,11 @@ class Cache:
         """
         return self.find(key) or self._made(key, make, facts or {}, ".tmp", lambda folder: nullcontext())
 
+    def facts(self, folder: str) -> Mapping[str, Any]:
+        """The facts stored with an entry, given its folder."""
+        entry = read_manifest(folder)
+        return {} if entry is None else entry.facts
+
     def resumable(self, key: str, make: Make, facts: Mapping[str, Any] | None = None) -> str:
         """Like `made`, for entries that take long: `make` marks `Parts` of its folder as finished along the way.
 

@@ -6,6 +6,8 @@ fully validated before they are used.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -20,9 +22,11 @@ from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
 from crucible_datasets.features.storage import children, plain
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.streams import read_to_fault
 from crucible_datasets.outputs.arrow import ArrowFormatter
 
 _FILE_MAGIC = b"ARROW1"
+_STREAM_START = 8  # in an IPC file: the magic, padded
 _FEATHER_1_MAGIC = b"FEA1"
 _HONEST_RATIO = 64
 _BYTES_PER_EMPTY_ROW = 256
@@ -34,11 +38,29 @@ def read(
     """Yield the batches, each after it has been validated."""
     path = str(getattr(stream, "name", "Arrow data"))
     expression = expression_of(filters)
-    for batch in batches(stream if stream.seekable() else pa.BufferReader(stream.read()), path):
-        table = pa.Table.from_batches([batch])
-        # The caller may filter again, so the columns that the filters use are kept.
-        kept = columns and list(dict.fromkeys([*columns, *columns_of(expression, table.column_names)]))
-        yield narrowed(table, kept, expression)
+    source, fault = (stream, None) if stream.seekable() else _in_memory(stream)
+    try:
+        for batch in batches(source, path):
+            table = pa.Table.from_batches([batch])
+            # The caller may filter again, so the columns that the filters use are kept.
+            kept = columns and list(dict.fromkeys([*columns, *columns_of(expression, table.column_names)]))
+            yield narrowed(table, kept, expression)
+    except FileFormatError as error:
+        raise fault or error from error
+    if fault is not None:
+        raise fault
+
+
+def _in_memory(stream: BinaryIO) -> tuple[pa.BufferReader, FileFormatError | None]:
+    """All bytes of a stream, or those before an error, with that error."""
+    data, fault = read_to_fault(stream, sys.maxsize)
+    return pa.BufferReader(data), fault
+
+
+def mapped(path: str) -> Any:
+    """A memory-mapped file."""
+    with file_errors(path):
+        return pa.memory_map(os.fsencode(path))  # paths need not be UTF-8
 
 
 def whole(source: Any, path: str) -> pa.Table:
@@ -59,7 +81,7 @@ def is_stored_as_read(source: Any, path: str) -> bool:
 def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     """The record batches of an open source; an empty one if there are none, so that the schema is known."""
     with file_errors(path):
-        reader = opened(source)
+        reader, fault = _up_to_fault(source)
         require_readable_names(reader.schema)
         if len(set(reader.schema.names)) < len(reader.schema.names):
             raise ValueError("two of its columns have the same name")
@@ -85,6 +107,30 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
         yield batch
     if not count:
         yield pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in reader.schema], schema=reader.schema)
+    if fault is not None:
+        with file_errors(path):
+            raise fault
+
+
+def schema_in(source: Any, path: str) -> pa.Schema:
+    """The schema of an open source, which may be damaged behind it."""
+    with file_errors(path):
+        return _up_to_fault(source)[0].schema
+
+
+def _up_to_fault(source: Any) -> tuple[Any, pa.ArrowException | OSError | None]:
+    """A reader of the batches, and the error behind them, if the footer of an IPC file cannot be read.
+
+    Before its footer, an IPC file is an IPC stream.
+    """
+    try:
+        return opened(source), None
+    except (pa.ArrowException, OSError) as error:
+        source.seek(0)
+        if source.read(len(_FILE_MAGIC)) != _FILE_MAGIC:
+            raise
+        source.seek(_STREAM_START)
+        return pa.ipc.open_stream(source), error
 
 
 def features_in(path: str, schema: pa.Schema) -> Features:

@@ -20,6 +20,7 @@ from crucible_datasets.formats.streams import name_of, rewound
 from crucible_datasets.registry import need
 
 _BYTES = 32 << 20
+_DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, pa.ArrowException)
 
 
 def read(
@@ -44,12 +45,26 @@ def read(
             _refuse_endless(h5py, source, found, name)
             step = batch_size or max(1, _BYTES * length // max(1, stated))
             for start in range(0, length, step) if length or not found else [0]:
-                rows = slice(start, min(start + step, length))
-                yield pa.table({key: _column(h5py, node, rows) for key, node in found.items()})
+                yield from _tables(h5py, found, start, min(start + step, length))
     except DatasetsError:
         raise
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, pa.ArrowException) as error:
+    except _DAMAGE as error:
         raise FileFormatError(name, f"not a readable HDF5 file: {error}") from error
+
+
+def _tables(h5py: Any, found: dict[str, Any], start: int, stop: int) -> Iterator[pa.Table]:
+    """Some rows as a table; if they are damaged, those before the damage as smaller ones, and then the error."""
+    try:
+        table = pa.table({key: _column(h5py, node, slice(start, stop)) for key, node in found.items()})
+    except _DAMAGE:
+        if stop - start < 2:
+            raise
+    else:
+        yield table
+        return
+    middle = (start + stop) // 2
+    yield from _tables(h5py, found, start, middle)
+    yield from _tables(h5py, found, middle, stop)
 
 
 def _checked(h5py: Any, group: Any, key: str, name: str) -> Any:

@@ -29,7 +29,10 @@ def read(
     try:
         for batch in _batches(path, columns, filters, batch_size):
             yield pa.Table.from_batches([batch])
-    except (OSError, ValueError, RuntimeError) as error:
+    except BaseException as error:
+        # A panic of its native code is no `Exception`.
+        if not isinstance(error, (OSError, ValueError, RuntimeError)) and type(error).__name__ != "PanicException":
+            raise
         raise FileFormatError(path, f"not a readable Lance file: {error}") from error
 
 

@@ -34,11 +34,9 @@ from crucible_datasets.formats.arrow import expanded_bytes, require_readable_nam
 from crucible_datasets.formats.arrow import file_errors as arrow_errors
 from crucible_datasets.formats.base import Format, columns_of, expression_of, fitting, narrowed
 from crucible_datasets.formats.parquet_footer import is_sound
-from crucible_datasets.logging import get_logger
 from crucible_datasets.outputs.arrow import ArrowFormatter
 from crucible_datasets.records import dataclass
 
-logger = get_logger(__name__)
 file_errors = partial(arrow_errors, kind="a readable Parquet file")
 
 # Large batches, because a thread that decodes ahead waits for the GIL between two batches.
@@ -60,23 +58,13 @@ def read(
     features: Features | None = None,
     batch_size: int | None = None,
     fragment_scan_options: Any = None,
-    on_bad_files: str = "error",
     download: bool = True,
 ) -> Iterator[pa.Table]:
     """Yield the rows that match, with the requested columns and those that the filters use.
 
     `download` is used by the code that resolves files, not here.
     """
-    require_choice(on_bad_files)
-    try:
-        yield from _tables(stream, columns, expression_of(filters), batch_size)
-    except FileFormatError as error:
-        pass_over(error, on_bad_files)
-
-
-def _tables(
-    stream: BinaryIO, columns: list[str] | None, filters: pc.Expression | None, batch_size: int | None
-) -> Iterator[pa.Table]:
+    expression = expression_of(filters)
     path = str(getattr(stream, "name", "Parquet data"))
     source = stream if stream.seekable() else pa.BufferReader(stream.read())
     with file_errors(path):
@@ -85,36 +73,22 @@ def _tables(
         require_readable_names(schema)
     wanted = schema.names
     if columns is not None:
-        wanted = list(dict.fromkeys([*columns, *columns_of(filters, schema.names)]))
+        wanted = list(dict.fromkeys([*columns, *columns_of(expression, schema.names)]))
         schema = pa.schema([_field(schema, name) for name in wanted], schema.metadata)
     stored = pa.schema([pa.field(field.name, plain(field.type), metadata=field.metadata) for field in schema])
     groups: Iterable[int] = range(file.metadata.num_row_groups)
-    if filters is not None and is_sound(source, file.metadata):
-        groups = groups_matching(source, filters, path)
+    if expression is not None and is_sound(source, file.metadata):
+        groups = groups_matching(source, expression, path)
     for group in groups:
         for batch in decoded(source, path, file.metadata, group, wanted, batch_size):
             table = pa.Table.from_arrays(batch.columns, schema=stored.with_metadata(schema.metadata))
-            yield narrowed(table, None, filters)
+            yield narrowed(table, None, expression)
 
 
 def _field(schema: pa.Schema, name: str) -> pa.Field:
     if name not in schema.names:
         raise ColumnNotFoundError(name, schema.names)
     return schema.field(name)
-
-
-def require_choice(on_bad_files: str) -> None:
-    """Check the value of `on_bad_files`."""
-    if on_bad_files not in ("error", "warn", "skip"):
-        raise ArgumentError("on_bad_files", on_bad_files, "expected 'error', 'warn' or 'skip'.")
-
-
-def pass_over(error: FileFormatError, on_bad_files: str) -> None:
-    """Raise the error, or skip the file, with or without a warning."""
-    if on_bad_files == "error":
-        raise error
-    if on_bad_files == "warn":
-        logger.warning("A file that cannot be read is left out. %s", error)
 
 
 def parquet_reader(source: Any, metadata: Any = None, dictionaries: Sequence[str] | None = None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, TypeVar, cast
@@ -15,6 +16,7 @@ T = TypeVar("T")
 
 BLOCK = 10 << 20
 PIECE = 256 << 10
+_STEP = 1 << 16  # bytes read at once where bytes before an error are kept
 LONGEST_LINE = 1 << 30
 _MARK = codecs.BOM_UTF8
 
@@ -148,6 +150,46 @@ class PieceStream(io.BufferedIOBase):
             if not quietly:
                 raise
         return bool(self._ready)
+
+
+def up_to_fault(pieces: Callable[[float], Iterator[bytes]]) -> Iterator[bytes]:
+    """All bytes before a fault, to the last one.
+
+    A decoder drops what it has decoded in the call that fails. So that part is read again, byte by byte, by
+    `pieces(exact_from)`, whose pieces have a single byte each behind `exact_from`.
+    """
+    done = again = 0
+    try:
+        for piece in pieces(math.inf):
+            yield piece
+            done += len(piece)
+        return
+    except FileFormatError as error:
+        fault = error
+    with suppress(FileFormatError):
+        for piece in pieces(done):
+            again += len(piece)
+            if again > done:
+                yield piece
+    raise fault
+
+
+def read_to_fault(stream: BinaryIO, size: int) -> tuple[bytes, FileFormatError | None]:
+    """Up to `size` bytes, with the error that ended them early, if any."""
+    pieces = []
+    try:
+        while size > 0 and (data := stream.read(min(size, _STEP))):
+            pieces.append(data)
+            size -= len(data)
+    except FileFormatError as error:
+        return b"".join(pieces), error
+    return b"".join(pieces), None
+
+
+def drain(stream: Any) -> None:
+    """Read compressed bytes to their end, where the checksum is."""
+    while isinstance(stream, PieceStream) and stream.read(PIECE):
+        pass
 
 
 def _transcoded(stream: BinaryIO, encoding: str | None, errors: str | None) -> Iterator[bytes]:

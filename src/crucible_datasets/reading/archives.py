@@ -36,8 +36,10 @@ class Member(NamedTuple):
 
 
 class Archive(Protocol):
-    """An open archive of which any member can be read."""
+    """An open archive of which any member can be read; those before a fault, if it has one."""
 
+    @property
+    def fault(self) -> FileFormatError | None: ...
     def sizes(self) -> list[tuple[str, int]]: ...
     def open(self, name: str) -> BinaryIO: ...
     def close(self) -> None: ...
@@ -100,13 +102,28 @@ def members(source: str | BinaryIO, name: str | None = None) -> Iterator[tuple[s
             archive.close()
 
 
+def listed_to_fault(path: str) -> tuple[list[Member], FileFormatError | None]:
+    """The data files in an archive before a fault, and the fault. None if the list of members is lost, as in a zip."""
+    try:
+        with _held(path) as held:
+            return _data_files(path, held), held.archive.fault
+    except FileFormatError as error:
+        return [], error
+
+
 def listed(path: str) -> list[Member]:
     """The data files in an archive, in the order in which a walk through its folders finds them.
 
     Of several members with one name the last counts, as it would on a disk.
     """
-    with _held(path) as held:
-        sizes = held.sizes
+    members, fault = listed_to_fault(path)
+    if fault is not None:
+        raise fault
+    return members
+
+
+def _data_files(path: str, held: _Held) -> list[Member]:
+    sizes = held.sizes
     if strays := [name for name in sizes if safe_parts(name) is None]:
         logger.warning("%s: %d members lead out of the archive and are left out, as %r.", path, len(strays), strays[0])
     return [Member(name, sizes[name]) for name in sorted(filter(is_data, sizes), key=walking_order)]

@@ -20,12 +20,12 @@ from typing import Any, BinaryIO
 from crucible_datasets import config
 from crucible_datasets.exceptions import CastError, FileCastError, FileFormatError
 from crucible_datasets.forking import cached_property
+from crucible_datasets.formats.faults import faults_passed_over
 from crucible_datasets.formats.prefetch import ahead
-from crucible_datasets.formats.streams import BLOCK
+from crucible_datasets.formats.streams import BLOCK, read_to_fault
 from crucible_datasets.reading.files import opened
 from crucible_datasets.reading.fileshards import FileShard
 from crucible_datasets.reading.linerows import LineRows
-from crucible_datasets.reading.request import pass_over
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch, joined
@@ -36,7 +36,6 @@ Given = tuple[int, int, Batch]
 Problem = FileFormatError | CastError
 Ended = tuple[int, Problem | None, int | None]
 
-_STEP = 1 << 16  # rows before an error are still yielded
 MARK = b"\xef\xbb\xbf"
 
 
@@ -77,14 +76,11 @@ class BlockShard(FileShard):
             yield from super().batches(at)
             return
         offset, given = at or (None, 0)
-        try:
-            with self._stream() as stream:
-                for begin, before, batch in self._parsed(stream, self._begin(stream) if offset is None else offset):
-                    used = max(given - before, 0) if begin == offset else 0
-                    if used < len(batch):
-                        yield [begin, before + used], batch.slice(used)
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
+        with faults_passed_over(self.request.on_bad_files), self._stream() as stream:
+            for begin, before, batch in self._parsed(stream, self._begin(stream) if offset is None else offset):
+                used = max(given - before, 0) if begin == offset else 0
+                if used < len(batch):
+                    yield [begin, before + used], batch.slice(used)
 
     def inside(self, at: Position, num_rows: int) -> Position | None:
         if not self._is_in_records:
@@ -124,7 +120,8 @@ class BlockShard(FileShard):
             size_up_to_mark = (done // BLOCK + 1) * BLOCK - done
             # One byte more than the block has shows whether the file ends: then the last line belongs to the block.
             wanted = size_up_to_mark + 1 if last is None else min(size_up_to_mark + 1, last - done)
-            text, error = _read(stream, wanted, rest)
+            data, error = read_to_fault(stream, wanted)
+            text = rest + data
             nothing_more = len(text) == len(rest)
             is_end = len(text) - len(rest) < wanted or (last is not None and at + len(text) >= last)
             end = len(text) if is_end and error is None else self._end(text)
@@ -229,19 +226,8 @@ class BlockShard(FileShard):
 
     @property
     def _can_be_cut(self) -> bool:
-        return self._is_in_records and self._is_seekable
-
-
-def _read(stream: BinaryIO, size: int, before: bytes) -> tuple[bytes, FileFormatError | None]:
-    """`before` and up to `size` bytes more, with the error that ended the file early, if any."""
-    pieces = [before]
-    try:
-        while size > 0 and (data := stream.read(min(size, _STEP))):
-            pieces.append(data)
-            size -= len(data)
-    except FileFormatError as error:
-        return b"".join(pieces), error
-    return b"".join(pieces), None
+        # The rest of a damaged file is left out, wherever it is cut.
+        return self.request.raises and self._is_in_records and self._is_seekable
 
 
 def _move_to(stream: BinaryIO, offset: int) -> None:

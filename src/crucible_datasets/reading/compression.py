@@ -7,14 +7,16 @@ zeros at the end, as tapes leave them, are nothing.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, Protocol, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.formats.streams import PIECE, Budget, PieceStream
+from crucible_datasets.formats.streams import PIECE, Budget, PieceStream, up_to_fault
 
 EXTENSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst", ".lz4": "lz4"}
 _MAGIC = {
@@ -26,9 +28,7 @@ _MAGIC = {
 }
 _BZ2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
 MAGIC_LENGTH = 10
-_CHUNK = 128 << 10
-# Arrow drops what it had decoded in the call in which it finds an error, so a call asks for little.
-_ARROW_PIECE = 32 << 10
+_CHUNK = 32 << 10
 _ARROW_NAMES = {"zst": "zstd", "lz4": "lz4"}
 
 
@@ -49,8 +49,23 @@ def named_compression(path: str) -> tuple[str, str | None]:
 
 def decompressed(source: BinaryIO, kind: str, name: str, budget: Budget) -> BinaryIO:
     """The bytes of a compressed stream. `name` is for messages; `budget` says how many bytes may come out."""
-    pieces = _from_arrow(source, kind, name) if kind in _ARROW_NAMES else _from_decoder(source, kind, name)
+    if not source.seekable():
+        return cast(BinaryIO, PieceStream(_pieces(source, kind, name), name, budget))
+    pieces = up_to_fault(partial(_from_start, source, kind, name, source.tell()))
     return cast(BinaryIO, PieceStream(pieces, name, budget))
+
+
+def _from_start(source: BinaryIO, kind: str, name: str, start: int, exact_from: float) -> Iterator[bytes]:
+    if exact_from < math.inf:
+        source.seek(start)
+    return _pieces(source, kind, name, exact_from)
+
+
+def _pieces(source: BinaryIO, kind: str, name: str, exact_from: float = math.inf) -> Iterator[bytes]:
+    """The decoded bytes in pieces, of a single byte each behind `exact_from`."""
+    if kind in _ARROW_NAMES:
+        return _from_arrow(source, kind, name, exact_from)
+    return _from_decoder(source, kind, name, exact_from)
 
 
 @contextmanager
@@ -69,7 +84,10 @@ def plain(source: BinaryIO, path: str) -> Iterator[BinaryIO]:
 def require_complete(start: bytes, path: str) -> None:
     """Refuse a file whose name says that it is compressed and which ends before its first bytes could say so."""
     _, kind = named_compression(path)
-    if kind is not None and len(start) < len(_MAGIC[kind]) and _MAGIC[kind].startswith(start):
+    if kind is None or compression_of(start) is not None:
+        return
+    is_begun_bz2 = kind == "bz2" and start.startswith(_MAGIC[kind]) and len(start) < MAGIC_LENGTH
+    if is_begun_bz2 or _MAGIC[kind].startswith(start):
         raise FileFormatError(path, f"the {kind} data breaks off", None, len(start))
 
 
@@ -84,13 +102,17 @@ class _Decoder(Protocol):
 
 
 class _GzipDecoder:
-    """zlib with the interface of its siblings."""
+    """zlib with the interface of its siblings.
+
+    A single byte is decoded from single bytes, since the call that gives the last one would check the checksum as well.
+    """
 
     def __init__(self) -> None:
         import zlib
 
         with_gzip_header = 16
         self._zlib = zlib.decompressobj(zlib.MAX_WBITS | with_gzip_header)
+        self._rest = memoryview(b"")
 
     @property
     def eof(self) -> bool:
@@ -98,14 +120,20 @@ class _GzipDecoder:
 
     @property
     def needs_input(self) -> bool:
-        return not self._zlib.unconsumed_tail
+        return not self._rest
 
     @property
     def unused_data(self) -> bytes:
-        return self._zlib.unused_data
+        return bytes(self._rest)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+        if data:
+            self._rest = memoryview(bytes(self._rest) + data)
+        given = self._rest[:1] if max_length == 1 else self._rest
+        piece = self._zlib.decompress(given, max_length)
+        used = len(given) - len(self._zlib.unconsumed_tail) - len(self._zlib.unused_data)
+        self._rest = self._rest[used:]
+        return piece
 
 
 def _bz2() -> Any:
@@ -131,18 +159,20 @@ def _damage_kinds() -> tuple[type[Exception], ...]:
     return zlib.error, lzma.LZMAError, OSError, EOFError, ValueError
 
 
-def _from_decoder(source: BinaryIO, kind: str, name: str) -> Iterator[bytes]:
+def _from_decoder(source: BinaryIO, kind: str, name: str, exact_from: float) -> Iterator[bytes]:
     decoder, taken, given, ended = _DECODERS[kind](), 0, b"", False
+    done = 0
     while True:
         if not given and decoder.needs_input:
             given = source.read(_CHUNK)
             taken += len(given)
             ended = not given
         try:
-            piece = decoder.decompress(given, PIECE)
+            piece = decoder.decompress(given, PIECE if done < exact_from else 1)
         except _damage_kinds() as error:
             raise _damage(error, kind, name, taken) from error
         given = b""
+        done += len(piece)
         if piece:
             yield piece
         elif ended and not decoder.eof:
@@ -177,19 +207,20 @@ def _damage(error: Exception, kind: str, name: str, offset: int) -> Exception:
     return FileFormatError(name, f"the {kind} data is damaged: {error}", None, offset)
 
 
-def _from_arrow(source: BinaryIO, kind: str, name: str) -> Iterator[bytes]:
+def _from_arrow(source: BinaryIO, kind: str, name: str, exact_from: float) -> Iterator[bytes]:
     import pyarrow as pa
 
-    counted = _Counted(source)
+    counted, done = _Counted(source), 0
     with pa.CompressedInputStream(pa.PythonFile(counted, mode="r"), _ARROW_NAMES[kind]) as stream:
         while True:
             try:
-                piece = stream.read(_ARROW_PIECE)
+                piece = stream.read(PIECE if done < exact_from else 1)
             except (OSError, ValueError) as error:
                 reason = "breaks off" if "Truncated" in str(error) else f"is damaged: {error}"
                 raise FileFormatError(name, f"the {kind} data {reason}", None, counted.taken) from error
             if not piece:
                 return
+            done += len(piece)
             yield piece
 
 

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from glob import escape, glob
+from itertools import chain
 from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
@@ -33,7 +34,7 @@ from crucible_datasets.formats.prefetch import ahead
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.reading.missing_columns import known_columns, looked_at
-from crucible_datasets.reading.request import Request, pass_over
+from crucible_datasets.reading.request import Request
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.writing import Segment, TypedWriter, as_features, common_features, naming_origin, settle
 
@@ -44,14 +45,16 @@ Made = TypeVar("Made")
 _PART = "part-"  # prefix of files that are written before the final types are known
 
 
-def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
-    """All rows as one table in memory."""
+def in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features, list[str]]:
+    """All rows as one table in memory, and what is wrong with damaged files."""
     return _tried(lambda wanted: _in_memory(files, wanted), files, request)
 
 
-def into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None) -> None:
-    """All rows as Arrow files of one schema in an existing folder."""
-    _tried(lambda wanted: _into_folder(folder, files, wanted, num_proc), files, request)
+def into_folder(
+    folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None = None
+) -> dict[str, list[str]]:
+    """All rows as Arrow files of one schema in an existing folder; what is wrong with damaged files."""
+    return {"faults": _tried(lambda wanted: _into_folder(folder, files, wanted, num_proc), files, request)}
 
 
 def _tried(read: Callable[[Request], Made], files: Sequence[DataFile], request: Request) -> Made:
@@ -81,9 +84,10 @@ def _streams(files: Sequence[DataFile], request: Request) -> Iterator[tuple[Bina
             yield stream, request.all_options(file)
 
 
-def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features]:
+def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, Features, list[str]]:
+    faults: list[str] = []
     with _bar(files, request) as bar:
-        batches = list(_batches(files, request, bar.update))
+        batches = list(_batches(files, request, bar.update, faults))
     segments = [Segment("", kinds, origin, len(table), table) for table, kinds, origin in batches]
     if (expected := _with_dates_as_text(segments, request)) is not None:
         return _in_memory(files, replace(request, expected=expected))
@@ -93,10 +97,10 @@ def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, F
     for table, kinds, origin in batches:
         with naming_origin(origin):
             united.append(as_features(table, kinds, features, _united_as(request)))
-    return pa.concat_tables(united), features
+    return pa.concat_tables(united), features, faults
 
 
-def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None) -> None:
+def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_proc: int | None) -> list[str]:
     for pattern in (f"{_PART}*", "data-*-of-*.arrow"):  # from a previous attempt
         for path in glob(os.path.join(escape(folder), pattern)):
             os.remove(path)
@@ -106,11 +110,12 @@ def _into_folder(folder: str, files: Sequence[DataFile], request: Request, num_p
         for number, part in enumerate(parts)
     ]
     with _bar(files, request) as bar:
-        segments = [segment for segments in run_all(tasks, bar.update) for segment in segments]
+        written, faults = zip(*run_all(tasks, bar.update), strict=True)
+    segments = list(chain.from_iterable(written))
     if (expected := _with_dates_as_text(segments, request)) is not None:
-        _into_folder(folder, files, replace(request, expected=expected), num_proc)
-        return
+        return _into_folder(folder, files, replace(request, expected=expected), num_proc)
     settle(folder, segments, _agreed(segments, request), _united_as(request))
+    return list(chain.from_iterable(faults))
 
 
 def _title(files: Sequence[DataFile]) -> str:
@@ -136,12 +141,13 @@ def shared_out(files: Sequence[DataFile], parts: int) -> list[list[DataFile]]:
 
 def _write(
     prefix: str, files: Sequence[DataFile], request: Request, _rank: int | None, advance: Advance
-) -> list[Segment]:
+) -> tuple[list[Segment], list[str]]:
     writer = TypedWriter(prefix, _on_mixed_types(request))
-    with closing(ahead(_batches(files, request, advance))) as batches:
+    faults: list[str] = []
+    with closing(ahead(_batches(files, request, advance, faults))) as batches:
         for table, kinds, origin in batches:
             writer.write(table, kinds, origin)
-    return writer.close()
+    return writer.close(), faults
 
 
 def _on_mixed_types(request: Request) -> str | None:
@@ -159,8 +165,11 @@ def _bar(files: Sequence[DataFile], request: Request) -> Any:
     return progress.bar(total=total, unit="B", unit_scale=True, leave=False, desc=f"Reading {request.format.name}")
 
 
-def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> Iterator[Batch]:
-    """The rows of the files, batch by batch; `advance` is called with the number of bytes read."""
+def _batches(files: Sequence[DataFile], request: Request, advance: Advance, faults: list[str]) -> Iterator[Batch]:
+    """The rows of the files, batch by batch; `advance` is called with the number of bytes read.
+
+    What is wrong with a damaged file is an error, or is added to `faults`.
+    """
     for file in files:
         done, rows = 0, 0
         try:
@@ -175,7 +184,9 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance) -> I
                     rows += len(table)
                     yield table, types, file.name
         except FileFormatError as error:
-            pass_over(error, request.on_bad_files)
+            if request.raises:
+                raise
+            faults.append(str(error))
         advance(file.size - done)
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import xxhash
 
-from crucible_datasets.exceptions import DataFilesNotFoundError
+from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError
 from crucible_datasets.formats.streams import Budget, PieceStream
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
@@ -42,6 +42,7 @@ class DataFile:
     inner: str | None = None
     elsewhere: Elsewhere | None = None  # set if it is remote
     pending: PendingFile | None = None  # set while it is downloaded in the background
+    fault: FileFormatError | None = None  # of an archive whose other members are lost: reading raises it
 
     @property
     def name(self) -> str:
@@ -81,10 +82,14 @@ def _member(file: DataFile, inner: str, size: int) -> DataFile:
 
 
 def _expanded(file: DataFile, extensions: tuple[str, ...]) -> list[DataFile]:
-    if file.inner is not None or not has_archive_name(file.path) or archives.archive_kind(file.path) is None:
+    if file.inner is not None or not has_archive_name(file.path):
         return [file]
-    inside = [_member(file, name, size) for name, size in archives.listed(file.path)]
-    return [member for member in inside if member.extension in extensions] or inside
+    if file.size and archives.archive_kind(file.path) is None:
+        return [file]
+    members, fault = archives.listed_to_fault(file.path)
+    inside = [_member(file, name, size) for name, size in members]
+    inside = [member for member in inside if member.extension in extensions] or inside
+    return inside if fault is None else [*inside, replace(file, fault=fault)]
 
 
 def folders_of(files: Iterable[DataFile]) -> tuple[str, ...]:
@@ -113,6 +118,8 @@ def _stored_size(file: DataFile) -> int:
 
 @contextmanager
 def _raw(file: DataFile) -> Iterator[BinaryIO]:
+    if file.fault is not None:
+        raise file.fault
     if file.elsewhere is not None:
         with file.elsewhere.open() as raw:
             yield raw
@@ -126,8 +133,11 @@ def _raw(file: DataFile) -> Iterator[BinaryIO]:
 
 def is_compressed(file: DataFile) -> bool:
     """Whether the bytes of a file must be decompressed before they can be read."""
-    with _raw(file) as raw:
-        return _compression(raw, file.name) is not None
+    try:
+        with _raw(file) as raw:
+            return _compression(raw, file.name) is not None
+    except FileFormatError:  # it breaks off before its first bytes say so
+        return True
 
 
 def _compression(raw: BinaryIO, name: str) -> str | None:

@@ -11,25 +11,26 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.arrow import batches as arrow_batches
-from crucible_datasets.formats.arrow import features_in, file_errors, opened
+from crucible_datasets.formats.arrow import features_in, file_errors, mapped, opened, schema_in
 from crucible_datasets.formats.base import columns_of, expression_of
+from crucible_datasets.formats.faults import faults_passed_over
 from crucible_datasets.formats.filters import clauses_of, is_written_out
 from crucible_datasets.formats.parquet import file_errors as parquet_errors
 from crucible_datasets.formats.parquet import parquet_reader
 from crucible_datasets.formats.parquet_footer import stated_rows
 from crucible_datasets.reading.files import DataFile, content_of
 from crucible_datasets.reading.missing_columns import Seen, looked_at
-from crucible_datasets.reading.request import Request, pass_over
+from crucible_datasets.reading.request import Request
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
 from crucible_datasets.streams.prefetched import in_parallel
 from crucible_datasets.streams.source import Shard
-from crucible_datasets.tables.footers import part_elsewhere, parts_of
+from crucible_datasets.tables.footers import part_elsewhere, part_of
 from crucible_datasets.tables.parquet import groups_left_in
 from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.rows import shared_out
@@ -79,14 +80,12 @@ class FileShard(Shard):
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
-        try:
+        with faults_passed_over(self.request.on_bad_files):
             for table in self.tables():
                 wanted = table.slice(max(start - row, 0))
                 if wanted.num_rows:
                     yield row + table.num_rows - wanted.num_rows, Batch.of_arrow(wanted)
                 row += table.num_rows
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
 
     def identity(self) -> Any:
         content = content_of(self.file)
@@ -106,13 +105,14 @@ class FileShard(Shard):
     def row_at(self, at: Position) -> int | None:
         return at if self.request.filters is None else None
 
+    @property
+    def _is_counted(self) -> bool:
+        """Whether its rows are as many as the file states: none are filtered out, and damage raises."""
+        return self.request.filters is None and self.request.raises
+
     @cached_property
     def first_features(self) -> Features | None:
-        try:
-            first = next(self.batches(), None)
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
-            first = None
+        first = next(replace(self, request=self.request.quiet).batches(), None)
         return None if first is None else first[1].features
 
 
@@ -147,18 +147,21 @@ class ParquetShard(FileShard):
         return made
 
     def only(self, names: Sequence[str]) -> ParquetShard:
+        if not self.request.raises:
+            return self  # which rows are good must not depend on the columns that are looked at
         return replace(self, unneeded=self.unneeded | (frozenset(self.expected) - set(names)))
 
     @cached_property
     def part(self) -> ParquetPart | None:
         """The file with its footer; None if it cannot be read and may be skipped."""
-        try:
-            if self.file.elsewhere is not None:
-                return part_elsewhere(self.file.elsewhere.open, self.file.name)
-            return parts_of([self.file.path])[0]
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
-            return None
+        with faults_passed_over(self.request.quiet.on_bad_files):
+            return self._opened()
+        return None
+
+    def _opened(self) -> ParquetPart:
+        if self.file.elsewhere is not None:
+            return part_elsewhere(self.file.elsewhere.open, self.file.name)
+        return part_of(os.path.abspath(self.file.path))
 
     @cached_property
     def features(self) -> Features:
@@ -176,22 +179,18 @@ class ParquetShard(FileShard):
         return {group: about.row_group(group).num_rows for group in groups}
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
-        try:
-            yield from self._batches(at or 0)
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
+        with faults_passed_over(self.request.on_bad_files):
+            yield from self._batches(self.part or self._opened(), at or 0)
 
-    def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
-        if self.part is None:
-            return
-        names = self._names(self.part)
-        features = Features({name: self.part.features[name] for name in names})
-        possible = self._possible(self.part)
+    def _batches(self, part: ParquetPart, start: int) -> Iterator[tuple[Position, Batch]]:
+        names = self._names(part)
+        features = Features({name: part.features[name] for name in names})
+        possible = self._possible(part)
         firsts = dict(zip(self._sizes, [0, *accumulate(self._sizes.values())], strict=False))
         groups = [group for group, first in firsts.items() if first + self._sizes[group] > start]
         groups = groups if possible is None else [group for group in groups if group in possible]
         rows = {group: firsts[group] for group in groups}
-        for group, record_batch in self._decoded(self.part, groups, names):
+        for group, record_batch in self._decoded(part, groups, names):
             wanted = record_batch.slice(max(start - rows[group], 0))
             rows[group] += record_batch.num_rows
             batch = self._chosen(wanted, features)
@@ -226,7 +225,7 @@ class ParquetShard(FileShard):
     def _possible(self, part: ParquetPart) -> set[int] | None:
         """The groups that may hold matching rows; None if all may."""
         filters = self.request.filters
-        if filters is None:
+        if filters is None or not self.request.raises:
             return None
         wanted = clauses_of(filters) if is_written_out(filters) else filters
         if not is_written_out(filters) and self.request.lacking(part.features):
@@ -261,18 +260,13 @@ class ParquetShard(FileShard):
     def _num_rows(self) -> int:
         if self.groups is not None or "part" in self.__dict__ or self.file.elsewhere is not None:
             return sum(self._sizes.values())
-        # A file that would be skipped counts as empty.
-        if self.request.on_bad_files == "error" and (stated := stated_rows(self.file.path)) is not None:
+        if (stated := stated_rows(self.file.path)) is not None:
             return stated
-        try:
-            with parquet_errors(self.file.path):
-                return int(parquet_reader(self.file.path).metadata.num_rows)  # no column needs to be read
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
-            return 0
+        with parquet_errors(self.file.path):
+            return int(parquet_reader(self.file.path).metadata.num_rows)  # no column needs to be read
 
     def rows_left(self, at: Position) -> int | None:
-        return None if self.request.filters is not None else self._num_rows - (at or 0)
+        return self._num_rows - (at or 0) if self._is_counted else None
 
     def moved(self, at: Position, num_rows: int) -> Position:
         return (at or 0) + num_rows
@@ -291,9 +285,13 @@ class ParquetShard(FileShard):
         return None
 
     def parts(self) -> Sequence[Shard]:
+        if not self.request.raises:
+            return [self]
         return [replace(self, groups=(group,)) for group in self._sizes] or [self]
 
     def cut(self, parts: int) -> Sequence[Shard]:
+        if not self.request.raises:
+            return [self]
         groups = list(self._sizes)
         parts = max(1, min(parts, len(groups)))
         runs = (shared_out(len(groups), parts, index) for index in range(parts))
@@ -307,13 +305,10 @@ class ArrowShard(FileShard):
     @cached_property
     def features(self) -> Features | None:
         """The features of the requested columns, also without rows; None if the file cannot be read."""
-        try:
-            with file_errors(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
-                found = features_in(self.file.path, opened(source).schema)
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
-            return None
-        return self.request.only(found)
+        path = self.file.path
+        with faults_passed_over(self.request.quiet.on_bad_files), mapped(path) as source:
+            return self.request.only(features_in(path, schema_in(source, path)))
+        return None
 
     def looked_at(self, seen: Seen) -> Iterable[Features]:
         whole = replace(self, request=replace(self.request, columns=None))
@@ -321,15 +316,13 @@ class ArrowShard(FileShard):
 
     def batches(self, at: Position = None) -> Iterator[tuple[Position, Batch]]:
         row, start = 0, at or 0
-        try:
-            for found in arrow_batches(pa.memory_map(os.fsencode(self.file.path)), self.file.path):
+        with faults_passed_over(self.request.on_bad_files):
+            for found in arrow_batches(mapped(self.file.path), self.file.path):
                 wanted = found.slice(max(start - row, 0))
                 row += found.num_rows
                 batch = self._chosen(wanted)
                 if len(batch):
                     yield row - wanted.num_rows, batch
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
 
     def inside(self, at: Position, num_rows: int) -> Position | None:
         return None if self.request.filters is not None else self.moved(at, num_rows)
@@ -340,14 +333,14 @@ class ArrowShard(FileShard):
 
     @cached_property
     def _num_rows(self) -> int:
-        with file_errors(self.file.path), pa.memory_map(os.fsencode(self.file.path)) as source:
+        with file_errors(self.file.path), mapped(self.file.path) as source:
             reader = opened(source)
             is_file = isinstance(reader, pa.RecordBatchFileReader)
             found = (reader.get_batch(index) for index in range(reader.num_record_batches)) if is_file else reader
             return sum(batch.num_rows for batch in found)
 
     def rows_left(self, at: Position) -> int | None:
-        return None if self.request.filters is not None else self._num_rows - (at or 0)
+        return self._num_rows - (at or 0) if self._is_counted else None
 
     def moved(self, at: Position, num_rows: int) -> Position:
         return (at or 0) + num_rows

@@ -11,6 +11,7 @@ from itertools import islice
 from crucible_datasets import config
 from crucible_datasets.exceptions import (
     DataFilesNotFoundError,
+    FileFormatError,
     FormatConflictError,
     UnavailableError,
     UnknownEntryError,
@@ -139,10 +140,17 @@ def _voted(paths: Sequence[str], known: Mapping[str, str]) -> str | None:
     return known[_most(votes)] if votes else None
 
 
-def _voted_inside(archives: Sequence[str], known: Mapping[str, str]) -> str | None:
+def _voted_inside(paths: Sequence[str], known: Mapping[str, str]) -> str | None:
     """The most frequent extension in archives, the first if tied; metadata files count only if there are no others."""
-    few = islice(archives, config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE)
-    members = [member for archive in few for member in _members(archive)]
+    few = islice(paths, config.ARCHIVES_MAX_NUMBER_FOR_MODULE_INFERENCE)
+    members: list[str] = []
+    fault: FileFormatError | None = None
+    for archive in few:
+        inside, damage = archives.listed_to_fault(archive)
+        members += [member.name for member in inside]
+        fault = fault or damage
+    if fault is not None and not members:
+        raise fault
     media = [member for member in members if _file_name(member) not in _METADATA]
     for names in (media, members):
         if votes := Counter(extension for name in names for extension in suffixes(name, known)):
@@ -180,10 +188,6 @@ def _file_name(path: str) -> str:
 
 def _is_zip(path: str) -> bool:
     return path.endswith(".zip") and chain_of(path)[1] is None
-
-
-def _members(archive: str) -> list[str]:
-    return [member.name for member in archives.listed(archive)]
 
 
 def _seen(files: Mapping[str, Sequence[str]], limit: int = 5) -> str:

@@ -20,6 +20,7 @@ from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
 
 if TYPE_CHECKING:
+    from crucible_datasets.reading.files import DataFile
     from crucible_datasets.tables.rowgroups import Identity, ParquetPart
 
 _DIGEST_BYTES = 16
@@ -41,6 +42,18 @@ def kept_footer(identity: Identity) -> BinaryIO | None:
     except OSError:
         return None
     return io.BytesIO(footer) if digest == _digest(identity, footer) else None
+
+
+def parquet_part(file: DataFile) -> ParquetPart:
+    """A Parquet file with its footer, wherever it is."""
+    from crucible_datasets.tables.footers import part_elsewhere, part_of, pending_part
+
+    if file.elsewhere is None:
+        return part_of(os.path.abspath(file.path))
+    if file.pending is None:
+        return part_elsewhere(file.elsewhere.open, file.name, file.identity)
+    kept = kept_footer(file.identity)
+    return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait, kept)
 
 
 def keep_footers(parts: Iterable[ParquetPart]) -> None:

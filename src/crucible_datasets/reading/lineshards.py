@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import CastError, ValueTypeError
+from crucible_datasets.exceptions import CastError, FileFormatError, ValueTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.json.typed_lines import TypedLines
-from crucible_datasets.formats.streams import is_utf8
+from crucible_datasets.formats.streams import is_utf8, read_to_fault
 from crucible_datasets.reading.blockshards import MARK, BlockShard, Problem
 from crucible_datasets.reading.linerows import LineRows
 from crucible_datasets.records import dataclass
@@ -84,8 +84,14 @@ class LineShard(BlockShard):
         options = {**self.request.format.options(), **self.request.options}
         if self.request.format.name != "json" or options.get("field") is not None or not is_utf8(options["encoding"]):
             return False
-        with self._stream() as stream:
-            return stream.read(_HEAD).removeprefix(MARK).lstrip().startswith(b"{")
+        return self._head.removeprefix(MARK).lstrip().startswith(b"{")
+
+    @cached_property
+    def _head(self) -> bytes:
+        """The first bytes, as far as they can be read; what is wrong with them is told when the rows are read."""
+        with suppress(FileFormatError), self._stream() as stream:
+            return read_to_fault(stream, _HEAD)[0]
+        return b""
 
     def _line_rows(self) -> LineRows | None:
         request, defaults = self.request, self.request.format.options()
@@ -104,15 +110,14 @@ class LineShard(BlockShard):
             return bool(options["sample_by"] == "line")
         if options.get("field") is not None or options["on_bad_lines"] != "error":
             return False
-        with self._stream() as stream:
-            return _is_object(stream.readline(_HEAD))
+        return _is_object(self._head.partition(b"\n")[0])
 
 
 def _is_object(line: bytes) -> bool:
     text = line.removeprefix(MARK).strip()
     if not text.startswith(b"{"):
         return not text
-    if not line.endswith(b"\n") and len(line) == _HEAD:
+    if len(line) == _HEAD:
         return True  # too long to check; errors show when it is read
     try:
         return isinstance(json.loads(text), dict)

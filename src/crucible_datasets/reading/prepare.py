@@ -22,17 +22,18 @@ from crucible_datasets.features.types import is_identical
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.formats.base import columns_of, fitting
+from crucible_datasets.formats.faults import warn_of
 from crucible_datasets.formats.filters import expression_of, identity_of, is_written_out
 from crucible_datasets.ops import build, columns
 from crucible_datasets.reading import convert
 from crucible_datasets.reading.files import DataFile
-from crucible_datasets.reading.kept_footers import kept_footer
+from crucible_datasets.reading.kept_footers import parquet_part
 from crucible_datasets.reading.missing_columns import missing_column
 from crucible_datasets.reading.request import Request
+from crucible_datasets.reading.undamaged import good_rows
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.tables import files as arrow_files
 from crucible_datasets.tables import writing
-from crucible_datasets.tables.rowgroups import ParquetPart
 from crucible_datasets.tables.table import ArrowTable
 from crucible_datasets.tables.view import View
 
@@ -50,7 +51,7 @@ def split_view(
     fresh: bool = False,
 ) -> View:
     """The requested rows and columns of the files; of files that are read in place, `loaded` keeps rows in memory."""
-    view = _in_place(files, request) if _lie_ready(files, request) else None
+    view = _in_place(files, request, cache_dir, fresh) if _lie_ready(files, request) else None
     if view is None and request.format.name == "webdataset":
         view = _of_tars(files, request, num_proc, cache_dir, fresh)
     if view is None:
@@ -105,7 +106,8 @@ def _converted(
 ) -> View:
     key = key_of(files, request)
     if keep_in_memory or key is None or not is_caching_enabled():
-        table, features = convert.in_memory(files, request)
+        table, features, faults = convert.in_memory(files, request)
+        warn_of(faults, request.on_bad_files)
         return build.view_of(table, features)
     from crucible_datasets.cache import default_cache
 
@@ -115,15 +117,26 @@ def _converted(
     make = partial(convert.into_folder, files=files, request=request, num_proc=num_proc)
     facts = {"format": request.format.name, "files": [file.name for file in files]}
     folder = cache.made(key, make, facts)
+    warn_of(cache.facts(folder).get("faults", ()), request.on_bad_files)
     paths = tuple(sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".arrow")))
     tables = [arrow_files.open_table(path, trusted=True) for path in paths]
     features = Features.from_arrow_schema(tables[0].schema)
     return build.view_of(pa.concat_tables(tables), features, files=paths, fingerprint=Fingerprint.fixed(key))
 
 
-def _in_place(files: Sequence[DataFile], request: Request) -> View | None:
-    """A view of the files in place, or None if their types must be converted first."""
+def _in_place(
+    files: Sequence[DataFile], request: Request, cache_dir: str | os.PathLike[str] | None, fresh: bool
+) -> View | None:
+    """A view of the files in place, or None if they must be converted first."""
     fingerprint = Fingerprint.fixed("files").derive("read", facts=_facts(files, request))
+    if not request.raises:
+        key = key_of(files, request)
+        if key is None or not is_caching_enabled():
+            return None
+        files, faults = good_rows(files, request, cache_dir, f"good-rows-{key}", fresh)
+        warn_of(faults, request.on_bad_files)
+    if not files:
+        return build.view_of(pa.table({}), Features(), fingerprint=fingerprint)
     paths = tuple(file.path for file in files)
     if request.format.name == "parquet":
         return _of_parquet(files, request, fingerprint)
@@ -134,8 +147,8 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
     from crucible_datasets.tables.parquet import ParquetTable
 
     paths = tuple(file.path for file in files)
-    late = {file.path: partial(_part_elsewhere, file) for file in files if file.elsewhere is not None}
-    table = ParquetTable.open(paths, request.columns, request.final, request.on_bad_files, late)
+    late = {file.path: partial(parquet_part, file) for file in files if file.elsewhere is not None}
+    table = ParquetTable.open(paths, request.columns, request.final, late)
     if request.filters is not None and not is_written_out(request.filters):
         _require_columns(table.source.features, request.filters)
     rows = range(table.num_rows) if request.filters is None else table.matching_rows(request.filters)
@@ -145,16 +158,6 @@ def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Finger
 def _require_columns(features: Features, filters: Any) -> None:
     if (missing := missing_column(features, None, filters)) is not None:
         raise ColumnNotFoundError(missing, features)
-
-
-def _part_elsewhere(file: DataFile) -> ParquetPart:
-    from crucible_datasets.tables.footers import part_elsewhere, pending_part
-
-    assert file.elsewhere is not None
-    if file.pending is None:
-        return part_elsewhere(file.elsewhere.open, file.name, file.identity)
-    kept = kept_footer(file.identity)
-    return pending_part(file.path, file.identity, file.elsewhere.open, file.pending.wait, kept)
 
 
 def _of_arrow(paths: tuple[str, ...], request: Request, fingerprint: Fingerprint) -> View | None:

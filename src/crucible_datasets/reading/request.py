@@ -5,25 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
+from crucible_datasets.formats.faults import require_policy
 from crucible_datasets.formats.filters import identity_of
 from crucible_datasets.formats.streams import NamedBytes
-from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.records import dataclass
 
-logger = get_logger(__name__)
-
 _NEUTRAL = {"download", "use_threads", "on_bad_lines"}
-_ON_BAD_FILES = ("error", "warn", "skip")
 
 
 @dataclass(frozen=True)
@@ -47,10 +44,19 @@ class Request:
     expected: Features | None = None  # the types of other rows, for formats that infer dates from text
 
     def __post_init__(self) -> None:
-        if self.on_bad_files not in _ON_BAD_FILES:
-            raise ArgumentError("on_bad_files", self.on_bad_files, f"expected one of {', '.join(_ON_BAD_FILES)}.")
+        require_policy(self.on_bad_files)
         if self.columns is not None and not len(self.columns):
             raise ArgumentError("columns", self.columns, "name one at least: without columns there are no rows.")
+
+    @property
+    def raises(self) -> bool:
+        """Whether a damaged file is an error; otherwise its good rows are read, and then the next file."""
+        return self.on_bad_files == "error"
+
+    @property
+    def quiet(self) -> Request:
+        """The same request for a look at the files, which says nothing about damage that reading them will tell."""
+        return self if self.raises else replace(self, on_bad_files="skip")
 
     @property
     def is_downloaded(self) -> bool:
@@ -73,6 +79,13 @@ class Request:
     def needs_stated(self) -> bool:
         """Whether every column that the caller states must be in a file: CSV has a header, so others are misspelt."""
         return bool(self.features) and self.format.name == "csv"
+
+    def needed(self, available: list[str]) -> list[str]:
+        """The columns of a file that must be read: the requested ones, and those that the filters use."""
+        if self.columns is None:
+            return available
+        needed = {*self.columns, *columns_of(expression_of(self.filters), available)}
+        return [name for name in available if name in needed] or available[:1]  # for the number of rows
 
     def only(self, features: Features) -> Features:
         """The requested ones among these columns."""
@@ -161,11 +174,3 @@ def _position(stream: Any, file: DataFile) -> int:
         return min(int(stream.tell()), file.size)
     except (OSError, ValueError, AttributeError):
         return 0
-
-
-def pass_over(error: FileFormatError, on_bad_files: str) -> None:
-    """Raise the error, or skip the rest of the file."""
-    if on_bad_files == "error":
-        raise error
-    if on_bad_files == "warn":
-        logger.warning("The rest of a file that cannot be read is left out. %s", error)

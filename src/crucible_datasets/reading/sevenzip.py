@@ -16,6 +16,8 @@ from crucible_datasets.registry import need
 class SevenZipArchive:
     """An open 7z archive."""
 
+    fault = None  # its list of members is at the end, so it is lost or whole
+
     def __init__(self, source: BinaryIO, path: str) -> None:
         self.path = path
         self._spool = Spool()

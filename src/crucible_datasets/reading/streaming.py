@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from crucible_datasets.exceptions import ArgumentTypeError, FileFormatError, StreamedSplitError
+from crucible_datasets.exceptions import ArgumentTypeError, StreamedSplitError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.bounds import within
 from crucible_datasets.formats.base import FORMATS
@@ -16,7 +16,7 @@ from crucible_datasets.reading.files import DataFile, folders_of, identified, is
 from crucible_datasets.reading.fileshards import ArrowShard, FileShard, ParquetShard
 from crucible_datasets.reading.missing_columns import known_columns, require_stated
 from crucible_datasets.reading.reader import SplitReader
-from crucible_datasets.reading.request import Request, pass_over
+from crucible_datasets.reading.request import Request
 from crucible_datasets.reading.resolve import resolve
 from crucible_datasets.splits import NamedSplit
 from crucible_datasets.streams import mixing
@@ -89,16 +89,13 @@ def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
     """The features of the first readable file, if the format has types."""
     if request.format.name not in _TYPED or not all(shard.tells_features for shard in shards[:1]):
         return None
-    for shard in shards:
+    for shard in (replace(shard, request=request.quiet) for shard in shards):
         if isinstance(shard, ParquetShard) and shard.part is not None:
             return shard.features
         if isinstance(shard, ArrowShard) and shard.features is not None:
             return shard.features
-        try:
-            for _, batch in shard.batches():
-                return batch.features
-        except FileFormatError as error:
-            pass_over(error, request.on_bad_files)
+        for _, batch in shard.batches():
+            return batch.features
     return None
 
 

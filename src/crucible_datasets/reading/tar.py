@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.formats.streams import PIECE
+from crucible_datasets.formats.streams import PIECE, drain
 from crucible_datasets.reading.compression import plain
 from crucible_datasets.reading.spool import SharedFile, Spool
 
@@ -39,13 +39,17 @@ class TarArchive:
 
     def __init__(self, source: BinaryIO, path: str) -> None:
         self.path = path
+        self.fault: FileFormatError | None = None  # the files before it can be read
         self._files: dict[str, TarFile] = {}
         self._bytes = SharedFile(source)
         with plain(source, path) as tar:
-            if tar is source:
-                self._files = {file.name: file for file, _ in files_in(source, path)}
-            else:
-                self._put_aside(tar)
+            try:
+                if tar is source:
+                    self._files |= ((file.name, file) for file, _ in files_in(source, path))
+                else:
+                    self._put_aside(tar)
+            except FileFormatError as error:
+                self.fault = error
 
     def sizes(self) -> list[tuple[str, int]]:
         """The files in it."""
@@ -64,9 +68,11 @@ class TarArchive:
         try:
             for file, stream in files_in(tar, self.path):
                 start, _ = spool.append(b"")
+                self._files[file.name] = TarFile(file.name, file.size, start)
                 while piece := stream.read(PIECE):
                     spool.append(piece)
-                self._files[file.name] = TarFile(file.name, file.size, start)
+        except FileFormatError:
+            raise
         except BaseException:
             spool.close()
             raise
@@ -129,6 +135,7 @@ def files_in(source: BinaryIO, path: str) -> Iterator[tuple[TarFile, BinaryIO]]:
         cursor.go_to(start + -(-size // BLOCK) * BLOCK, f"member {name!r}")
     if len(block) < BLOCK:
         raise FileFormatError(path, "the archive breaks off: the block that ends it is missing", None, cursor.position)
+    drain(source)
 
 
 class _Member(io.RawIOBase):

@@ -12,9 +12,10 @@ from crucible_datasets.exceptions import ArgumentError, FileColumnsError, FileFo
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.formats.faults import pass_over
 from crucible_datasets.formats.webdataset.index import Index
 from crucible_datasets.reading.files import DataFile, is_compressed, opened
-from crucible_datasets.reading.request import Request, pass_over
+from crucible_datasets.reading.request import Request
 from crucible_datasets.tables import tarindex
 from crucible_datasets.tables.rowgroups import Identity, identity_of
 from crucible_datasets.tables.stack import stacked
@@ -78,19 +79,19 @@ def _indices(
 ) -> list[Index]:
     """The index of each archive: from the cache, or built now by up to `num_proc` processes."""
     if not is_caching_enabled():
-        return [_made(file, on_bad_files) for file in files]
+        return [_usable(_looked_at(file), on_bad_files) for file in files]
     keys = [tarindex.key_of(file.identity) for file in files]
     for key in keys if fresh else ():
         cache.remove(key)
     new = [(file, key) for file, key in zip(files, keys, strict=True) if cache.find(key) is None]
-    tasks: list[Task[dict[str, Index]]] = [
+    tasks: list[Task[dict[str, tuple[Index, FileFormatError]]]] = [
         Task(partial(_keep, several, cache.root, on_bad_files), range(0)) for several in _shares(new, num_proc or 1)
     ]
-    bad: dict[str, Index] = {}
+    bad: dict[str, tuple[Index, FileFormatError]] = {}
     with progress.bar(total=sum(file.size for file, _ in new), unit="B", unit_scale=True, desc="Indexing") as bar:
         for several in run_all(tasks, bar.update):
             bad |= several
-    return [bad[key] if key in bad else tarindex.stored_in(_folder(cache, key)) for key in keys]
+    return [_usable(bad[key], on_bad_files) if key in bad else tarindex.stored_in(_folder(cache, key)) for key in keys]
 
 
 def _shares(files: Sequence[tuple[DataFile, str]], count: int) -> list[Sequence[tuple[DataFile, str]]]:
@@ -108,22 +109,24 @@ def _folder(cache: Cache, key: str) -> str:
 
 def _keep(
     files: Sequence[tuple[DataFile, str]], root: str, on_bad_files: str, _rank: int | None, advance: Advance
-) -> dict[str, Index]:
-    """Put indices into the cache. Those of incomplete archives are not cached, but returned."""
-    cache, bad = Cache(root), dict[str, Index]()
+) -> dict[str, tuple[Index, FileFormatError]]:
+    """Put indices into the cache. Those of incomplete archives are not cached, but returned with what is wrong."""
+    cache, bad = Cache(root), dict[str, tuple[Index, FileFormatError]]()
     for file, key in files:
         index, broken = _looked_at(file)
         if broken is None:
             cache.made(key, partial(tarindex.store, index=index), {"format": "webdataset", "files": [file.name]})
+        elif on_bad_files == "error":
+            raise broken
         else:
-            pass_over(broken, on_bad_files)
-            bad[key] = index
+            bad[key] = index, broken
         advance(file.size)
     return bad
 
 
-def _made(file: DataFile, on_bad_files: str) -> Index:
-    index, broken = _looked_at(file)
+def _usable(found: tuple[Index, FileFormatError | None], on_bad_files: str) -> Index:
+    """The index, unless the archive is incomplete and that is an error."""
+    index, broken = found
     if broken is not None:
         pass_over(broken, on_bad_files)
     return index

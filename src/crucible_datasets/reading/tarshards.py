@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, DownloadError, FileFormatError
 from crucible_datasets.features import Features
+from crucible_datasets.formats.faults import faults_passed_over
 from crucible_datasets.formats.webdataset.members import Wanted, entries
 from crucible_datasets.formats.webdataset.python_rows import python_rows
 from crucible_datasets.formats.webdataset.rows import blocks, size_of, table_of, wanted_of, with_single
@@ -21,7 +22,6 @@ from crucible_datasets.formats.webdataset.samples import RawSample, grouped
 from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.reading.fileshards import FileShard
-from crucible_datasets.reading.request import pass_over
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
@@ -58,10 +58,8 @@ class TarShard(FileShard):
         if self._is_gathered:
             yield from super().batches(at)
             return
-        try:
+        with faults_passed_over(self.request.on_bad_files):
             yield from _uncollected(self._batches(at or 0))
-        except FileFormatError as error:
-            pass_over(error, self.request.on_bad_files)
 
     def inside(self, at: Position, num_rows: int) -> Position | None:
         return super().inside(at, num_rows) if self._is_gathered else None

@@ -8,12 +8,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from lzma import LZMAError
 from typing import BinaryIO, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.formats.streams import PIECE, Budget, PieceStream
+from crucible_datasets.formats.streams import PIECE, Budget, PieceStream, up_to_fault
 
 _SHORTEST_ENTRY = 46
 _END, _END_LENGTH = b"PK\x05\x06", 22
@@ -25,6 +26,8 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, OSError, ValueE
 
 class ZipArchive:
     """An open zip archive."""
+
+    fault = None  # its list of members is at the end, so it is lost or whole
 
     def __init__(self, source: BinaryIO, path: str) -> None:
         self.path = path
@@ -56,15 +59,16 @@ class ZipArchive:
         self._zip.close()
 
     def _stream(self, info: zipfile.ZipInfo) -> BinaryIO:
-        return cast(BinaryIO, PieceStream(self._pieces(info), f"{self.path}::{info.filename}"))
+        pieces = up_to_fault(partial(self._pieces, info))
+        return cast(BinaryIO, PieceStream(pieces, f"{self.path}::{info.filename}"))
 
-    def _pieces(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    def _pieces(self, info: zipfile.ZipInfo, exact_from: float) -> Iterator[bytes]:
         if info.flag_bits & _ENCRYPTED:
             raise FileFormatError(self.path, f"member {info.filename!r} is encrypted")
         done = 0
         try:
             with self._zip.open(info) as member:
-                while piece := member.read(PIECE):
+                while piece := member.read(PIECE if done < exact_from else 1):
                     yield piece
                     done += len(piece)
         except (*_DAMAGED, NotImplementedError, RuntimeError) as error:

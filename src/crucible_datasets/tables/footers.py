@@ -22,7 +22,7 @@ from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.unite import unite
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.arrow import features_in
-from crucible_datasets.formats.parquet import file_errors, leaf_places, parquet_reader, pass_over, require_choice
+from crucible_datasets.formats.parquet import file_errors, leaf_places, parquet_reader
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.rowgroups import Identity, ParquetPart, RemotePart, identity_of
 
@@ -32,25 +32,16 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 _FOOTERS_AT_ONCE = 24
 
 
-def parts_of(
-    paths: Sequence[str], on_bad_files: str = "error", late: Mapping[str, Callable[[], ParquetPart]] = NONE
-) -> list[ParquetPart]:
-    """The readable files, with their footers. `late` reads the footers of remote files, all at the same time."""
-    require_choice(on_bad_files)
-    looks = {path: partial(_part, path) for path in paths} | _begun(late)
-    parts = []
-    for path in paths:
-        try:
-            parts.append(looks[path]())
-        except FileFormatError as error:
-            pass_over(error, on_bad_files)
-    if not parts:
-        reason = "none of these files can be read." if paths else "there are no files to read."
-        raise DataFilesNotFoundError(", ".join(paths) or "Parquet", reason)
-    return parts
+def parts_of(paths: Sequence[str], late: Mapping[str, Callable[[], ParquetPart]] = NONE) -> list[ParquetPart]:
+    """The files, with their footers. `late` reads the footers of remote files, all at the same time."""
+    if not paths:
+        raise DataFilesNotFoundError("Parquet", "there are no files to read.")
+    looks = {path: partial(part_of, path) for path in paths} | _begun(late)
+    return [looks[path]() for path in paths]
 
 
-def _part(path: str) -> ParquetPart:
+def part_of(path: str) -> ParquetPart:
+    """A file of this disk, with its footer."""
     try:
         with file_errors(path):
             identity = identity_of(path)
@@ -85,7 +76,7 @@ class LatePart(ParquetPart):
     def here(self) -> ParquetPart:
         # Only now are the bytes verified.
         self.arrive()
-        part = _part(self.path)
+        part = part_of(self.path)
         if not part.metadata.equals(self.metadata):
             raise FileFormatError(self.path, "it is not the file whose footer the server sent before; load it again.")
         return part

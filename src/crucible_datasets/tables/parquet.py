@@ -175,14 +175,13 @@ class ParquetTable(AsArrow):
         paths: Sequence[str | os.PathLike[str]],
         columns: Sequence[str] | None = None,
         features: Mapping[str, Any] | None = None,
-        on_bad_files: str = "error",
         late: Mapping[str, Callable[[], ParquetPart]] | None = None,
     ) -> ParquetTable:
         """The rows of all files, with their common types or those of `features`.
 
         `late` reads the footers of files that are not at their paths yet.
         """
-        parts = parts_of([os.path.abspath(path) for path in paths], on_bad_files, late or {})
+        parts = parts_of([os.path.abspath(path) for path in paths], late or {})
         found = united(parts)
         json_columns = frozenset(name for name, feature in found.items() if any_leaf(feature, (Json,)))
         if features is not None:

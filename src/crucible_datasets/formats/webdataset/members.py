@@ -64,13 +64,19 @@ def entries(
         yield from ordinary(window, wanted, endings)
         begin, described = window.position, _described(window)
         if described is None:
+            window.finish()
             return
         name, size, stored, runs, reason = described
         (key, extension), offset, content = key_and_extension(name), window.position, None
-        if reason is None and (wanted is None or wanted(extension)):
-            content = _content(name, size, stored, runs, window)
-        else:
-            window.skip(stored + -stored % BLOCK, name)
+        try:
+            if reason is None and (wanted is None or wanted(extension)):
+                content = _content(name, size, stored, runs, window)
+            else:
+                window.skip(stored + -stored % BLOCK, name)
+        except FileFormatError:
+            if reason is None:  # the name of a broken member tells whether the sample before it is complete
+                yield key, extension, None, begin, offset, size, runs
+            raise
         if reason is None:
             yield key, extension, content, begin, offset, size, runs
         else:

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, DatasetsError
+from crucible_datasets.exceptions import ArgumentError, DatasetsError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.features.types import Value
@@ -72,22 +72,31 @@ def _raising(error: Exception) -> Iterator[RawSample]:
 
 
 def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
-    """Samples in lists of limited size; the first lists are short, so that the first rows come early."""
+    """Samples in lists of limited size; the first lists are short, so that the first rows come early.
+
+    The complete samples before an error come first.
+    """
     block: list[RawSample] = []
     most, full = _FIRST, 0  # `full` is the offset in the archive at which a block may have reached its size
-    for sample in samples:
-        if sample.begin >= full:
-            room = _BYTES - size_of(block)
-            if block and room <= 0:
+    fault: FileFormatError | None = None
+    try:
+        for sample in samples:
+            if sample.begin >= full:
+                room = _BYTES - size_of(block)
+                if block and room <= 0:
+                    yield block
+                    block, most, room = [], _MOST, _BYTES
+                full = sample.begin + room
+            block.append(sample)
+            if len(block) >= most:
                 yield block
-                block, most, room = [], _MOST, _BYTES
-            full = sample.begin + room
-        block.append(sample)
-        if len(block) >= most:
-            yield block
-            block, most, full = [], _MOST, 0
+                block, most, full = [], _MOST, 0
+    except FileFormatError as error:
+        fault = error
     if block:
         yield block
+    if fault is not None:
+        raise fault
 
 
 def size_of(block: Iterable[RawSample]) -> int:

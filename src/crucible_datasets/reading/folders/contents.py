@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from crucible_datasets.exceptions import MediaFolderError
 from crucible_datasets.forking import cached_property
+from crucible_datasets.formats.faults import pass_over
 from crucible_datasets.formats.folders import MediaFolder
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, chained, has_archive_name
@@ -34,7 +35,9 @@ class Contents:
         return [_unpacked(path) if "::" in path else path for path in self.media]
 
 
-def contents_of(paths: Iterable[str], folder: MediaFolder, metadata_names: Collection[str]) -> Contents:
+def contents_of(
+    paths: Iterable[str], folder: MediaFolder, metadata_names: Collection[str], on_bad_files: str
+) -> Contents:
     """The contents of the paths of a split, with archives replaced by their members; other files are left out.
 
     Files come before members of archives, as in Hugging Face `datasets`.
@@ -42,7 +45,7 @@ def contents_of(paths: Iterable[str], folder: MediaFolder, metadata_names: Colle
     found, packed = Contents(), []
     for path in paths:
         if has_archive_name(path):
-            packed += [path] if "::" in path else members_of(path)
+            packed += [path] if "::" in path else members_of(path, on_bad_files)
         else:
             _sort_in(path, path.rpartition("/")[2], found, folder, metadata_names)
     for path in packed:
@@ -60,9 +63,12 @@ def _sort_in(path: str, name: str, found: Contents, folder: MediaFolder, metadat
         found.media.append(path)
 
 
-def members_of(archive: str) -> list[str]:
+def members_of(archive: str, on_bad_files: str = "error") -> list[str]:
     """The paths of the files in an archive."""
-    return [chained(member.name, archive) for member in archives.listed(archive)]
+    members, fault = archives.listed_to_fault(archive)
+    if fault is not None:
+        pass_over(fault, on_bad_files)
+    return [chained(member.name, archive) for member in members]
 
 
 def _unpacked(path: str) -> str:

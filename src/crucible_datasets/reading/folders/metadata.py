@@ -12,6 +12,7 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import MediaFolderError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.base import FORMATS, Filters
+from crucible_datasets.formats.faults import warn_of
 from crucible_datasets.formats.folders import MediaFolder
 from crucible_datasets.logging import get_logger
 from crucible_datasets.reading.archivenames import chain_of
@@ -38,11 +39,14 @@ class MetadataFile:
 
 
 def tables_of(
-    splits: Mapping[str, Contents], folder: MediaFolder, filters: Filters
+    splits: Mapping[str, Contents], folder: MediaFolder, filters: Filters, on_bad_files: str
 ) -> tuple[dict[str, pa.Table], Features]:
     """The rows of the metadata of each split; a split without metadata has none."""
     require_one_extension([path for found in splits.values() for path in found.metadata])
-    files = {split: [_read(path, folder, filters) for path in found.metadata] for split, found in splits.items()}
+    files = {
+        split: [_read(path, folder, filters, on_bad_files) for path in found.metadata]
+        for split, found in splits.items()
+    }
     every = [one for several in files.values() for one in several]
     _require_same_columns(files)
     features = united_all(Segment("", one.features, one.path) for one in every)
@@ -77,10 +81,11 @@ def extension_of(path: str) -> str:
     return os.path.splitext(member or archive)[1]
 
 
-def _read(path: str, folder: MediaFolder, filters: Filters) -> MetadataFile:
+def _read(path: str, folder: MediaFolder, filters: Filters, on_bad_files: str) -> MetadataFile:
     names = FileNames(path, folder)
-    request = Request(FORMATS[_FORMATS[extension_of(path)]], filters=filters)
-    table, features = in_memory(identified([path]), request)
+    request = Request(FORMATS[_FORMATS[extension_of(path)]], filters=filters, on_bad_files=on_bad_files)
+    table, features, faults = in_memory(identified([path]), request)
+    warn_of(faults, on_bad_files)
     return MetadataFile(path, *names.columns(table, features), names.named)
 
 

@@ -60,7 +60,10 @@ class FolderRows:
             if path.rpartition("/")[2] in names or has_archive_name(path)
         ]
         self.download(described)
-        return {split: contents_of(paths, self.folder, names) for split, paths in self.files.items()}
+        return {
+            split: contents_of(paths, self.folder, names, self.request.on_bad_files)
+            for split, paths in self.files.items()
+        }
 
     @property
     def has_metadata(self) -> bool:
@@ -81,7 +84,7 @@ class FolderRows:
     def _metadata(self) -> tuple[dict[str, pa.Table], Features] | None:
         if not self.has_metadata or self.request.options.get("drop_metadata"):
             return None
-        return tables_of(self.contents, self.folder, self.request.filters)
+        return tables_of(self.contents, self.folder, self.request.filters, self.request.on_bad_files)
 
     @cached_property
     def features(self) -> Features:
