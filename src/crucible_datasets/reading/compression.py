@@ -28,7 +28,7 @@ _MAGIC = {
 }
 _BZ2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
 MAGIC_LENGTH = 10
-_CHUNK = 32 << 10
+_CHUNK = 128 << 10
 _ARROW_NAMES = {"zst": "zstd", "lz4": "lz4"}
 
 

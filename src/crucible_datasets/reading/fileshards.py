@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import accumulate, zip_longest
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -62,6 +62,11 @@ class FileShard(Shard):
     def __getstate__(self) -> dict[str, Any]:
         return {"file": self.file, "request": self.request}
 
+    @property
+    def quiet(self) -> Self:
+        """The same shard for a look at its rows, which does not warn of damage: reading them does."""
+        return self if self.request.raises else replace(self, request=self.request.quiet)
+
     def expecting(self, features: Features | None) -> FileShard:
         """The same shard, told the features that rows of the stream are expected to have."""
         return self
@@ -112,7 +117,7 @@ class FileShard(Shard):
 
     @cached_property
     def first_features(self) -> Features | None:
-        first = next(replace(self, request=self.request.quiet).batches(), None)
+        first = next(self.quiet.batches(), None)
         return None if first is None else first[1].features
 
 

@@ -89,7 +89,7 @@ def _found(shards: Sequence[FileShard], request: Request) -> Features | None:
     """The features of the first readable file, if the format has types."""
     if request.format.name not in _TYPED or not all(shard.tells_features for shard in shards[:1]):
         return None
-    for shard in (replace(shard, request=request.quiet) for shard in shards):
+    for shard in (shard.quiet for shard in shards):
         if isinstance(shard, ParquetShard) and shard.part is not None:
             return shard.features
         if isinstance(shard, ArrowShard) and shard.features is not None:
