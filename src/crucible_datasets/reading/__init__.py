@@ -15,6 +15,7 @@ Rows
     request               how to read files, and which columns and rows of them
     reader                the splits of a dataset, each read on first use; verify: comparison with the card
     prepare               files → a view: in place, or converted (convert) to Arrow in the cache
+    undamaged             the good rows of damaged files that are read in place
     missing_columns       columns that only some files have; splitfiles: several splits → files
     tar_views             tar archives read in place; sql_queries: database queries; from_files: `from_csv` and the like
     folders               folders of media with labels and metadata

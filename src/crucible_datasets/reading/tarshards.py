@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from crucible_datasets.exceptions import DataFilesNotFoundError, DownloadError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.faults import faults_passed_over
+from crucible_datasets.formats.streams import drain
 from crucible_datasets.formats.webdataset.members import Wanted, entries
 from crucible_datasets.formats.webdataset.python_rows import python_rows
 from crucible_datasets.formats.webdataset.rows import blocks, size_of, table_of, wanted_of, with_single
@@ -80,6 +81,7 @@ class TarShard(FileShard):
                 batch = self._batch(block, wanted, is_single and not start)
                 if len(batch):
                     yield block[0].begin, batch
+            drain(stream)
 
     def _batch(self, block: list[RawSample], wanted: Wanted | None, is_single: bool) -> Batch:
         request, name = self.request, self.file.name

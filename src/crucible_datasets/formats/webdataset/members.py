@@ -64,7 +64,6 @@ def entries(
         yield from ordinary(window, wanted, endings)
         begin, described = window.position, _described(window)
         if described is None:
-            window.finish()
             return
         name, size, stored, runs, reason = described
         (key, extension), offset, content = key_and_extension(name), window.position, None

@@ -13,7 +13,7 @@ from crucible_datasets.features import Features
 from crucible_datasets.features.storage import to_extension
 from crucible_datasets.features.types import Value
 from crucible_datasets.formats.base import Filters, columns_of
-from crucible_datasets.formats.streams import name_of
+from crucible_datasets.formats.streams import drain, name_of
 from crucible_datasets.formats.webdataset.columns import MemberNames, column
 from crucible_datasets.formats.webdataset.members import Wanted, entries
 from crucible_datasets.formats.webdataset.samples import KEY, URL, RawSample, grouped, in_the_place_of
@@ -44,6 +44,7 @@ def read(
         yield table_of(block, path, wanted, is_single, on_mixed_types)
     if block is None:
         yield table_of([], path)
+    drain(stream)
 
 
 def wanted_of(columns: list[str] | None, filters: Filters, features: Any) -> Wanted | None:

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.formats.streams import name_of
+from crucible_datasets.formats.streams import drain, name_of
 from crucible_datasets.formats.webdataset.contents import Contents, Report, Sample
 from crucible_datasets.formats.webdataset.members import entries
 from crucible_datasets.formats.webdataset.parallel import in_turn
@@ -72,6 +72,7 @@ class _Options:
                 sample = contents.sample(raw, url)
                 if len(sample) > 2 or wanted is None:
                     yield sample
+            drain(source)
 
     def in_turn(self, shards: Sequence[Opened], report: Report, num_threads: int) -> Generator[Sample]:
         """The samples of all shards, in order."""

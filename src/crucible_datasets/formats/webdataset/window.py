@@ -6,7 +6,6 @@ import io
 from typing import BinaryIO
 
 from crucible_datasets.exceptions import FileFormatError
-from crucible_datasets.formats.streams import drain
 
 CHUNK = 1 << 20
 _FIRST_READ = 1 << 14  # bytes read after a seek: the next member may be skipped as well
@@ -65,10 +64,6 @@ class Window:
             left = 1
         while left:
             left -= len(self.take(min(left, CHUNK), member))
-
-    def finish(self) -> None:
-        """Check the checksum of compressed bytes."""
-        drain(self._stream)
 
     def _across(self, begun: bytes, size: int) -> bytes:
         """Up to `size` bytes that begin with `begun`, the rest of the buffer; reads new data into the buffer."""
