@@ -190,7 +190,7 @@ _LONG_RUNS = [9, 10, 11, 99, 100, 101, 255, 256, 999, 1000, 1001, 1023, 1024, 10
 
 def _counts(longest: int) -> st.SearchStrategy[int]:
     long = [count for count in _LONG_RUNS if count <= longest]
-    return st.one_of(st.just(1), st.just(1), st.integers(1, 40), st.sampled_from(long))
+    return st.one_of(st.just(1), st.just(1), st.integers(1, min(40, longest)), st.sampled_from(long or [longest]))
 
 
 @st.composite
@@ -212,6 +212,9 @@ def rows(
     else:
         names = draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=3, unique=True))
         columns = {name: draw(shapes(leaves, objects)) for name in names}
+    if "text" in leaves and draw(st.integers(0, 49)) == 49:
+        columns = {**columns, draw(st.sampled_from(sorted(columns))): ("leaf", "long text")}
+        longest = 2
     strategies = {name: values(shape) for name, shape in columns.items()}
     if mixed:
         other = values(draw(shapes(leaves, objects)))

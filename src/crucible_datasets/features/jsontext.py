@@ -59,13 +59,15 @@ def is_json(text: str) -> bool:
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The content of an object: the fields of a pydantic model, else its public attributes; classes have none.
+    """The content of an object: the fields of a pydantic model, else its public attributes.
+
+    Classes, decimals and times have none.
 
     >>> import enum
     >>> attributes(enum.Enum("Colour", "RED").RED)
     {'name': 'RED', 'value': 1}
     """
-    if isinstance(value, type):
+    if isinstance(value, (type, decimal.Decimal, dt.time)):
         return {}
     if hasattr(value, "model_dump"):
         return dict(value.model_dump())
