@@ -67,6 +67,11 @@ def is_caching_enabled() -> bool:
     return _caching_enabled
 
 
+def version_of(facts: os.stat_result) -> tuple[int, int, int]:
+    """What changes when the content of a file does: copying tools may set the time of modification back."""
+    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
 class Fingerprint:
     """The identity of content; `str` computes it once.
 
@@ -94,9 +99,8 @@ class Fingerprint:
 
     @classmethod
     def of_file(cls, path: str) -> Fingerprint:
-        """The fingerprint of a file, from its path, size and modification time."""
-        facts = os.stat(path)
-        return cls(None, content=("file", os.path.abspath(path), facts.st_size, facts.st_mtime_ns))
+        """The fingerprint of a file, from its path and the version of its content."""
+        return cls(None, content=("file", os.path.abspath(path), *version_of(os.stat(path))))
 
     def derive(self, operation: str, **facts: Any) -> Fingerprint:
         """The fingerprint after an operation with these arguments, which must not change any more."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from crucible_datasets.fingerprint import version_of
 from crucible_datasets.reading.data_files import patterns_of
 from crucible_datasets.reading.patterns import matched
 
@@ -22,8 +23,7 @@ def files_of(data_files: Any, base: str | None) -> dict[str, list[str]]:
 def state_of(path: str) -> list[int]:
     """The identity of a file, which changes when it is modified; empty if there is none."""
     try:
-        facts = os.stat(path)
-        return [facts.st_size, facts.st_mtime_ns]
+        return [*version_of(os.stat(path))]
     except OSError:
         return []
 

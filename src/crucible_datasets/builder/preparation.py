@@ -21,6 +21,7 @@ from crucible_datasets.download import DownloadConfig, DownloadManager
 from crucible_datasets.exceptions import ArgumentError, ManualDownloadError
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
+from crucible_datasets.hashing import Arguments
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.keywords import refuse_unknown_keywords
 from crucible_datasets.reading.files import identified
@@ -86,7 +87,7 @@ class Prepared(Configured):
                 preparation=_PREPARATION,
                 code=self.hash or type(self),
                 names=(self.dataset_name, self.config_id, self.base_path, file_format),
-                config=vars(self.config),
+                config=Arguments(vars(self.config)),
                 features=self._features,
                 files=files,
             )

@@ -10,13 +10,15 @@ import dis
 import enum
 import functools
 import inspect
+import os
+import re
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from crucible_datasets.hashing.modules import feed_import, feed_used, goes_by_name, is_installed, write_name
-from crucible_datasets.hashing.references import AS_VALUE, uses_of
+from crucible_datasets.hashing.references import AS_VALUE, Uses, uses_of
 from crucible_datasets.hashing.walk import Walk, Walker
 
 _KINDS_OF_CODE = (
@@ -27,6 +29,9 @@ _KINDS_OF_CODE = (
     | inspect.CO_ITERABLE_COROUTINE
     | inspect.CO_ASYNC_GENERATOR
 )
+_READS_GLOBALS = {"globals", "eval", "exec"}
+_READS_ENVIRONMENT = {"environ", "getenv"}
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _SEES_LOCALS = {"locals", "vars", "dir", "eval", "exec"}
 # Special names, besides methods, that the author of a class may have defined.
 _WRITTEN = {"__annotations__", "__slots__", "__match_args__", "__dataclass_fields__", "__pydantic_fields__"}
@@ -70,6 +75,21 @@ def _walk_users_function(walk: Walk, function: types.FunctionType) -> None:
     for wanted in sorted(set(uses.imports)):
         of_variable = uses.variables.get(wanted.variable, set())
         feed_import(walk, place, wanted, function.__globals__.get("__package__"), of_variable)
+    _feed_named_in_texts(walk, function, uses)
+
+
+def _feed_named_in_texts(walk: Walk, function: types.FunctionType, uses: Uses) -> None:
+    """Add what code reads by name: `globals()["k"]`, `eval("k + 1")`, `os.environ["K"]`."""
+    reads_globals, reads_environment = _READS_GLOBALS & uses.names, _READS_ENVIRONMENT & uses.names
+    if not reads_globals and not reads_environment:
+        return
+    for name in sorted({name for text in uses.texts for name in _IDENTIFIER.findall(text)}):
+        if reads_globals and name in function.__globals__:
+            walk.write("global", name.encode())
+            walk.feed_at(f"global {name!r} of function {function.__name__}", function.__globals__[name])
+        if reads_environment and name in os.environ:
+            walk.write("environment", name.encode())
+            walk.feed(os.environ[name])
 
 
 @contextmanager
@@ -139,13 +159,27 @@ def _walk_partial(walk: Walk, value: functools.partial[Any]) -> None:
 
 
 class Arguments(dict[str, Any]):
-    """Keyword arguments of a function, which may depend on the order of dicts in them."""
+    """Keyword arguments of a function, which may depend on the order of dicts in them.
+
+    It may depend on the order of the arguments themselves only if it takes any, as `**arguments`.
+    """
+
+    order_counts = False
+
+    @classmethod
+    def of(cls, function: Any, arguments: Mapping[str, Any]) -> Arguments:
+        """The arguments with which a function is called."""
+        result = cls(arguments)
+        with suppress(TypeError, ValueError):  # of functions that are not written in Python
+            parameters = inspect.signature(function).parameters.values()
+            result.order_counts = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        return result
 
 
 def _walk_arguments(walk: Walk, arguments: Arguments) -> None:
     walk.write("arguments", b"%d" % len(arguments))
     with _order_counts(walk):
-        for name in sorted(arguments):
+        for name in arguments if arguments.order_counts else sorted(arguments):
             walk.feed(name)
             walk.feed_at(f"argument {name!r}", arguments[name])
 

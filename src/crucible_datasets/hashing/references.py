@@ -45,6 +45,8 @@ class Uses:
     variables: dict[str, set[Use]] = field(default_factory=dict)
     imports: list[Import] = field(default_factory=list)
     assigned: set[str] = field(default_factory=set)  # globals and variables of enclosing functions
+    names: set[str] = field(default_factory=set)  # of globals, attributes and imports
+    texts: set[str] = field(default_factory=set)  # constants
 
 
 def uses_of(code: types.CodeType) -> Uses:
@@ -63,6 +65,8 @@ def _all_code(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _gather(code: types.CodeType, uses: Uses) -> None:
+    uses.names.update(code.co_names)
+    uses.texts.update(constant for constant in code.co_consts if isinstance(constant, str))
     steps = [step for step in dis.get_instructions(code) if step.opname not in {"EXTENDED_ARG", "PUSH_NULL", "NOP"}]
     for position, step in enumerate(steps):
         if step.opname in _GLOBAL:

@@ -140,7 +140,7 @@ def cast(
 
 
 def _cast_in_blocks(view: View, wanted: Features, changed: Features, fresh: bool) -> View:
-    after = view.fingerprint.derive("cast", features=wanted.to_dict())
+    after = view.fingerprint.derive("cast", features=wanted.metadata())
     if not changed:
         return replace(columns.select(view, list(wanted)), fingerprint=after)
     made = kept(partial(_cast_blocks, view, changed), changed, after, view.table.files, False, fresh)

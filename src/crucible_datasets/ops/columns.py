@@ -106,7 +106,9 @@ def add(view: View, name: str, column: Any, feature: Any = None, fingerprint: st
         raise ColumnLengthError(name, len(values), len(view))
     if not view.features:
         view = replace(view, rows=range(len(values)))
-    after = _derived(view, fingerprint, "add_column", name=name, values=values)
+    after = _derived(
+        view, fingerprint, "add_column", name=name, values=values, feature=Features({name: feature}).metadata()
+    )
     added = view.with_columns({name: (values, feature)}, after)
     shown = view.format.columns
     return replace(added, format=replace(view.format, columns=shown and (*shown, name)))
@@ -122,7 +124,7 @@ def cast(view: View, features: Mapping[str, Any], fingerprint: str | None = None
         for name, feature in features.items()
         if not is_identical(feature, view.features[name])
     }
-    after = _derived(view, fingerprint, "cast", features=features.to_dict())
+    after = _derived(view, fingerprint, "cast", features=features.metadata())
     view = view.with_columns(changed, after) if changed else replace(view, fingerprint=after)
     order = list(features)
     return view if view.column_names == order else replace(select(view, order), fingerprint=after)

@@ -54,7 +54,7 @@ def from_generator(
     if keep_in_memory or not is_caching_enabled():
         table, found = in_memory(generator, shards(arguments, num_proc or 1), kinds)
         return view_of(table, found, info, split)
-    made_of = {"generator": generator, "gen_kwargs": Arguments(arguments)} if fingerprint is None else {}
+    made_of = {"generator": generator, "gen_kwargs": Arguments.of(generator, arguments)} if fingerprint is None else {}
     parent = Fingerprint.fixed(fingerprint or "generator")
     # A generator sees how many values of its lists it gets.
     derived = parent.derive(

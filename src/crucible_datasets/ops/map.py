@@ -139,7 +139,7 @@ class Job:
             **call_facts(self.call, view, self.batch_size, self.workers, self.executor),
             "drop_last_batch": self.drop_last_batch and self.call.batched,
             "removed": sorted(self.merge.removed),
-            "features": None if wanted is None else list(wanted.to_dict().items()),
+            "features": wanted and wanted.metadata(),
             "on_mixed_types": self.merge.typing.on_mixed_types,
             "keeps_types": self.merge.typing.keeps_types,
         }
@@ -183,7 +183,7 @@ def call_facts(
         "with_indices": call.with_indices,
         "with_rank": call.with_rank and (workers or 0),
         "input_columns": call.input_columns,
-        "fn_kwargs": Arguments(call.fn_kwargs),
+        "fn_kwargs": Arguments.of(call.function, call.fn_kwargs),
         "on_error": call.on_error,
         "split": call.split,
         "format": (view.format.type, dict(view.format.kwargs)),

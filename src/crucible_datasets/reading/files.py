@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import xxhash
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError
+from crucible_datasets.fingerprint import version_of
 from crucible_datasets.formats.streams import Budget, PieceStream
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
@@ -73,7 +74,7 @@ def _identified(path: str) -> DataFile:
         raise DataFilesNotFoundError(archive) from error
     whole = os.path.abspath(archive)
     # Links from different commits to the same content are the same file.
-    file = DataFile(whole, facts.st_size, (os.path.realpath(whole), facts.st_size, facts.st_mtime_ns))
+    file = DataFile(whole, facts.st_size, (os.path.realpath(whole), *version_of(facts)))
     return file if inner is None else _member(file, inner, archives.member_size(whole, inner))
 
 

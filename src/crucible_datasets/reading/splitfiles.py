@@ -17,7 +17,7 @@ from crucible_datasets import progress
 from crucible_datasets.exceptions import ArgumentError, DatasetGenerationError
 from crucible_datasets.executors.base import Advance, Task, run_all
 from crucible_datasets.features import Features
-from crucible_datasets.fingerprint import Fingerprint
+from crucible_datasets.fingerprint import Fingerprint, version_of
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops.build import view_of
 from crucible_datasets.ops.generate import shards
@@ -140,9 +140,7 @@ def split_view(folder: str, info: DatasetInfo, split: str, file_format: str, in_
     size = (info.splits or SplitDict())[split]
     layout = Layout(size.dataset_name or "dataset", file_format)
     paths = tuple(os.path.join(folder, name) for name in layout.names(split, len(size.shard_lengths or [0])))
-    fingerprint = Fingerprint(
-        None, content=[(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in paths]
-    )
+    fingerprint = Fingerprint(None, content=[(path, *version_of(os.stat(path))) for path in paths])
     if file_format == "parquet":
         table = ParquetTable.open(paths, None, info.features)
         view = View(table, range(table.num_rows), table.features, fingerprint)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError
+from crucible_datasets.fingerprint import version_of
 from crucible_datasets.sources.base import Options, Source, SourceFile
 from crucible_datasets.sources.wildcards import folder_of, is_pattern
 
@@ -43,7 +44,7 @@ def _path(url: str) -> str:
 
 def _file(path: str, name: str, is_below: bool = False) -> SourceFile:
     facts = os.stat(path)
-    identity = path, facts.st_size, facts.st_mtime_ns
+    identity = (path, *version_of(facts))
     return SourceFile(path, name, facts.st_size, identity, is_below=is_below, modified=facts.st_mtime)
 
 

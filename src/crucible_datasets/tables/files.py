@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArrowFileError, FileFormatError
+from crucible_datasets.fingerprint import version_of
 from crucible_datasets.formats.arrow import batches, is_stored_as_read, whole
 from crucible_datasets.tables.table import ArrowTable, Identities, identities
 
@@ -27,7 +28,7 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
     name = os.fspath(path)
     facts = os.stat(name)
     is_too_large = facts.st_size > config.MAX_VALIDATED_BYTES
-    identity = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+    identity = (facts.st_dev, facts.st_ino, *version_of(facts))
     try:
         known = os.fsencode(name)  # which need not be UTF-8
         source = pa.OSFile(known) if in_memory else pa.memory_map(known)

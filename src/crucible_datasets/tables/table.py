@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from crucible_datasets.features.storage import plain, to_storage
+from crucible_datasets.fingerprint import version_of
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.addresses import Addresses
@@ -29,7 +30,7 @@ def identities(files: Sequence[str]) -> Identities:
         facts = [os.stat(file) for file in files]
     except FileNotFoundError:
         return ()
-    return tuple((fact.st_dev, fact.st_ino, fact.st_size, fact.st_mtime_ns) for fact in facts)
+    return tuple((fact.st_dev, fact.st_ino, *version_of(fact)) for fact in facts)
 
 
 class Table(Protocol):

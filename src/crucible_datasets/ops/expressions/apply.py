@@ -100,7 +100,8 @@ def mapped(
     engines = _engines(expression)
     where = (view.table.files, keep_in_memory, load_from_cache_file is False)
     computed = [_computed(view, engine, *where) for engine in engines]
-    facts = {"expressions": [engine.identity for engine in engines], "removed": removed, "features": features}
+    facts: dict[str, Any] = {"expressions": [engine.identity for engine in engines], "removed": removed}
+    facts["features"] = features and Features(features).metadata()
     after = Fingerprint.fixed(new_fingerprint) if new_fingerprint else view.fingerprint.derive("map", **facts)
     result = _beside(view, computed, removed)
     return replace(columns.cast(result, features) if features else result, fingerprint=after)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from crucible_datasets.cache import default_cache
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import any_leaf
-from crucible_datasets.fingerprint import Fingerprint, Hasher, is_caching_enabled
+from crucible_datasets.fingerprint import Fingerprint, Hasher, is_caching_enabled, version_of
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.ops import columns
 from crucible_datasets.ops.blocks import growing
@@ -129,14 +129,14 @@ class OfFiles(Fingerprint):
 
 
 def _facts(paths: Sequence[str]) -> Any:
-    """Sizes and modification times of files, zeros for missing ones."""
-    facts = np.zeros((len(paths), 2), np.int64)
+    """The versions of files, zeros for missing ones."""
+    facts = np.zeros((len(paths), 3), np.int64)
     for row, path in enumerate(paths):
         try:
             found = os.stat(path)
         except OSError:
             continue
-        facts[row] = found.st_size, found.st_mtime_ns
+        facts[row] = version_of(found)
     return facts.tobytes()
 
 
