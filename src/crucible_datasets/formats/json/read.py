@@ -145,8 +145,12 @@ def _field_tables(stream: BinaryIO, field: str, reader: _Reader) -> Iterator[pa.
     rows, encode = _rows_of(document[field], field, reader.name), encoder_for(text)
     if exact is not None:
         rows = reader.parser.with_decimals(rows, _rows_of(exact[field], field, reader.name))
+    if not rows:
+        return
+    # The document is in memory anyway, so the types of its rows are common ones wherever the rows differ.
+    table = reader.parser.table_of(rows, encode)
     for start in range(0, len(rows), _ROWS_PER_TABLE):
-        yield reader.parser.table_of(rows[start : start + _ROWS_PER_TABLE], encode)
+        yield table.slice(start, min(_ROWS_PER_TABLE, len(rows) - start))
 
 
 def _rows_of(value: Any, field: str, name: str) -> list[Row]:
