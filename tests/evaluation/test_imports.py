@@ -2,7 +2,10 @@
 
 import io
 import json
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -159,7 +162,92 @@ def test_damaged_zstd_is_noticed(log, tmp_path):
         assert len(found) == 2 * len(VALUES) + 1  # in parts of the header that the end of the file says again
 
 
+@pytest.fixture(scope="module")
+def inspect_runs(tmp_path_factory):
+    """The logs of real evaluations with inspect_ai, which leaves streams open, so in a process of its own."""
+    pytest.importorskip("inspect_ai")
+    script = Path(__file__).parents[1] / "support" / "inspect_runs.py"
+    command = [sys.executable, str(script), str(tmp_path_factory.mktemp("inspect"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("name", ["none", "all", "mode", "at_least_2"])
+def test_scores_are_those_of_inspect_whatever_failed_and_however_epochs_were_reduced(name, inspect_runs, tmp_path):
+    from inspect_ai.log import read_eval_log
+
+    log, run = read_eval_log(inspect_runs[name]), read_log(inspect_runs[name])
+    expected = {}
+    for score in log.results.scores:
+        reducer = "" if score.reducer in (None, "mean") else f",{score.reducer}"
+        facts = score.metrics
+        value = facts["accuracy" if score.name == "letter" else "mean"].value
+        expected[f"inspect/{score.name}{reducer}@{log.eval.packages['inspect_ai']}"] = (value, facts["stderr"].value)
+    found = {key: (summary.value, summary.stderr) for key, summary in run.summary.items()}
+    assert list(found) == list(expected)
+    for key, figures in expected.items():
+        assert found[key] == pytest.approx(figures), key
+    assert run.summary[run.key()].counts["error"] >= 5
+    store = ResultStore(tmp_path / "store")
+    assert store.load(store.save(run)).value() == run.value()
+
+
+def test_a_failed_log_is_imported_as_failed_with_its_reason(inspect_runs, tmp_path):
+    run = read_log(inspect_runs["failed"])
+    assert run.info.options["failed"] == "ValueError('the server is gone') (after 5 of 15 samples)"
+    store = ResultStore(tmp_path / "store")
+    for shown in (run, store.load(store.save(run))):
+        assert "the run failed: ValueError('the server is gone')" in str(shown)
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ({"status": "error", "error": {"message": "no key"}}, "no key"),
+        ({"status": "cancelled"}, "cancelled"),
+        ({"status": "started"}, "it was interrupted"),
+    ],
+)
+def test_a_log_without_samples_says_why(header, reason, tmp_path):
+    (tmp_path / "a.eval").write_bytes(zipped({"header.json": {**START, **header}}))
+    with pytest.raises(FileFormatError, match=f"no samples: {reason}"):
+        read_log(tmp_path / "a.eval")
+
+
 # lm-eval
+
+
+def test_metrics_over_all_samples_are_those_of_lm_eval_in_its_direction(tmp_path):
+    """BLEU, chrF, TER and the Brier score, as its own functions compute them from what it logs."""
+    metrics = pytest.importorskip("lm_eval.api.metrics")
+    from lm_eval.utils import handle_non_serializable, softmax
+
+    pairs = [("the cat sat on the mat", "the cat is on the mat"), ("a dog", "a dog"), ("it rains today", "it snows")]
+    lls = [(-1.0, -2.5, -0.3), (-4.0, -0.1, -3.0), (-2.0, -2.1, -1.9)]
+    golds = [2, 0, 1]
+    computed = {
+        "bleu": (metrics.bleu(pairs), True), "chrf": (metrics.chrf(pairs), True), "chrf++": (metrics.chrfpp(pairs), True),
+        "ter": (metrics.ter(pairs), False),
+        "brier_score": (metrics.brier_score([(gold, softmax(ll)) for gold, ll in zip(golds, lls, strict=True)]), False),
+    }  # fmt: skip
+    with open(tmp_path / "a.jsonl", "w") as file:
+        for place, (pair, gold, ll) in enumerate(zip(pairs, golds, lls, strict=True)):
+            line = {
+                "doc_id": place, "doc": {}, "target": pair[0], "resps": [[[value, False]] for value in ll],
+                "filtered_resps": [(value, False) for value in ll], "filter": "none", "metrics": [*computed, "mcc"],
+                **dict.fromkeys(("bleu", "chrf", "chrf++", "ter"), pair), "brier_score": (gold, softmax(ll)), "mcc": (1, 0),
+            }  # fmt: skip
+            file.write(json.dumps(line, default=handle_non_serializable) + "\n")
+    run = read_log(tmp_path / "a.jsonl")
+    store = ResultStore(tmp_path / "store")
+    for found in (run, store.load(store.save(run))):
+        for name, (value, higher) in computed.items():
+            summary = found.summary[f"lm-eval/{name},none@0"]
+            assert (summary.value, summary.higher_is_better) == (pytest.approx(value), higher), name
+        assert found.summary["lm-eval/mcc,none@0"].counts == {"error": 3}
+    rows = compare({"one": run, "two": read_log(tmp_path / "a.jsonl", model="two")}, metric=[*run.summary][:5])
+    assert [row.first_value for row in rows] == pytest.approx([value for value, _ in computed.values()])
+    assert all(row.difference == 0 for row in rows)
 
 
 def lines():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, 
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-def imported(samples: Iterable[SampleResult], **facts: Any) -> EvaluationResult:
+def imported(samples: Iterable[SampleResult], lower_is_better: Collection[str] = (), **facts: Any) -> EvaluationResult:
     """A result from samples of another program; summaries are computed here."""
     rows = SampleList(samples)
     from crucible_datasets import __version__
@@ -29,7 +29,11 @@ def imported(samples: Iterable[SampleResult], **facts: Any) -> EvaluationResult:
     counting = Counting(info)
     counting.add(rows)
     info = msgspec.structs.replace(info, num_samples=counting.num_samples)
-    return EvaluationResult(info, rows, counting.summary())
+    summary = counting.summary()
+    for key in lower_is_better:
+        if key in summary:
+            summary[key] = msgspec.structs.replace(summary[key], higher_is_better=False)
+    return EvaluationResult(info, rows, summary)
 
 
 def content_hash(questions: Iterable[Any]) -> str:

@@ -1,4 +1,8 @@
-"""Logs of inspect_ai, `.eval` or `.json`: every sample with its scores, under the names of the scorers."""
+"""Logs of inspect_ai, `.eval` or `.json`: every sample with its scores, under the names of the scorers.
+
+If inspect_ai reduced the scores of a sample's epochs otherwise than by their mean, the score of each answer is the
+reduced one: so the score of the run is that of inspect_ai.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ def from_inspect_log(path: str | os.PathLike[str], model: str | None = None) -> 
     name = os.fspath(path)
     try:
         header, samples = _read_json(name) if name.lower().endswith(".json") else _read_zip(name)
-        return _result(header["eval"], samples, model, name)
+        return _result(header, samples, model, name)
     except FileNotFoundError:
         raise FileNotFoundDatasetsError(name, "there is no such file.", names_beside(name)) from None
     except (*_OF_FILES, *_OF_CONTENT) as error:
@@ -38,11 +42,14 @@ def from_inspect_log(path: str | os.PathLike[str], model: str | None = None) -> 
 
 
 def _read_zip(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The header, with the reductions of scores, and the samples."""
     with zipfile.ZipFile(path) as log:
         members = {member.filename: member for member in log.infolist()}
         # An interrupted run has no header.
         first = members.get("header.json") or members["_journal/start.json"]
         header = loads(content(log, first, path))
+        if "reductions.json" in members:
+            header["reductions"] = loads(content(log, members["reductions.json"], path))
         chosen = [member for member in log.infolist() if _SAMPLE.fullmatch(member.filename)]
         return header, [loads(content(log, member, path)) for member in chosen]
 
@@ -53,12 +60,15 @@ def _read_json(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return log, log.get("samples") or []
 
 
-def _result(task: dict[str, Any], samples: list[dict[str, Any]], model: str | None, path: str) -> EvaluationResult:
+def _result(log: dict[str, Any], samples: list[dict[str, Any]], model: str | None, path: str) -> EvaluationResult:
+    task = log["eval"]
     version = (task.get("packages") or {}).get("inspect_ai", "0")
     dataset = task.get("dataset") or {}
-    rows = sorted((_sample(one, version) for one in samples), key=_place)
+    failure = _failure(log, len(samples))
+    reductions = _reductions(log)
+    rows = sorted((_sample(one, version, reductions) for one in samples), key=_place)
     if not rows:
-        raise FileFormatError(path, "the log has no samples")
+        raise FileFormatError(path, "the log has no samples" + (f": {failure}" if failure else ""))
     questions = {one.id: (one.id, one.input, one.target, one.choices) for one in rows}
     return imported(
         _with_all(rows),
@@ -71,8 +81,37 @@ def _result(task: dict[str, Any], samples: list[dict[str, Any]], model: str | No
             "imported_from": os.path.basename(path),
             "inspect_run_id": task.get("run_id"),
             "dataset": dataset.get("name"),
+            **({"failed": failure} if failure else {}),
         },
     )
+
+
+def _failure(log: dict[str, Any], num_samples: int) -> str | None:
+    """Why the run did not finish, and how many of its samples there are."""
+    status = log.get("status", "success")
+    if status == "success":
+        return None
+    reason = (log.get("error") or {}).get("message") or {"started": "it was interrupted"}.get(status, status)
+    total = (log["eval"].get("dataset") or {}).get("samples")
+    epochs = (log["eval"].get("config") or {}).get("epochs") or 1
+    return f"{reason} (after {num_samples} of {total * epochs} samples)" if total else str(reason)
+
+
+Reductions = dict[
+    str, list[tuple[str, dict[str, Any] | None]]
+]  # per scorer: a reducer, and each sample's reduced score
+
+
+def _reductions(log: dict[str, Any]) -> Reductions:
+    """The reductions of each scorer. The mean, which is that of this library, has no name and no scores."""
+    asked = (log["eval"].get("config") or {}).get("epochs_reducer") or ["mean"]
+    found: Reductions = {}
+    for reduction in log.get("reductions") or []:
+        if (reducer := reduction.get("reducer") or "mean") in asked:
+            scores = {str(score["sample_id"]): score.get("value") for score in reduction["samples"]}
+            entry = ("", None) if reducer == "mean" else (f",{reducer}", scores)
+            found.setdefault(reduction["scorer"], []).append(entry)
+    return found
 
 
 def _place(sample: SampleResult) -> tuple[Any, ...]:
@@ -92,7 +131,7 @@ def _with_all(rows: list[SampleResult]) -> Iterator[SampleResult]:
         )
 
 
-def _sample(sample: dict[str, Any], version: str) -> SampleResult:
+def _sample(sample: dict[str, Any], version: str, reductions: Reductions) -> SampleResult:
     attached = sample.get("attachments") or {}
     metadata = dict(sample.get("metadata") or {})
     if sample.get("error"):
@@ -101,7 +140,7 @@ def _sample(sample: dict[str, Any], version: str) -> SampleResult:
         id=str(sample["id"]),
         prediction=_filled(_completion(sample.get("output") or {}), attached),
         target=sample.get("target"),
-        outcomes=dict(_outcomes(sample.get("scores") or {}, version)),
+        outcomes=dict(_outcomes(sample, version, reductions)),
         input=_filled(_spoken(sample.get("input")), attached),
         choices=sample.get("choices"),
         metadata=metadata,
@@ -138,19 +177,29 @@ def _filled(given: Any, attached: dict[str, str]) -> Any:
     return given
 
 
-def _outcomes(scores: dict[str, Any], version: str) -> Iterator[tuple[str, Outcome]]:
-    for scorer, score in scores.items():
-        value = score.get("value")
-        if isinstance(value, dict):
-            for part, one in value.items():
-                yield f"inspect/{scorer}/{part}@{version}", _outcome(score, one)
-        else:
-            yield f"inspect/{scorer}@{version}", _outcome(score, value)
+def _outcomes(sample: dict[str, Any], version: str, reductions: Reductions) -> Iterator[tuple[str, Outcome]]:
+    for scorer, score in (sample.get("scores") or {}).items():
+        for reducer, scores in reductions.get(scorer, [("", None)]):
+            reduced = None if scores is None else scores.get(str(sample["id"]))
+            value = score.get("value")
+            if isinstance(value, dict):
+                for part, one in value.items():
+                    of_part = reduced.get(part) if isinstance(reduced, dict) else None
+                    yield f"inspect/{scorer}/{part}{reducer}@{version}", _outcome(score, one, reducer, of_part)
+            else:
+                yield f"inspect/{scorer}{reducer}@{version}", _outcome(score, value, reducer, reduced)
 
 
-def _outcome(score: dict[str, Any], value: Any) -> Outcome:
+def _outcome(score: dict[str, Any], value: Any, reducer: str, reduced: Any) -> Outcome:
+    """The outcome of an answer; if scores were reduced, its value is that of all answers to the sample."""
     answer = score.get("answer")
-    detail = {"explanation": score["explanation"]} if score.get("explanation") else None
-    found = number(value)
-    status = "unparsed" if value == "N" else "ok" if found is not None else "error"
-    return Outcome(found, None if answer is None else str(answer), status, detail)
+    detail = {"explanation": score["explanation"]} if score.get("explanation") else {}
+    counted = reduced if reducer else value
+    found, status = number(counted), "unparsed" if value == "N" else "ok"
+    if reducer:
+        detail |= {"value": value, "reducer": reducer.removeprefix(",")}
+    if found is None:
+        status = "error"
+    if found is None and isinstance(counted, str):
+        found, detail["reason"] = 0.0, f"inspect_ai counts the value {counted!r:.100} as 0"
+    return Outcome(found, None if answer is None else str(answer), status, detail or None)

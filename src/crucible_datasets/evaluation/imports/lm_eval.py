@@ -4,17 +4,22 @@
      "filter": "strict-match", "metrics": ["exact_match"], "exact_match": 1.0}
 
 The results file next to it has the model and the version of the task.
+
+Some metrics are computed over all samples, and logged as a pair of target and answer for each. Those of translation are
+computed here by sacrebleu, as lm-eval does; the Brier score is the mean of those of the samples.
 """
 
 from __future__ import annotations
 
 import glob
+import math
 import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from crucible_datasets.evaluation.imports.foreign import content_hash, imported, number, reason_of
+from crucible_datasets.evaluation.metrics.base import METRICS
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.predictions.files import read_json, read_lines
 from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleResult
@@ -24,6 +29,8 @@ _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.js
 _INVALID = "[invalid]"
 _FIELDS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "doc_hash", "prompt_hash"}
 _FIELDS |= {"target_hash", "metrics"}
+_TRANSLATION = {"bleu", "chrf", "chrf++", "ter"}
+_LOWER_IS_BETTER = {"ter", "brier_score", "wer", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"}
 
 
 def from_lm_eval_samples(
@@ -45,8 +52,11 @@ def from_lm_eval_samples(
         raise FileFormatError(name, f"these are no samples of lm-eval: {reason_of(error)}.") from error
     if not samples:
         raise FileFormatError(name, "there are no samples")
+    directions = (results.get("higher_is_better") or {}).get(title) or {}
+    keys = dict.fromkeys(key for sample in samples for key in sample.outcomes)
     return imported(
         samples,
+        [key for key in keys if not directions.get(_name_of(key), _name_of(key) not in _LOWER_IS_BETTER)],
         model=model or results.get("model_name") or (results.get("config") or {}).get("model") or "unknown",
         dataset=title,
         dataset_hash=content_hash(questions.values()),
@@ -84,14 +94,46 @@ def _outcomes(line: dict[str, Any], version: str) -> Iterator[tuple[str, Outcome
     answers = _texts(line.get("filtered_resps"))
     extracted = answers[0] if len(answers) == 1 else None
     for name in line.get("metrics") or _metrics_in(line):
-        value = number(line.get(name))
-        status = "unparsed" if extracted == _INVALID else "ok" if value is not None else "error"
-        yield f"lm-eval/{name},{chosen}@{version}", Outcome(value, extracted, status)
+        outcome = _outcome(name, line.get(name), line)
+        status = "unparsed" if extracted == _INVALID else outcome.status
+        yield f"lm-eval/{name},{chosen}@{version}", Outcome(outcome.value, extracted, status, outcome.detail)
+
+
+def _name_of(key: str) -> str:
+    return key.removeprefix("lm-eval/").partition(",")[0]
+
+
+def _outcome(name: str, logged: Any, line: dict[str, Any]) -> Outcome:
+    value = number(logged)
+    if value is not None:
+        return Outcome(value)
+    pair = logged if isinstance(logged, list) and len(logged) == 2 else None
+    if pair is not None and name in _TRANSLATION:
+        target, answer = pair
+        return METRICS[name].score(answer[0] if isinstance(answer, list) and answer else answer, target)
+    if pair is not None and name == "brier_score" and (error := _brier(pair[0], line)) is not None:
+        return Outcome(error)
+    reason = f"lm-eval computes {name} over all samples, and logs {logged!r:.100}, which is no value of this one"
+    return Outcome(None, status="error", detail={"error": reason})
+
+
+def _brier(target: Any, line: dict[str, Any]) -> float | None:
+    """The squared error of the probabilities of the choices, by their log-likelihoods; lm-eval logs rounded ones."""
+    replies = line.get("filtered_resps") or []
+    logs = [number(reply[0]) if isinstance(reply, list) and reply else None for reply in replies]
+    likelihoods = [value for value in logs if value is not None]
+    if not likelihoods or len(likelihoods) < len(logs) or not isinstance(target, int) or not 0 <= target < len(logs):
+        return None
+    weights = [math.exp(value - max(likelihoods)) for value in likelihoods]
+    return sum((weight / sum(weights) - (at == target)) ** 2 for at, weight in enumerate(weights))
 
 
 def _metrics_in(line: dict[str, Any]) -> list[str]:
     """The metrics of a line written by older versions, which do not list them."""
-    return [name for name, value in line.items() if name not in _FIELDS and number(value) is not None]
+    known = _TRANSLATION | _LOWER_IS_BETTER
+    return [
+        name for name, value in line.items() if name not in _FIELDS and (name in known or number(value) is not None)
+    ]
 
 
 def _texts(given: Any) -> list[str]:

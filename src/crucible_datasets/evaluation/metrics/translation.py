@@ -6,11 +6,13 @@ outcome has in `detail`, and `signature` is sacrebleu's signature, to be publish
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
-from crucible_datasets.evaluation.metrics.base import metric
+from crucible_datasets.evaluation.metrics.base import METRICS, Metric, metric
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.registry import need
 
@@ -112,3 +114,15 @@ def ter(
     """Translation edit rate, in edits for 100 words of the reference; lower is better."""
     options = {"normalized": normalized, "no_punct": no_punct, "case_sensitive": case_sensitive}
     return _judged("TER", prediction, target, **options)
+
+
+_OF_LM_EVAL = re.compile(r"(lm-eval/(bleu|chrf|chrf\+\+|ter),[^@]*)@(.+)")
+
+
+def _of_imported_runs(asked: str) -> Metric | None:
+    """The metric of an imported run of lm-eval, which has sacrebleu compute the same."""
+    found = _OF_LM_EVAL.fullmatch(asked)
+    return found and replace(METRICS.entries[f"{found[2]}@1"], name=found[1], version=found[3], aliases=())
+
+
+METRICS.families.append(_of_imported_runs)

@@ -61,8 +61,9 @@ def cells(key: str, one: MetricSummary) -> tuple[str, ...]:
 
 
 def remarks(result: EvaluationResult) -> list[str]:
-    """Remarks on samples that were missing or failed."""
-    notes = []
+    """Remarks on an imported run that failed, and on samples that were missing or failed."""
+    failure = result.info.options.get("failed")
+    notes = [printable(f"the run failed: {str(failure)[:_REASON]}")] if failure else []
     for key, one in result.summary.items():
         for status in ("missing", "error", "timeout"):
             if one.counts.get(status):
