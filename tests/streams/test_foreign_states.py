@@ -127,6 +127,22 @@ def test_of_large_files_and_many_some_are_looked_at(tmp_path):
     _refused(_stream([str(large)]), state, "large.txt has other content")
 
 
+def test_media_count_by_their_content(tmp_path):
+    pillow = pytest.importorskip("PIL.Image")
+    for name in "abc":
+        (tmp_path / "here").mkdir(exist_ok=True)
+        pillow.new("RGB", (2, 2), (ord(name), 0, 0)).save(tmp_path / "here" / f"{name}.png")
+
+    def folder(name: str) -> Any:
+        return ours.load_dataset("imagefolder", data_dir=str(tmp_path / name), split="train", streaming=True)
+
+    state = _state_of(folder("here"))
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    folder("there").load_state_dict(state)
+    pillow.new("RGB", (2, 2), (0, 0, 9)).save(tmp_path / "there" / "c.png")
+    _refused(folder("there"), state, "rows are others")
+
+
 def _dataset(numbers: list[int] = NUMBERS, shards: int = 3) -> Any:
     return ours.Dataset.from_dict({"x": numbers}).to_iterable_dataset(num_shards=shards)
 

@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-import xxhash
-
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError
 from crucible_datasets.fingerprint import version_of
 from crucible_datasets.formats.streams import Budget, PieceStream
+from crucible_datasets.hashing.files import sampled_content
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
 from crucible_datasets.reading.background_downloads import PendingFile
@@ -29,8 +28,6 @@ from crucible_datasets.reading.compression import (
 )
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.base import Elsewhere
-
-_SAMPLES, _SAMPLE = 8, 1 << 13
 
 
 @dataclass(frozen=True)
@@ -159,13 +156,6 @@ def content_of(file: DataFile) -> tuple[Any, ...] | None:
     if file.elsewhere is not None or file.identity[0] != os.path.realpath(file.path):
         return file.identity[-2:]  # the Hub's hash, or an ETag, and the size; URLs may be signed anew
     try:
-        with open(file.path, "rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            digest = xxhash.xxh3_64()
-            last = max(0, size - _SAMPLE)
-            for number in range(_SAMPLES):
-                stream.seek(last * number // (_SAMPLES - 1))
-                digest.update(stream.read(_SAMPLE))
+        return *sampled_content(file.path), file.inner
     except OSError:
         return None
-    return size, digest.hexdigest(), file.inner

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.features.media import Media
+from crucible_datasets.features.types import any_leaf
+from crucible_datasets.hashing.files import sampled_content
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
@@ -50,12 +54,27 @@ class ViewShard(Shard):
         count = len(self.view)
         size = min(_SAMPLED_ROWS, _SAMPLED_BYTES // max(self.view.read(range(1)).nbytes, 1) + 1) if count else 0
         starts = {max(0, min(count - size, round(start))) for start in np.linspace(0, count - size, _SAMPLED_RUNS)}
-        return [self.view.read(range(start, min(start + size, count))) for start in sorted(starts)]
+        tables = [self.view.read(range(start, min(start + size, count))) for start in sorted(starts)]
+        if not any_leaf(dict(self.view.features), (Media,)):
+            return tables
+        return [[_with_contents(row) for row in table.to_pylist()] for table in tables]
 
     def cut(self, parts: int) -> Sequence[Shard]:
         parts = max(1, min(parts, len(self.view)))
         runs = (shared_out(len(self.view), parts, index) for index in range(parts))
         return [ViewShard(self.view.moved(run, "shard")) for run in runs]
+
+
+def _with_contents(value: Any) -> Any:
+    """A value in which files that media refer to are told by their content, wherever they are."""
+    if isinstance(value, list):
+        return [_with_contents(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"bytes", "path"} and value["bytes"] is None and value["path"] is not None:
+        with suppress(OSError, ValueError):
+            return sampled_content(value["path"])
+    return {name: _with_contents(item) for name, item in value.items()}
 
 
 def source_of(view: View, num_shards: int | None = 1) -> Source:
