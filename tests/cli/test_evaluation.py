@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from support.command import crucible, done
 
+from crucible_datasets import Dataset
 from crucible_datasets.benchmarks.catalog.registry import Catalog
 from crucible_datasets.benchmarks.loading.load import load_benchmark
 from crucible_datasets.cli import COMMANDS, exit_codes, parser
@@ -472,3 +473,17 @@ def test_run_without_a_program_says_what_it_takes():
     for words in ((), ("--executor", "serial")):
         ran = crucible("run", *words)
         assert (ran.code, ran.err[:8]) == (exit_codes.USAGE, "PROGRAM:")
+
+
+def test_runs_that_differ_only_in_metadata_are_compared_if_asked(tmp_path):
+    runs = []
+    for name, level in (("a", "easy"), ("b", "hard")):
+        rows = [
+            {"id": str(place), "input": "q", "target": "x", "choices": None, "metadata": {"level": level}}
+            for place in range(6)
+        ]
+        result = evaluate(["x"] * 6, Dataset.from_list(rows), "exact_match", model=name)
+        runs.append(ResultStore(tmp_path).save(result))
+    refused = crucible("compare", *runs, "--store", str(tmp_path))
+    assert (refused.code, "--ignore-metadata" in refused.err) == (exit_codes.NOT_COMPARABLE, True)
+    assert "0.000" in done("compare", *runs, "--store", str(tmp_path), "--ignore-metadata").out

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.wmt17 import wmt17_systems
 
+from crucible_datasets import Dataset
 from crucible_datasets.benchmarks import Sample
 from crucible_datasets.evaluation import compare, evaluate, evaluate_many
 from crucible_datasets.evaluation.metrics import METRICS
@@ -213,13 +214,32 @@ def test_runs_that_are_not_alike_are_refused_with_the_reason(what, other):
         assert (str(again), again.what) == (str(caught.value), what)
 
 
-@pytest.mark.parametrize(("size", "advice"), [(200, "same version of the data"), (150, "same samples")])
+@pytest.mark.parametrize(("size", "advice"), [(200, "Only the metadata .* compares them"), (150, "same samples")])
 def test_other_data_is_told_by_the_number_of_samples_and_a_short_hash(size, advice):
     first, second = result(GOOD, dataset_hash="a" * 64), result(BETTER[:size], "b", dataset_hash="b" * 64)
-    told = rf"is aaaaaaaaaaaa… \(200 samples\), that of 'b' is bbbbbbbbbbbb… \({size} samples\)\. .* {advice}\."
+    told = rf"is aaaaaaaaaaaa… \(200 samples\), that of 'b' is bbbbbbbbbbbb… \({size} samples\)\. .*{advice}\."
     with pytest.raises(IncomparableRunsError, match=told) as caught:
         compare(first, second)
     assert caught.value.first_value == "a" * 64
+
+
+def test_runs_that_differ_only_in_metadata_are_compared_if_the_call_says_so():
+    questions = [{"id": str(place), "input": f"q{place}", "target": "x", "choices": None} for place in range(8)]
+    plain = evaluate(["x"] * 8, Dataset.from_list(questions), "exact_match", model="a")
+
+    def with_other(**fields):
+        rows = [{**row, "metadata": {"level": "hard"}, **fields} for row in questions]
+        return evaluate(["x"] * 7 + ["y"], Dataset.from_list(rows), "exact_match", model="b")
+
+    with pytest.raises(
+        IncomparableRunsError, match=r"Only the metadata of samples differs: ignore_metadata=True"
+    ) as caught:
+        compare(plain, with_other())
+    assert pickle.loads(pickle.dumps(caught.value)).only_metadata
+    assert compare(plain, with_other(), ignore_metadata=True)[0].lost == 1
+    for fields in ({"input": "another"}, {"target": "y"}, {"choices": ["x", "y"]}):
+        with pytest.raises(IncomparableRunsError, match="same version of the data"):
+            compare(plain, with_other(**fields), ignore_metadata=True)
 
 
 def test_one_run_is_no_comparison():

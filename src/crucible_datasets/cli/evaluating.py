@@ -101,6 +101,7 @@ def compare(
     correction: str,
     cluster_by: str | None,
     by: str | None,
+    ignore_metadata: bool,
 ) -> Outputs:
     """Compare stored runs in pairs: differences with intervals and p-values."""
     from crucible_datasets.evaluation.comparing.comparison import compare as compared
@@ -116,6 +117,7 @@ def compare(
             correction=None if correction == "none" else correction,
             cluster_by=cluster_by,
             by=by,
+            ignore_metadata=ignore_metadata,
         )
     scores = {"scores": score_table(score_rows(table.scores)), **run_notes(results)}
     yield Sections({**scores, "comparisons": comparison_table(table)})
@@ -197,6 +199,8 @@ def _compare_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--correction", choices=("holm", "bh", "bonferroni", "none"), default="holm", help=several)
     cluster_argument(parser)
     parser.add_argument("--by", metavar="FIELD", help="compare on each group of samples, such as metadata.subject")
+    same = "compare runs on data that differs only in the metadata of its samples"
+    parser.add_argument("--ignore-metadata", action="store_true", help=same)
 
 
 COMMANDS = (Command.of(eval_, _eval_arguments), Command.of(compare, _compare_arguments))

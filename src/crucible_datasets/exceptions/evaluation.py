@@ -141,8 +141,9 @@ class IncomparableRunsError(DatasetsError, ValueError):
         second: str,
         second_value: object,
         sizes: tuple[int, int] | None = None,
+        only_metadata: bool = False,
     ) -> str:
-        self.what, self.first, self.second = what, first, second
+        self.what, self.first, self.second, self.only_metadata = what, first, second, only_metadata
         self.first_value, self.second_value, self.sizes = first_value, second_value, sizes
         advice = {
             "benchmark": "Give two runs on one benchmark.",
@@ -152,6 +153,8 @@ class IncomparableRunsError(DatasetsError, ValueError):
         if sizes is not None:
             first_value, second_value = map(shown_hash, (first_value, second_value), sizes)
             advice = advice if sizes[0] == sizes[1] else "Evaluate both on the same samples."
+        if only_metadata:
+            advice = "Only the metadata of samples differs: ignore_metadata=True (--ignore-metadata) compares them."
         is_, that = ("are", "those") if what.endswith("s") else ("is", "that")
         return f"The {what} of {first!r} {is_} {first_value!s}, {that} of {second!r} {is_} {second_value!s}. {advice}"
 

@@ -6,11 +6,14 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.runs.record import EvaluationResult
 from crucible_datasets.exceptions import IncomparableRunsError, UnknownEntryError
 
 
-def require_comparable(runs: Sequence[tuple[str, EvaluationResult]], metric: str | None) -> str:
+def require_comparable(
+    runs: Sequence[tuple[str, EvaluationResult]], metric: str | None, ignore_metadata: bool = False
+) -> str:
     """The metric that all runs have; raises if anything that affects scores differs between them."""
     (first, reference), *others = runs
     key = reference.key(metric)
@@ -20,8 +23,11 @@ def require_comparable(runs: Sequence[tuple[str, EvaluationResult]], metric: str
             raise IncomparableRunsError("metric", first, key, name, found)
         for what, fact in _SAME:
             if fact(reference, key) != fact(result, key):
+                alike = what == _DATA and _questions(reference) == _questions(result)
+                if alike and ignore_metadata:
+                    continue
                 sizes = (len(set(reference.ids)), len(set(result.ids))) if what == _DATA else None
-                raise IncomparableRunsError(what, first, fact(reference, key), name, fact(result, key), sizes)
+                raise IncomparableRunsError(what, first, fact(reference, key), name, fact(result, key), sizes, alike)
         _require_same_policy(first, reference, name, result, key)
     return key
 
@@ -32,6 +38,12 @@ def _content(result: EvaluationResult) -> str:
         return result.info.dataset_hash
     ids = "\0".join(sorted(result.ids))
     return f"unknown, {len(result.ids)} ids with hash {hashlib.sha256(ids.encode()).hexdigest()[:16]}"
+
+
+def _questions(result: EvaluationResult) -> dict[str, bytes]:
+    """What affects scores of each sample: input, target and choices, but not metadata."""
+    columns = [result.samples.at(field) for field in ("input", "target", "choices")]
+    return {id: encode(fields) for id, *fields in zip(result.samples.ids(), *columns, strict=True)}
 
 
 _DATA = "dataset hash"

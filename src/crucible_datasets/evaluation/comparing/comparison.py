@@ -44,6 +44,7 @@ def compare(
     correction: str | None = "holm",
     cluster_by: str | None = None,
     by: str | None = None,
+    ignore_metadata: bool = False,
     seed: int = 0,
 ) -> ComparisonTable:
     """Compare models pairwise, on every benchmark that at least two of them have, over the samples that both have.
@@ -52,7 +53,8 @@ def compare(
     and benchmark. `metric` defaults to the first metric of each benchmark. With `baseline`, every model is compared
     with that one only. `cluster_by` is a field such as "metadata.document": samples with equal values form a cluster.
     `by` is a field whose every value gets its own rows. Runs on different data, or scored by different versions of a
-    rule or a metric, raise an error.
+    rule or a metric, raise an error; with `ignore_metadata`, data may differ in the metadata of its samples, if ids,
+    inputs, targets and choices are the same.
     """
     runs = list(_runs(results))
     critical(level)
@@ -63,7 +65,7 @@ def compare(
     scores: list[ComparedScore] = []
     for together in _by_benchmark(runs):
         for asked in [metric] if metric is None or isinstance(metric, str) else metric:
-            key = require_comparable([(run.model, run.result) for run in together], asked)
+            key = require_comparable([(run.model, run.result) for run in together], asked, ignore_metadata)
             scores += [_score(run, key, level, cluster_by) for run in together]
             pairs = _pairs(together, baseline)
             for first, second in pairs:
