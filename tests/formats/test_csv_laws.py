@@ -80,7 +80,7 @@ def load(folder, texts: list[str], packed: bool = False, **options):
     paths = []
     for number, text in enumerate(texts):
         path = folder / f"{number}.csv{'.gz' if packed else ''}"
-        path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+        path.write_bytes(gzip.compress(text.encode(), mtime=0) if packed else text.encode())
         paths.append(str(path))
     options = options if options.get("streaming") else {"keep_in_memory": True, **options}
     return ours.load_dataset("csv", data_files=paths, split="train", **options)

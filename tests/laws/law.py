@@ -111,7 +111,7 @@ def law(
 
         test.__name__, test.__doc__, test.__module__ = check.__name__, check.__doc__, check.__module__
         run = given(**strategies)(test)
-        for drawn in corpus(made.name):
+        for drawn in corpus(made.name, check.__globals__):
             run = example(**drawn)(run)
         is_deep = os.environ.get("HYPOTHESIS_PROFILE", "ci") == "deep"
         return settings(
@@ -147,14 +147,14 @@ def workspace() -> Iterator[str]:
 # ── the corpus ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def corpus(name: str) -> list[dict[str, Any]]:
-    """The examples that once broke a law."""
+def corpus(name: str, names: dict[str, Any]) -> list[dict[str, Any]]:
+    """The examples that once broke a law; `names` are those of its module."""
     path = CORPUS / f"{name}.txt"
     if not path.exists():
         return []
     from laws import values, ways
 
-    names = {**vars(values), **vars(ways), **_NAMES}
+    names = {**vars(values), **vars(ways), **_NAMES, **names}
     return [eval(line, names) for line in path.read_text().splitlines() if line.strip() and not line.startswith("# ")]
 
 

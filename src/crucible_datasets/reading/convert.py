@@ -88,7 +88,7 @@ def _in_memory(files: Sequence[DataFile], request: Request) -> tuple[pa.Table, F
     faults: list[str] = []
     with _bar(files, request) as bar:
         batches = list(_batches(files, request, bar.update, faults))
-    segments = [Segment("", kinds, origin, len(table), table) for table, kinds, origin in batches]
+    segments = [Segment("", kinds, origin, table.num_rows, table) for table, kinds, origin in batches]
     if (expected := _with_dates_as_text(segments, request)) is not None:
         return _in_memory(files, replace(request, expected=expected))
     features = _agreed(segments, request)
@@ -213,9 +213,20 @@ def _declared(table: pa.Table, types: Features, declared: Features, rows_before:
         raise CastError(error.column, error.source, error.target, error.reason, row) from error
 
 
+def _require_types_of_all_rows(segments: Sequence[Segment], request: Request) -> None:
+    """Refuse types of single files where the rows of all have others: integers are floats beside missing values."""
+    if request.format.common_types is None or request.types is not None:
+        return
+    for name in dict.fromkeys(name for segment in segments for name in segment.features):
+        types = {str(getattr(segment.features.get(name), "dtype", "")) for segment in segments if segment.num_rows}
+        if "null" in types and types & {"int64", "uint64"}:
+            raise CastError(name, "null", "int64", "files are read one by one.")
+
+
 def _agreed(segments: Sequence[Segment], request: Request) -> Features:
     """The features of the result: the given ones, if they match the files' columns, or the common types of all rows."""
     if request.final is None:
+        _require_types_of_all_rows(segments, request)
         # In a file with a schema, a field that the schema lacks is null; elsewhere objects have the keys they have.
         return common_features(segments, _on_mixed_types(request), "null" if request.format.in_place else "json")
     found = dict.fromkeys(name for segment in segments for name in segment.features)
