@@ -89,7 +89,9 @@ def test_nothing_is_printed(hold: str, folder: Path) -> None:
     (folder / "program.py").write_text(script)
     command = [sys.executable, "-X", "dev", "-c", script] if "variable" in hold else [sys.executable, "program.py"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, cwd=folder, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=environment, cwd=folder, check=False
+    )
     noise = [
         line for line in done.stderr.splitlines() if not line.startswith("Executing <")
     ]  # asyncio, on slow machines
