@@ -20,7 +20,7 @@ from crucible_datasets.formats.streams import NamedBytes
 from crucible_datasets.reading.files import DataFile, opened
 from crucible_datasets.records import dataclass
 
-_NEUTRAL = {"download", "use_threads", "on_bad_lines"}
+_NEUTRAL = {"download", "use_threads"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Request:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What the rows of a file depend on besides its content; how faults are treated changes no row before them."""
+        """What rows and positions of a file depend on besides its content; `on_bad_files` changes no row before a fault."""
         options = {name: value for name, value in self.options.items() if name not in _NEUTRAL}
         return self.format.name, options, self.features, self.columns, identity_of(self.filters)
 

@@ -11,7 +11,8 @@ Stages
     function_stage, inputs, calls, pacing, failures    calls of users' functions
     round_robin, rng_state    used by stages that mix rows
 Readers
-    running      a stream while it is read; states: what `state_dict` returns; epochs: the epoch number
+    running      a stream while it is read; epochs: the epoch number
+    states       what `state_dict` returns; identity: the data and steps that it belongs to
     sharing, dealt    how rows are divided among machines and workers
     prefetched   a thread that reads in advance; parallel: workers that process shards
 Results
