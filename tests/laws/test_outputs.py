@@ -187,3 +187,10 @@ def test_tables_show_the_values_of_rows(rows, move, format, reading, folder):
         return
     expected, result = data.to_list(), [row for table in tables for row in _rows_of(table, data)]
     equality.same(expected, _with_nulls(expected, result))
+
+
+def test_integers_of_json_beside_floats_and_nulls_are_not_rounded_in_data_frames():
+    for cells in ([1.5, 2**53 + 1], [2**53 + 1, None]):
+        data = ours.Dataset.from_dict({"x": cells}, features=ours.Features({"x": ours.Json()}))
+        for frame in (data.to_pandas(), data.with_format("pandas")[:], data.to_iterable_dataset().to_pandas()):
+            assert frame["x"].tolist() == cells

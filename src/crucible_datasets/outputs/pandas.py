@@ -40,7 +40,12 @@ class PandasFormatter:
     def column(self, column: pa.ChunkedArray, feature: Any) -> Any:
         # A column remembers its name in the table, which `to_pandas` uses.
         if decoder(feature):
-            return self.pandas.Series(decoded(column.to_pylist(), feature, column._name), name=column._name)
+            values = decoded(column.to_pylist(), feature, column._name)
+            series = self.pandas.Series(values, name=column._name)
+            is_rounded = series.dtype.kind == "f" and any(
+                type(value) is int and value != float(value) for value in values
+            )
+            return self.pandas.Series(values, name=column._name, dtype=object) if is_rounded else series
         if isinstance(feature, ArrayXD):
             rows = arrays.matrices(one_array(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)

@@ -71,7 +71,7 @@ class Request:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """What rows and positions of a file depend on besides its content; `on_bad_files` changes no row before a fault."""
+        """What rows and positions of a file depend on besides its content; `on_bad_files` changes neither."""
         options = {name: value for name, value in self.options.items() if name not in _NEUTRAL}
         return self.format.name, options, self.features, self.columns, identity_of(self.filters)
 
