@@ -214,7 +214,7 @@ def rows(
         columns = {name: draw(shapes(leaves, objects)) for name in names}
     if "text" in leaves and draw(st.integers(0, 49)) == 49:
         columns = {**columns, draw(st.sampled_from(sorted(columns))): ("leaf", "long text")}
-        longest = 2
+        longest = 1
     strategies = {name: values(shape) for name, shape in columns.items()}
     if mixed:
         other = values(draw(shapes(leaves, objects)))

@@ -180,7 +180,7 @@ class Parser:
         uneven = {*_uneven_columns(table, text)} - self.features.keys()
         others = {
             *(self.encoded & {*table.column_names}),
-            *({*_inexact_columns(table, text)} - (self.features.keys() - self.explicit.keys())),
+            *_inexact_columns(table, text),
             *(column.name for column in table.schema if _depth(column.type) > _DEEPEST_TYPE),
             *(name for name in {*table.column_names} & self.features.keys() if self._has_other_keys(table, name)),
         }
