@@ -105,3 +105,14 @@ def test_constructors_agree_with_the_json_reader(case, constructor, folder):
     result = files.load(source, folder)
     equality.same(expected.to_list(), result.to_list())
     assert {name: _with_text_for_times(feature) for name, feature in result.features.items()} == expected.features
+
+
+@law(examples=15, case=rows_and_files(), number=st.integers(0, 5), streaming=st.booleans())
+def test_requested_columns_of_json_are_those_of_all_columns(case, number, streaming, folder):
+    rows, files = case
+    source = rows.list()
+    names = list(dict.fromkeys([_columns(source)[number % len(_columns(source))], _columns(source)[-1]]))
+    result, error = _read(files.load(source, folder, columns=names, streaming=streaming), source, files, None)
+    expected = [{name: row.get(name) for name in names} for row in source]
+    equality.same(expected[: len(result)] if error else expected, result)
+    assert error is None or (streaming and isinstance(error, StreamTypeError)), f"{type(error).__name__}: {error}"
