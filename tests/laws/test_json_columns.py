@@ -73,9 +73,7 @@ def test_json_columns_come_back_equal(cells, way, folder):
 
 @law(examples=30, cells=_CELLS, way=st.sampled_from(sorted(_ANY_COLUMN)))
 def test_json_inside_lists_and_structs_comes_back_equal(cells, way, folder):
-    source = [
-        {"row": number, "a": [value, value], "b": {"c": value, "d": "42"}} for number, value in enumerate(cells)
-    ]
+    source = [{"row": number, "a": [value, value], "b": {"c": value, "d": "42"}} for number, value in enumerate(cells)]
     data = ours.Dataset.from_list(source, features=_NESTED)
     result = _ANY_COLUMN[way](data, os.path.join(folder, "data"), _NESTED)
     equality.same(source, list(result), {})

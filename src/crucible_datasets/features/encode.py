@@ -6,6 +6,7 @@ their own (labels, images, JSON), and values that Arrow refuses, are encoded one
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,9 @@ from crucible_datasets.features.types import Json, LargeList, List, Value, any_l
 from crucible_datasets.features.unite import has_json_form
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
+
+
+TYPES_OF_POLARS = re.compile("Object|Int128")  # for which Arrow has no type
 
 
 def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
@@ -125,8 +129,8 @@ def as_arrow(values: Any) -> pa.Array | pa.ChunkedArray | None:
     """Values that already are an Arrow column, of any library that shares Arrow memory."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
-    if is_pandas(values) or str(getattr(values, "dtype", "")) == "Object":
-        return None  # missing values of pandas need handling; Polars shares the addresses of objects
+    if is_pandas(values) or TYPES_OF_POLARS.search(str(getattr(values, "dtype", ""))):
+        return None  # missing values of pandas need handling, and Polars would share the addresses of objects
     if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
         return pa.chunked_array(values)
     return None

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.features.encode import column_of
+from crucible_datasets.features.encode import TYPES_OF_POLARS, column_of
 from crucible_datasets.features.infer import as_list, infer_column
 from crucible_datasets.features.storage import to_extension
 
@@ -39,7 +39,7 @@ def arrow_of_polars(
     frame: Any, features: Mapping[str, Any] | None = None, on_mixed_types: str | None = None
 ) -> pa.Table:
     """The rows of a Polars data frame, with the types of `features` where cells are objects."""
-    objects = [name for name, dtype in frame.schema.items() if "Object" in str(dtype)]
+    objects = [name for name, dtype in frame.schema.items() if TYPES_OF_POLARS.search(str(dtype))]
     if not objects:
         return frame.to_arrow()
     others = frame.drop(objects).to_arrow()
