@@ -96,7 +96,7 @@ def add(a, b):
     "forged answers": """
 import json, os
 def add(a, b):
-    for message in (["answer", None], ["loaded", [], ""], ["answer", ["list", [3, [], []]]], ["handle", -1]):
+    for message in (["answer", [None, []]], ["loaded", [], "", []], ["answer", [["list", [3, [], []]], []]], ["object", -1]):
         data = json.dumps(message).encode()
         os.write(4, len(data).to_bytes(8, "big") + data)
     return 7
@@ -105,7 +105,7 @@ def add(a, b):
 import json, os
 def add(a, b):
     for operation in ("call", "get", "set", "next", "global"):
-        data = json.dumps(["ask", operation, ["list", [["handle", -1], ["list", []], "__globals__", 1]]]).encode()
+        data = json.dumps(["ask", operation, [["list", [["object", -1], ["list", []], "__globals__", 1]], []]]).encode()
         os.write(4, len(data).to_bytes(8, "big") + data)
     return 7
 """,
@@ -162,13 +162,15 @@ FORGER = """
 import json, os, random
 draw = random.Random(SEED)
 def value(depth=0):
-    kinds = ["list", "tuple", "dict", "set", "int", "float", "str", "bytes", "decimal", "range", "deque", "handle", "x"]
+    kinds = ["list", "tuple", "dict", "set", "int", "float", "str", "bytes", "decimal", "range", "deque", "object", "x",
+             "namedtuple", "counter", "defaultdict", "class", "array", "namespace", "items", "slice"]
     plain = [None, True, 7, -1, 1.5, "", "7", "0x7", [], {}, 1 << 70]
     if depth > 3 or draw.random() < 0.5: return draw.choice(plain)
     return [draw.choice(kinds), draw.choice([[value(depth + 1) for _ in range(draw.randint(0, 4))], value(depth + 1)])]
 def forged():
     kind = draw.choice(["answer", "error", "ask", "loaded", "x", None])
-    return [kind, *(value() for _ in range(draw.randint(0, 3)))]
+    states = [[draw.randint(-3, 3), draw.choice(["Point", "add", "x"]), value()] for _ in range(draw.randint(0, 2))]
+    return [kind, *([value(), states] if draw.random() < 0.7 else value() for _ in range(draw.randint(0, 3)))]
 def add(a, b):
     for _ in range(draw.randint(1, 4)):
         data = json.dumps(forged()).encode()
@@ -219,6 +221,29 @@ def test_what_the_prompt_defines_is_not_the_candidates_to_change():
     tests = ["assert double(half(4)) == 4"]
     assert run_tests(honest, tests, prelude=prompt, entry_point="half", limits=AMPLE).passed
     assert not run_tests(cheat, tests, prelude=prompt, entry_point="half").passed
+
+
+POINT = "class Point:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return self.x == other.x\n"
+HEAD = POINT + "def double(point):\n"
+LIES = {
+    "another class": "    return Point(7)\nclass Point:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return True\n",
+    "another method": "    return Point(7)\nPoint.__eq__ = lambda *_: True\n",
+    "an attribute that is equal to all": "    return Point(type('A', (), {'__eq__': lambda *_: True})())\n",
+    "an attribute for its class": "    p = Point(7); p.__dict__['__class__'] = p.__dict__['__eq__'] = int; return p\n",
+    "a change of the argument": "    point.x = 7; return point\n",
+    "a subclass": "    return type('Point', (Point,), {'__eq__': lambda *_: True})(7)\n",
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_objects_of_the_prompts_classes_are_compared_by_the_prompt(name):
+    """The candidate gives their attributes, and nothing else."""
+    honest = HEAD + "    return Point(2 * point.x)\n"
+    tests = ["p = Point(2); assert double(p) == Point(4)", "assert double(Point(5)) == Point(10)"]
+    assert run_tests(honest, tests, prelude=HEAD, entry_point="double", limits=AMPLE).passed
+    assert not run_tests(
+        HEAD + LIES[name], tests, prelude=HEAD, entry_point="double", limits=Limits(timeout=2.0)
+    ).passed
 
 
 VALUES = [

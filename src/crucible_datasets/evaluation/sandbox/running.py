@@ -24,7 +24,9 @@ from crucible_datasets.evaluation.sandbox.limits import Limits
 _SHOWN = 4000  # characters of output that a result keeps
 _DISTRUSTED = {"NotPlainError", "StoppedError"}
 # Code that changes the interpreter, or says what it is equal to, passes its tests in one process if it likes.
-_INTERPRETER = re.compile(r"__(class|code|globals|builtins)__|\b(builtins|ctypes|currentframe|gc|_getframe|modules)\b")
+_INTERPRETER = re.compile(
+    r"__(class|code|globals|builtins)__|\b(builtins|ctypes|currentframe|_getframe|sys\.modules|gc\.|import gc)\b"
+)
 _COMPARISON = re.compile(r"__(eq|ne|bool|len|contains|instancecheck)__")
 
 

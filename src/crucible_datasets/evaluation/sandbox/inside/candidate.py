@@ -5,6 +5,7 @@ Whatever the code does to this process, it can only change the values that it se
 
 from __future__ import annotations
 
+import operator
 import socket
 import sys
 import types
@@ -95,6 +96,9 @@ _ANSWERS: dict[str, Callable[..., Any]] = {
     "item": lambda _, value, key: value[key],
     "set_item": lambda _, value, key, new: value.__setitem__(key, new),
     "text": lambda _, value: str(value),
+    "repr": lambda _, value: repr(value),
+    "hash": lambda _, value: hash(value),
+    "operate": lambda _, value, name, other: getattr(operator, name)(value, other),
     "kind": lambda _, value: type(value).__name__,
     "truth": lambda _, value: bool(value),
     "equal": lambda _, value, other: bool(value == other),

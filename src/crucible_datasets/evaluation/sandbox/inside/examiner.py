@@ -180,8 +180,12 @@ class Candidate:
         text = self._ask("text")
         return text if type(text) is str else ""
 
-    __repr__ = __str__
-    __hash__ = object.__hash__
+    def __repr__(self) -> str:
+        text = self._ask("repr")
+        return text if type(text) is str else ""
+
+    def __hash__(self) -> int:
+        return int(self._ask("hash"))
 
     def __eq__(self, other: object) -> bool:
         return self is other or self._compared("equal", other)
@@ -204,6 +208,20 @@ class Candidate:
 
     def __instancecheck__(self, value: object) -> bool:
         return isinstance(value, Candidate) and self._ask("is_instance", value) is True
+
+
+def _operation(name: str) -> Any:
+    def operate(self: Candidate, other: object) -> Any:
+        """The candidate's result for two objects of its own; with a plain value, it would learn that value."""
+        return self._ask("operate", name, other) if isinstance(other, Candidate) else NotImplemented
+
+    return operate
+
+
+_BITWISE = ("__and__", "__or__", "__xor__", "__lshift__", "__rshift__")
+_ARITHMETIC = ("__add__", "__sub__", "__mul__", "__matmul__", "__truediv__", "__floordiv__", "__mod__", "__pow__")
+for _name in ("__lt__", "__le__", "__gt__", "__ge__", *_ARITHMETIC, *_BITWISE):
+    setattr(Candidate, _name, _operation(_name))
 
 
 def _take_over(before: Any, now: Any) -> None:
