@@ -30,6 +30,9 @@ from support.tables import (
     struct,
 )
 
+from crucible_datasets import Dataset
+from crucible_datasets.exceptions import CastError
+
 names = st.sampled_from([*NAMES, "", "zz"])
 SHORT = Spec(
     {"n": [3, 1, 2, None], "s": ["b", "a", None, "a"], "f": [1.5, None, 0.2, 1.5]},
@@ -144,6 +147,12 @@ def test_add_item(spec, data):
 )
 def test_add_item_of_other_types(item):
     same(SHORT, lambda library, dataset: dataset.add_item(item))
+
+
+@pytest.mark.parametrize("value", [[], ["a"], {}, {"a": 1}], ids=repr)
+def test_a_list_or_dict_does_not_become_text_when_it_is_added(value):
+    with pytest.raises(CastError, match="'s', row 1"):
+        Dataset.from_dict({"s": ["a"]}).add_item({"s": value})
 
 
 TARGETS = [

@@ -10,7 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnLengthError, ColumnNamesError, FeaturesMismatchError
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    CastError,
+    ColumnLengthError,
+    ColumnNamesError,
+    FeaturesMismatchError,
+)
 from crucible_datasets.features import Features, Value
 from crucible_datasets.features.cast import cast_column
 from crucible_datasets.features.encode import column_of
@@ -267,6 +273,8 @@ def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = Non
     for name, value in {**dict.fromkeys(view.features), **item}.items():
         _, found = infer_column([value], name, "use_json")
         before = view.features.get(name, Value("null"))
+        if isinstance(before, Value) and before.dtype != "null" and isinstance(value, (dict, list, tuple)):
+            raise CastError(name, str(found), str(before), "the column holds single values.", len(view))
         kinds[name] = found if before == Value("null") else json_for_other_keys(before, found, name)
         columns[name] = column_of([value], kinds[name], name)
     widened = {name: kinds[name] for name, feature in view.features.items() if kinds[name] != feature}
