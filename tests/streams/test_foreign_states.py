@@ -127,6 +127,22 @@ def test_of_large_files_and_many_some_are_looked_at(tmp_path):
     _refused(_stream([str(large)]), state, "large.txt has other content")
 
 
+def test_damaged_rows_have_no_identity_but_a_state(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": list(range(4000))}), path, row_group_size=1000, compression="zstd")
+    dataset = ours.Dataset.from_parquet(str(path))
+    damaged = tmp_path / "damaged.parquet"
+    data = bytearray(path.read_bytes())
+    start = pq.read_metadata(path).row_group(3).column(0).data_page_offset
+    data[start : start + 500] = bytes(500)
+    damaged.write_bytes(data)
+    stream = ours.Dataset.from_parquet(str(damaged)).to_iterable_dataset()
+    state = _state_of(stream)
+    assert [row["x"] for row in read(dataset.to_iterable_dataset(), 3)] == [0, 1, 2]
+    stream.load_state_dict(state)
+    assert next(iter(stream)) == {"x": 3}
+
+
 def test_media_count_by_their_content(tmp_path):
     pillow = pytest.importorskip("PIL.Image")
     for name in "abc":

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, DatasetsError
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import any_leaf
 from crucible_datasets.hashing.files import sampled_content
@@ -50,6 +50,11 @@ class ViewShard(Shard):
         return rows, self.view.features
 
     def sample(self) -> Any:
+        with suppress(DatasetsError, OSError):  # of damaged rows, reading tells
+            return self._sampled_rows()
+        return None
+
+    def _sampled_rows(self) -> list[Any]:
         """Runs of rows, evenly spread: all rows if they are few, at most about a megabyte each."""
         count = len(self.view)
         size = min(_SAMPLED_ROWS, _SAMPLED_BYTES // max(self.view.read(range(1)).nbytes, 1) + 1) if count else 0
