@@ -73,7 +73,7 @@ def _has_gaps(value):
     return isinstance(value, list) and (None in value or any(map(_has_gaps, value)))
 
 
-@law(examples=40, rows=_ROWS, way=st.sampled_from(sorted(_WAYS)))
+@law(examples=25, rows=_ROWS, way=st.sampled_from(sorted(_WAYS)))
 def test_data_frames_give_their_rows_back(rows, way, folder):
     if "pandas" in way and any(_has_gaps(list(row.values())) for row, _ in rows.runs):
         return

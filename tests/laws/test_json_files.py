@@ -42,14 +42,14 @@ def _read(stream, source, files, size):
     return rows, None
 
 
-@law(examples=25, weight=3, case=rows_and_files())
+@law(examples=15, weight=3, case=rows_and_files())
 def test_json_files_give_back_their_rows(case, folder):
     rows, files = case
     source = rows.list()
     equality.same(source, files.load(source, folder).to_list())
 
 
-@law(examples=15, weight=2, case=rows_and_files(number=2))
+@law(examples=10, weight=2, case=rows_and_files(number=2))
 def test_json_values_and_types_do_not_depend_on_blocks_files_and_layout(case, folder):
     rows, first, second = case
     source = rows.list()
@@ -59,7 +59,7 @@ def test_json_values_and_types_do_not_depend_on_blocks_files_and_layout(case, fo
     assert result.features == expected.features
 
 
-@law(examples=25, weight=3, case=rows_and_files(), size=_BLOCKS)
+@law(examples=15, weight=3, case=rows_and_files(), size=_BLOCKS)
 def test_a_stream_of_json_gives_the_rows_or_says_how_to_read_them(case, size, folder):
     rows, files = case
     source = rows.list()
@@ -71,7 +71,7 @@ def test_a_stream_of_json_gives_the_rows_or_says_how_to_read_them(case, size, fo
             assert fact in str(error), f"{fact} is not in {error}"
 
 
-@law(examples=25, weight=2, case=rows_and_files(), size=_BLOCKS, streaming=st.booleans())
+@law(examples=15, weight=2, case=rows_and_files(), size=_BLOCKS, streaming=st.booleans())
 def test_json_columns_hold_every_json_value(case, size, streaming, folder):
     rows, files = case
     source = rows.list()

@@ -68,7 +68,7 @@ def _has_bytes(value):
 
 
 @law(
-    examples=40,
+    examples=25,
     weight=2,
     rows=values.rows(_LEAVES, longest=11).filter(_is_keepable),
     options=st.sampled_from(_OPTIONS),
