@@ -13,14 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible_datasets import Dataset
 from crucible_datasets.exceptions import (
     AggregationError,
     ArgumentError,
+    ArgumentTypeError,
     ColumnNamesError,
     ColumnNotFoundError,
     UnknownEntryError,
 )
-from crucible_datasets.features import ClassLabel, Features, List, Value
+from crucible_datasets.features import ClassLabel, Features, Json, List, Value
 from crucible_datasets.ops import groups as module
 from crucible_datasets.ops.groups import FUNCTIONS, aggregate, groups, parse_aggregations
 from crucible_datasets.ops.rows import shuffle
@@ -212,3 +214,40 @@ def test_what_cannot_be_computed():
         list(groups(view, ["nothing"]))
     with pytest.raises(ArgumentError):
         aggregate(view, [], [("m", "score", "max")])
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [("sum", [2**63 - 1, 1]), ("sum", [-(2**63), -1]), ("product", [2**40, 2**40]), ("product", [3] * 50)],
+)
+def test_a_total_of_more_than_64_bits_is_refused(function, values):
+    rows = Dataset.from_dict({"k": ["a"] * len(values) + ["b"], "v": [*values, 1]})
+    with pytest.raises(ArgumentError, match="more than 64 bits"):
+        rows.group_by("k").agg({"v": function})
+    exact = rows.cast_column("v", Value("decimal128(38, 0)")).group_by("k").agg({"v": function})
+    assert exact[f"v_{function}"][0] == (sum(values) if function == "sum" else math.prod(values))
+
+
+def test_totals_of_64_bits_are_exact_whatever_stands_between():
+    rows = Dataset.from_dict({"k": ["a"] * 4, "v": [2**63 - 1, 2**62, -(2**62), -5]})
+    assert rows.group_by("k").agg({"v": "sum"})["v_sum"][:] == [2**63 - 6]
+    unsigned = Dataset.from_dict({"k": ["a"] * 2, "v": [2**63, 2**63 - 1]}).group_by("k").agg({"v": "sum"})
+    assert unsigned["v_sum"][:] == [2**64 - 1]
+
+
+def test_json_has_no_order():
+    rows = Dataset.from_dict({"k": ["a", "a"], "v": [9, 10]}, features=Features(k=Value("string"), v=Json()))
+    for function in ("min", "max"):
+        with pytest.raises(AggregationError):
+            rows.group_by("k").agg({"v": function})
+    with pytest.raises(ArgumentTypeError, match="no order"):
+        rows.sort("v")
+    with pytest.raises(ArgumentTypeError, match="no order"):
+        Dataset.from_dict({"v": [[2], [1]]}).sort("v")
+
+
+def test_flatten_never_writes_one_column_over_another():
+    rows = Dataset.from_list([{"a": {"b": 1}, "a.b": 2}])
+    with pytest.raises(ColumnNamesError, match="'a.b'"):
+        rows.flatten()
+    assert rows.rename_column("a.b", "c").flatten().to_list() == [{"a.b": 1, "c": 2}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crucible_datasets import Dataset
+from crucible_datasets import Dataset, Features, Json
 
 ROWS = 2500
 
@@ -44,3 +44,10 @@ def test_nulls_and_empty_lists_keep_the_type_of_their_column(nothing, options):
 def test_nulls_take_the_type_of_other_blocks_before_that_of_the_input():
     result = _numbers().map(lambda row: {"n": str(row["n"]) if row["n"] >= 2000 else None})
     assert result["n"][:] == [str(n) if n >= 2000 else None for n in range(ROWS)]
+
+
+@pytest.mark.parametrize("other", ["", [], None, {"a": 1}, 0], ids=str)
+def test_an_empty_object_may_become_anything_else(other):
+    rows = Dataset.from_dict({"v": [{}, {}]}, features=Features(v=Json()))
+    assert rows.map(lambda row: {"v": other})["v"][:] == [other, other]
+    assert rows.map(lambda batch: {"v": [other for _ in batch["v"]]}, batched=True)["v"][:] == [other, other]

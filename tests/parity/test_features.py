@@ -124,6 +124,11 @@ DIFFERENT = [
     ("ClassLabel(names=['a']).cast_storage(pa.array([-5]))", "a label below -1 means nothing"),
     ("Features({'a': [Value('int8'), Value('int16')]})", "two features in a list were a mistake"),
     ("Features({'a': [Value('string')]}).encode_example({'a': 'abc'})", "a string is not a list of letters"),
+    (
+        'Features({"a.b": Value("int8"), "a": {"b": Value("int64")}}).flatten()',
+        "no column takes the place of another",
+    ),
+    ('Features({1: Value("int64")})', "names of columns are texts"),
     ("Json().encode_example(1 / 3)", "floats keep all their digits"),
     ("Json().decode_example(str(2**70))", "integers may be of any size"),
     ("TranslationVariableLanguages().encode_example({'en': 'a'})", "without a list of languages all are welcome"),

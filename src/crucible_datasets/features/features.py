@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, FeaturesMismatchError, UnknownTypeError, content_errors
+from crucible_datasets.exceptions import (
+    ArgumentError,
+    ColumnNamesError,
+    FeaturesMismatchError,
+    UnknownTypeError,
+    content_errors,
+)
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.encode import encode
 from crucible_datasets.features.names import require_name
@@ -142,7 +149,11 @@ class Features(dict[str, Any]):
         """Struct fields as separate columns named `struct.field`."""
         flat = dict(self)
         for _ in range(1, max_depth):
-            flat = {key: part for name, feature in flat.items() for key, part in _parts(name, feature).items()}
+            parts = [(key, part) for name, feature in flat.items() for key, part in _parts(name, feature).items()]
+            flat = dict(parts)
+            if len(flat) < len(parts):
+                repeated = [key for key, times in Counter(key for key, _ in parts).items() if times > 1]
+                raise ColumnNamesError(repeated, self, "two columns would have the same name; rename one first")
         return Features(flat)
 
 

@@ -22,7 +22,7 @@ from crucible_datasets.exceptions import (
     DatasetsError,
     UnknownEntryError,
 )
-from crucible_datasets.features import Features, List
+from crucible_datasets.features import Features, Json, List
 from crucible_datasets.features.storage import feature_of, one_array
 from crucible_datasets.ops.codes import Codes, by_code, codes_of, joint_codes, key_column
 from crucible_datasets.tables.rows import tightest
@@ -150,13 +150,30 @@ def _by_arrow(function: str, options: Any = None, prepare: Prepare | None = None
 
     def compute(view: View, found: Groups, column: str) -> tuple[pa.ChunkedArray, Any]:
         values = view.column(column)
-        table = pa.table({"group": pa.array(found.codes), "value": prepare(values) if prepare else values})
-        # One thread meets the groups in the order of their codes.
-        result = table.group_by("group", use_threads=False).aggregate([("value", function, options)])
-        made = result.column(f"value_{function}")
+        if keep and isinstance(view.features[column], Json):
+            raise pa.ArrowNotImplementedError("Json is stored as texts, where 10 is before 9.")
+        values = prepare(values) if prepare else values
+        made = _reduced(found, values, function, options)
+        if function in ("sum", "product") and pa.types.is_integer(values.type):
+            _require_bits(made, _reduced(found, values.cast(pa.float64(), safe=False), function, options), column)
         return made, view.features[column] if keep else feature_of(made.type)
 
     return compute
+
+
+def _reduced(found: Groups, values: pa.ChunkedArray, function: str, options: Any) -> pa.ChunkedArray:
+    table = pa.table({"group": pa.array(found.codes), "value": values})
+    # One thread meets the groups in the order of their codes.
+    result = table.group_by("group", use_threads=False).aggregate([("value", function, options)])
+    return result.column(f"value_{function}")
+
+
+def _require_bits(totals: pa.ChunkedArray, estimates: pa.ChunkedArray, column: str) -> None:
+    """Raise if a total of integers has more than 64 bits: Arrow's wrap around, and are then far from the estimates."""
+    exact, about = totals.cast(pa.float64(), safe=False).to_numpy(), estimates.to_numpy()
+    if bool((np.abs(exact - about) > 2**62).any()):
+        reason = "the result has more than 64 bits: cast the column to float64 or decimal128(38, 0) first."
+        raise ArgumentError("aggregations", column, reason)
 
 
 def _numbers(values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.atomic import atomic_file
-from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
+from crucible_datasets.features import Json
 from crucible_datasets.tables.rows import as_array, chosen, is_whole, shared_out, tightest
 from crucible_datasets.tables.table import ArrowTable, Table
 from crucible_datasets.tables.view import View
@@ -93,8 +94,19 @@ def sort(
     orders: dict[str, str] = {}
     for name, down in zip(names, directions, strict=True):
         orders.setdefault(name, "descending" if down else "ascending")
-    indices = _sorted(view.read(columns=list(orders)), orders.values(), _NULL_PLACEMENTS[null_placement])
+    for name in orders:
+        if isinstance(view.features[name], Json):  # stored as texts, where 10 is before 9
+            raise _without_order(name, view)
+    try:
+        indices = _sorted(view.read(columns=list(orders)), orders.values(), _NULL_PLACEMENTS[null_placement])
+    except (pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise _without_order(", ".join(orders), view) from error
     return view.moved(tightest(as_integers(indices)), "sort", fingerprint)
+
+
+def _without_order(names: str, view: View) -> ArgumentTypeError:
+    reason = f"values of {view.features.get(names, 'these types')} have no order: sort by numbers, texts or times."
+    return ArgumentTypeError("column_names", names, reason)
 
 
 def _sorted(table: pa.Table, orders: Iterable[str], nulls: str) -> pa.UInt64Array:

@@ -122,9 +122,11 @@ def is_unchanged(before: Trace, values: list[Any]) -> bool:
 
 
 def _are_records(values: list[Any], names: tuple[str, ...], fields: list[Trace]) -> bool:
+    if values and set(map(type, values)) != {dict}:
+        return False  # an empty text has no other keys than an empty dict
     try:
         columns = (list(map(itemgetter(name), values)) for name in names)
         same = all(map(is_unchanged, fields, columns))
-    except (KeyError, TypeError):
+    except KeyError:
         return False
     return same and sum(map(len, values)) == len(names) * len(values)  # none has other keys
