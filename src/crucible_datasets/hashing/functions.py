@@ -79,7 +79,7 @@ def _walk_users_function(walk: Walk, function: types.FunctionType) -> None:
 
 
 def _feed_named_in_texts(walk: Walk, function: types.FunctionType, uses: Uses) -> None:
-    """Add what code reads by name: `globals()["k"]`, `eval("k + 1")`, `os.environ["K"]`."""
+    """Add what code reads by a name in a text: globals by `globals()` or `eval`, variables of the environment."""
     reads_globals, reads_environment = _READS_GLOBALS & uses.names, _READS_ENVIRONMENT & uses.names
     if not reads_globals and not reads_environment:
         return
