@@ -112,11 +112,20 @@ def fit(batch: Batch, features: Features, evolves: bool = False) -> Fitting:
 def fit_stated(batch: Batch, features: Features) -> Fitting:
     """The rows before the first that cannot be cast to the features that were requested, and that row."""
     if batch.made is None and batch.features is not None and not batch.features.keys() <= features.keys():
-        raise FeaturesMismatchError(features, batch.features)
+        return _up_to_other_columns(batch, features)
     try:
         return batch.typed(features), None
     except _REFUSALS as error:
         return _up_to_refusal(batch, features, error)
+
+
+def _up_to_other_columns(batch: Batch, features: Features) -> Fitting:
+    """The rows before the first that has a value in a column that the features lack."""
+    own, table = batch.features or Features(), batch.table
+    row = min(_new_column(table, name, own[name]).row for name in own if name not in features)
+    kept = batch.slice(0, row).select([name for name in own if name in features])
+    fitting, misfit = fit_stated(kept, features) if row else (kept, None)
+    return fitting, misfit or Misfit(row, None, None, None, keys=FeaturesMismatchError(features, own))
 
 
 def _up_to_refusal(batch: Batch, features: Features, error: BaseException) -> tuple[Batch, Misfit]:
