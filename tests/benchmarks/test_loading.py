@@ -274,7 +274,7 @@ def right_answers_score_one(name):
     from crucible_datasets.evaluation import evaluate
 
     made = load_benchmark(name, synthetic=True, limit=4)
-    rules = made.entry.extract.removeprefix("strip_thinking@1 | ")
+    rules = made.entry.extract.removeprefix("strip_thinking@2 | ")
     said = next((form for start, form in SAID.items() if rules.startswith(start)), "{}")
     for form in {said, "{}"}:
         answers = {sample.id: form.format(sample.targets[0]) for sample in made}

@@ -136,7 +136,7 @@ def test_code_in_a_fenced_block_is_found_unless_no_rule_is_wanted():
     fenced = [f"Here it is:\n```python\n{MBPP.target}\n```"]
     asked = {"metrics": "code_execution", "allow_code_execution": True}
     read = evaluate(fenced, samples_from([MBPP]), **asked)
-    assert (read.value(), read.info.rules) == (1.0, ["code/fenced@1"])
+    assert (read.value(), read.info.rules) == (1.0, ["strip_thinking@2 | code/fenced@2"])
     bare = evaluate(fenced, samples_from([MBPP]), extract=False, **asked)
     assert (bare.value(), bare.info.rules) == (0.0, [])
     assert rescored(bare, allow_code_execution=True).result.info.rules == []

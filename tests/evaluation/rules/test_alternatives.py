@@ -30,7 +30,7 @@ def test_where_none_finds_one_the_status_tells_why(text, status):
 
 
 def test_the_key_names_every_rule_with_its_version():
-    assert rule_of("strip_thinking | gsm8k/official or gsm8k/flexible").key == EITHER
+    assert rule_of("strip_thinking@1 | gsm8k/official or gsm8k/flexible").key == EITHER
 
 
 def test_the_target_takes_the_form_of_both():

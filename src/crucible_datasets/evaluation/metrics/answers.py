@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
 from crucible_datasets.evaluation.rules.base import Reading, Rule
 from crucible_datasets.exceptions import DatasetsError, PredictionsError
 
 Judged = Callable[[list[Any], list[Any], list[Any]], list[Outcome]]
+_CUT: Final = object()
 _NO_MAPPINGS = {str, int, float, bool, type(None)}
 Read = tuple[Any, Reading]  # an answer, and the reading it comes from
 
@@ -45,6 +46,25 @@ def without_blanks(
         if outcomes[at] is not MISSING and not _expects_nothing(targets[at]):
             outcomes[at] = Outcome(outcomes[at].value, status="empty", detail=outcomes[at].detail)
     return outcomes
+
+
+def texts_read(rule: Rule, predictions: list[Any], samples: list[Any]) -> tuple[list[Any], list[int]]:
+    """The predictions with their texts read by a rule, and the indices of those that were cut off, which are blank."""
+    pairs = list(zip(predictions, samples, strict=True))
+    answers = [_text_read(rule, *pair) for pair in pairs]
+    cut = [at for at, answer in enumerate(answers) if answer is _CUT]
+    return ["" if answer is _CUT else answer for answer in answers], cut
+
+
+def _text_read(rule: Rule, prediction: Any, sample: Any) -> Any:
+    """A text, or a list with its texts, read; anything else, such as a number or two rewards, as it is."""
+    if isinstance(prediction, list):
+        answers = [_text_read(rule, item, sample) for item in prediction]
+        return ["" if answer is _CUT else answer for answer in answers]
+    if not isinstance(prediction, str) or not prediction or prediction.isspace():
+        return prediction
+    reading = rule.read(prediction, sample)
+    return _CUT if reading.status == "truncated" else reading.text or ""
 
 
 def absent_targets(targets: Sequence[Any], samples: Sequence[Any]) -> list[int]:
@@ -102,7 +122,7 @@ def extracted(
     """
     asked = [at for at, (_, reading) in enumerate(readings) if reading.status == "ok" or not zero]
     answers = ["" if readings[at][0] is None else readings[at][0] for at in asked]
-    golds = [_read_targets(rule, targets[at]) for at in asked]
+    golds = [read_targets(rule, targets[at]) for at in asked]
     outcomes = [Outcome(0.0)] * len(readings)
     for at, outcome in zip(asked, judge(answers, golds, [samples[at] for at in asked]), strict=True):
         outcomes[at] = outcome
@@ -153,13 +173,13 @@ def error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def read_or_error(rule: Rule, prediction: Any) -> Read:
+def read_or_error(rule: Rule, prediction: Any, sample: Any = None) -> Read:
     """Like `read`, but with the status error if the rule raises: a user's function may raise anything.
 
     It counts like an unreadable prediction, since rules usually fail on malformed answers.
     """
     try:
-        return read(rule, prediction)
+        return read(rule, prediction, sample)
     except Exception as error:
         # Errors of this library about the arguments would be raised for every prediction.
         if isinstance(error, DatasetsError):
@@ -167,7 +187,7 @@ def read_or_error(rule: Rule, prediction: Any) -> Read:
         return None, Reading(None, "error", error_text(error))
 
 
-def read(rule: Rule, prediction: Any) -> Read:
+def read(rule: Rule, prediction: Any, sample: Any = None) -> Read:
     """The answer and its reading. In a list, each text is read; those without an answer become None."""
     if not isinstance(prediction, str):
         (prediction,) = answers_of([prediction], rule.key)
@@ -175,13 +195,14 @@ def read(rule: Rule, prediction: Any) -> Read:
         return None, Reading(None, "missing")
     if isinstance(prediction, list):
         # Booleans and missing completions are not texts.
-        answers = [one if isinstance(one, bool | None) else rule.read(str(one)).text for one in prediction]
+        answers = [one if isinstance(one, bool | None) else rule.read(str(one), sample).text for one in prediction]
         return answers, Reading(None) if any(answer is not None for answer in answers) else Reading(None, "unparsed")
-    reading = rule.read(prediction if isinstance(prediction, str) else str(prediction))
+    reading = rule.read(prediction if isinstance(prediction, str) else str(prediction), sample)
     return reading.text, reading
 
 
-def _read_targets(rule: Rule, target: Any) -> Any:
+def read_targets(rule: Rule, target: Any) -> Any:
+    """The target, or each of several, in the form of extracted answers."""
     if isinstance(target, str):
         return rule.read_target(target)
     if isinstance(target, (list, tuple)):

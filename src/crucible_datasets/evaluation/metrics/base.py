@@ -29,6 +29,8 @@ from crucible_datasets.evaluation.metrics.answers import (
     extracted,
     read,
     read_or_error,
+    read_targets,
+    texts_read,
     without_blanks,
 )
 from crucible_datasets.evaluation.outcome import Outcome
@@ -175,7 +177,8 @@ class Metric:
     ) -> list[Outcome]:
         """Extract the answers, score them against each of their targets, and keep the best outcome of every pair."""
         taken = self._judging.of(options)
-        if extract is None and not self.mappings and self.is_built_in:
+        rule = None if extract is None else rule_of(extract)
+        if (rule is None or rule.texts_only) and not self.mappings and self.is_built_in:
             predictions = answers_of(predictions, self.name)
 
         def judge(texts: list[Any], golds: list[Any], whole: list[Any]) -> list[Outcome]:
@@ -183,10 +186,18 @@ class Metric:
                 return judged(texts, golds, whole, taken)
             return best_of(texts, golds, whole, self.higher_is_better, lambda *flat: judged(*flat, taken))
 
-        if extract is not None:
-            rule, zero = rule_of(extract), self.higher_is_better and not self.corpus and not self.keeps_unread
+        zero = self.higher_is_better and not self.corpus and not self.keeps_unread
+        if rule is not None and rule.texts_only:
+            predictions, cut = texts_read(rule, predictions, samples)
+            targets = [read_targets(rule, target) for target in targets]
+            outcomes = without_blanks(predictions, targets, samples, blanks(predictions), judge)
+            for at in cut:
+                outcomes[at] = Outcome(
+                    0.0 if zero else outcomes[at].value, status="truncated", detail=outcomes[at].detail
+                )
+        elif rule is not None:
             reading = read if judged == self._one_by_one else read_or_error
-            readings = [reading(rule, prediction) for prediction in predictions]
+            readings = [reading(rule, *pair) for pair in zip(predictions, samples, strict=True)]
             outcomes = extracted(rule, readings, targets, samples, judge, zero)
         else:
             outcomes = without_blanks(predictions, targets, samples, blanks(predictions), judge)

@@ -3,40 +3,60 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from crucible_datasets.evaluation.metrics.base import metric
 from crucible_datasets.evaluation.metrics.normal import words
 from crucible_datasets.evaluation.outcome import Outcome
 from crucible_datasets.evaluation.rules.boxed import LONGEST
-from crucible_datasets.evaluation.rules.choice import letter
+from crucible_datasets.evaluation.rules.choice import Letters, letter
+from crucible_datasets.evaluation.rules.statements import stated
 from crucible_datasets.exceptions import UnusablePairError
 
 _LETTER = re.compile(r"[\s(\[*]{0,4}([A-Za-z])[)\].:*]{0,4}\s{0,4}\Z")
 _INDEX = re.compile(r"\s{0,4}(\d{1,4})\s{0,4}\Z")
 
 
-@metric(version=1, binary=True, aliases=("mcq", "choice"))
+@metric("multiple_choice", version=1, binary=True, aliases=("mcq", "choice"))
+def multiple_choice_by_letter(
+    prediction: Any, target: Any, *, choices: Sequence[str] | None = None, sample: Any = None
+) -> Outcome:
+    """1 when the prediction names the option that the target names; sentences are read by `choice/letter@1`."""
+    return _judged(prediction, target, _options(choices, sample), lambda text, options: letter(text))
+
+
+@metric(version=2, binary=True, aliases=("mcq", "choice"))
 def multiple_choice(
     prediction: Any, target: Any, *, choices: Sequence[str] | None = None, sample: Any = None
 ) -> Outcome:
     """1 when the prediction names the option that the target names: by letter, by index from 0, or by its text.
 
-    The options are those of the sample, or `choices`. Sentences are read by the rule `choice/letter`; a prediction
-    that names no option is unparsed. Without a target no option is correct.
+    The options are those of the sample, or `choices`. Sentences are read by the rule `choice/letter@2`, which knows the
+    options; a prediction that names no option is unparsed. Without a target no option is correct.
 
     >>> multiple_choice("The answer is (B).", 1).value, multiple_choice("Paris", "A", choices=["Paris", "Rome"]).value
     (1.0, 1.0)
     """
-    options = list(choices if choices is not None else getattr(sample, "choices", None) or ())
+    return _judged(prediction, target, _options(choices, sample), _stated)
+
+
+def _stated(text: str, options: list[str]) -> str | None:
+    return stated(text, Letters(options).kind()).text
+
+
+def _options(choices: Sequence[str] | None, sample: Any) -> list[str]:
+    return list(choices if choices is not None else getattr(sample, "choices", None) or ())
+
+
+def _judged(prediction: Any, target: Any, options: list[str], read: Callable[[str, list[str]], Any]) -> Outcome:
     right = _named(target, options)
     if right is None and target not in ("", None):
         raise UnusablePairError("target", target, f"it names none of {len(options)} choices by letter, index or text.")
     found = _named(prediction, options)
     if found is None and isinstance(prediction, str):
-        stated = letter(prediction)
-        found = _within(ord(stated) - ord("A"), options) if isinstance(stated, str) else None
+        named = read(prediction, options)
+        found = _within(ord(named) - ord("A"), options) if isinstance(named, str) else None
     if found is None:
         return Outcome(0.0, status="unparsed")
     return Outcome(float(found == right), extracted=_shown(found))

@@ -17,7 +17,9 @@ from crucible_datasets.evaluation.outcome import WRONG, Outcome
 from crucible_datasets.exceptions import CodeExecutionRefusedError
 
 _MIB = 1 << 20
-_FENCED = "code/fenced@1"  # chat models put code into a fenced block; a text without one is unchanged
+_FENCED = (
+    "strip_thinking@2 | code/fenced@2"  # chat models put code into a fenced block; a text without one is unchanged
+)
 
 
 def code_execution_many(

@@ -2,11 +2,13 @@
 
 A rule has a name and a version, which are recorded in every result. It is a function from text to answer that runs in
 linear time for any text, since model output is untrusted. Rules can be chained, and a step may have alternatives:
-"strip_thinking@1 | gsm8k/official@1 or gsm8k/lm-eval-flexible@3".
+"strip_thinking@2 | gsm8k/official@1 or gsm8k/lm-eval-flexible@3". A rule whose function has a parameter `sample` knows
+the question: the options of a multiple choice, the name of the function that a program must define.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -15,6 +17,7 @@ from msgspec import Struct
 
 from crucible_datasets.evaluation.versioned import Versions
 from crucible_datasets.exceptions import ArgumentTypeError
+from crucible_datasets.forking import cached_property
 
 
 class Reading(Struct, frozen=True, gc=False):
@@ -25,7 +28,7 @@ class Reading(Struct, frozen=True, gc=False):
     note: str | None = None
 
 
-Extract = Callable[[str], "str | Reading | None"]
+Extract = Callable[..., "str | Reading | None"]
 F = TypeVar("F", bound=Extract)
 
 UNPARSED: Final = Reading(None, "unparsed")
@@ -45,6 +48,7 @@ class Rule:
     function: Extract
     target: Callable[[str], str] | None = None
     aliases: tuple[str, ...] = ()
+    texts_only: bool = False  # answers that are no texts, such as numbers and rewards, pass unchanged
     may_be_blank: bool = False  # an empty answer is valid: SQuAD normalizes "the" and "a" to nothing
 
     @property
@@ -57,15 +61,19 @@ class Rule:
         """The first line of its documentation."""
         return (self.function.__doc__ or "").strip().partition("\n")[0]
 
-    def extract(self, text: str) -> str | None:
-        """The answer in the text, or None."""
-        return self.read(text).text
+    @cached_property
+    def _asks_sample(self) -> bool:
+        return "sample" in _parameters(self.function)
 
-    def read(self, text: str) -> Reading:
+    def extract(self, text: str, sample: Any = None) -> str | None:
+        """The answer in the text, or None."""
+        return self.read(text, sample).text
+
+    def read(self, text: str, sample: Any = None) -> Reading:
         """The answer with its status: ok, unparsed, empty or truncated."""
         if not text or text.isspace():
             return Reading(None, "empty")
-        found = self.function(text)
+        found = self.function(text, sample=sample) if self._asks_sample else self.function(text)
         reading = found if isinstance(found, Reading) else UNPARSED if found is None else Reading(str(found))
         return Reading(None, "empty", reading.note) if _is_blank(reading) and not self.may_be_blank else reading
 
@@ -85,11 +93,11 @@ class Chain(Rule):
         """The keys of all steps."""
         return " | ".join(step.key for step in self.steps)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, sample: Any = None) -> Reading:
         """The answer of the last step."""
         reading = Reading(text)
         for step in self.steps:
-            found = step.read(reading.text or "")
+            found = step.read(reading.text or "", sample)
             reading = Reading(found.text, found.status, found.note or reading.note)
             if reading.text is None:
                 return reading
@@ -113,11 +121,11 @@ class Either(Rule):
         """The keys of all alternatives."""
         return " or ".join(choice.key for choice in self.choices)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, sample: Any = None) -> Reading:
         """The answer of the first rule that finds one; if none does, the reading of the first."""
         readings = []
         for choice in self.choices:
-            readings.append(choice.read(text))
+            readings.append(choice.read(text, sample))
             if readings[-1].text is not None:
                 return readings[-1]
         return readings[0]
@@ -127,6 +135,13 @@ class Either(Rule):
         for choice in self.choices:
             target = choice.read_target(target)
         return target
+
+
+def _parameters(function: Extract) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # of a function that is written in C
+        return ()
 
 
 def _is_blank(reading: Reading) -> bool:

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
+from typing import Any
 
+from crucible_datasets.evaluation.metrics.normal import words
 from crucible_datasets.evaluation.rules.base import Reading, rule
 from crucible_datasets.evaluation.rules.boxed import last_boxed
+from crucible_datasets.evaluation.rules.parts import normalized
+from crucible_datasets.evaluation.rules.statements import NONE, Kind, is_denied, last_sentence, stated
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation + " ")
 _TRIES = 10_000  # occurrences of the word "answer" that are tried
@@ -105,3 +110,173 @@ def _last(
         if found := pattern.match(text, at + before):
             return found
     return pattern.match(text) if at_line_start else None
+
+
+# ── version 2: what a text states (`statements`)
+
+_LATEX = re.compile(r"\\(?:text(?:bf|it|rm|sf)?|math(?:rm|bf|sf|it)|bf|rm|mbox|operatorname)\b\s?\{?|\\[()\[\],;!$ ]")
+_FILLER = (
+    r"(?:therefore|thus|hence|clearly|obviously|probably|most|likely|definitely|certainly|indeed|simply|just|actually|now|again|still"
+    r"|then|in|fact|so|option|choice|letter|answer|number|statement|alternative|possibly|always|perhaps|maybe|that|the|la|el|le|der|die"
+    r"|das|l'|a(?=\sletra)|opción|opcion|opção|opzione|réponse|lettre|letra|lettera|buchstabe|вариант|буква|variante"
+    r"|选项|選項|correct|final|it|is|be)"
+)
+_MARKS = r"""[\s:*_="'“‘`$(\[{|>→➡✅👉….\ufe0f]"""
+_HEAD = re.compile(
+    rf"""(?:{_MARKS}{{1,8}}|(?i:{_FILLER})\b,?){{0,12}}
+        (?: (?P<upper>[A-Z]) (?![A-Za-z0-9_+#]|['’][A-Za-z])
+          | (?P<lower>[a-z]) (?=[)\]}}.*"'”’`$]{{0,4}}\s{{0,4}}(?:\n|\Z)|[)\]]) )""",
+    re.VERBOSE,
+)
+_OTHERS = re.compile(
+    r"""[)\]}.*"'”’`$]{0,4}\s{0,3}(?:[,/&]|or\b|and\b|und\b|oder\b|ou\b|et\b|y\b|o\b|或|和)\s{0,3}(?:or\s|and\s)?[(\[*"'`]{0,3}
+        [A-HJ-Z](?![A-Za-z0-9_]|['’][A-Za-z]|\s{1,3}(?:is|was|would|does|has|can|are|looks|seems)\b)""",
+    re.VERBOSE,
+)
+# "A" and "I" are words, unless marks or a new clause follow.
+_AS_A_LETTER = re.compile(
+    r"""[)\]}.*"'”’`$:,;!|]|\s*(?:\Z|[.,;:)])|\s+[-–—(]|\s+(?:because|since|as|which|and|is|was|for|due|given|by|with|not|rather|instead|although
+        |while|here|where|when|but|then|if|porque|car|weil|perché|parce|nicht|です|ist|es|est)\b|[^\x00-\x7f]""",
+    re.VERBOSE,
+)
+_CONTENT = re.compile(
+    r"""[\s:*_"'“‘`$(\[{=>→➡✅✔☑👉\ufe0f]{0,8}(?:(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ll]etter)\s*:?\s*)?[*_"'`$(\[{]{0,4}([A-Za-z])
+        (?: [)\]}.,*_"'”’`$|!。、✅✔☑\ufe0f\s]{0,10}\Z
+          | (?P<text> (?:[)\]}*_]{0,4}\s?[-–—.:)\]][*_]{0,3}|[)\]][*_]{0,3}|,?\s(?=because|since))
+            \s{0,4}\S.{0,300}) )\Z""",
+    re.VERBOSE,
+)
+_TAIL = re.compile(
+    r"""(?:^|.*[,;:]\s)\W*(?:(?:So|Therefore|Thus|Hence|Then|I\sthink|I\sbelieve|Clearly|that|so|thus|hence|therefore|only|Only)\b[\s,]*){0,3}
+        (?:(?:[Tt]he\s)?(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ll]etter|Antwort|opción|réponse)\s)?[(\[*"'`$]{0,4}([A-Z])[)\]*"'`$.:]{0,4}\s{0,2}
+        (?:(?<=[).:*\s])\s?[^.,;]{1,80})?\Z""",
+    re.VERBOSE,
+)
+_WEAK = re.compile(
+    r"""\b(?:choose|chose|choosing|pick|select|go(?:ing)?\swith|opt\sfor|say|guess|conclude(?:\sthat)?|must\sbe|should\sbe|has\sto\sbe|would\sbe
+        |it\sis|it's|that\sis|that's|this\sis|therefore|thus|hence|so|correct|probably|likely|corresponds?\sto|match(?:es)?|points?\sto
+        |(?:the|my|final|our)\s(?:solution|result)(?:\sis|:))(?!\w)(?:[,:]|\sit\sis)?\s*(?=\S)
+        (?![(\[]?[A-Z][)\]]?\s(?:is|was|has|says)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_IN_LINE = 160  # characters of a line that begins with its letter
+
+
+_INDEX = re.compile(r"\s*(\d{1,2})\s*")
+_PREDICATE = re.compile(r"\W*(?:is|was|says|states|claims|would|seems|looks|has|we|let)\b", re.IGNORECASE)
+
+
+class Letters:
+    """Letters of options, whose texts may be known."""
+
+    def __init__(self, options: Sequence[str] = ()) -> None:
+        self.options = [words(normalized(option)) for option in options]
+
+    def kind(self) -> Kind:
+        """How letters are read."""
+        return Kind(self.content, self.head, self.tail, self.implied, _WEAK, hashes=True)
+
+    def content(self, text: str) -> str | None:
+        """The letter of a text that is a letter, a letter with its option, or an option."""
+        plain = _LATEX.sub(" ", text).strip()
+        if (option := self._option(plain)) is not None:
+            return option
+        match = _CONTENT.match(plain)
+        if match is None or (match["text"] and not match[1].isupper()):
+            return None
+        return self._known(match[1].upper())
+
+    def head(self, claim: str) -> str | None:
+        """The letter, or the option, that a claim begins with."""
+        plain = _LATEX.sub(" ", claim[:400])
+        if (option := self._option_at_head(plain)) is not None:
+            return option
+        match = _HEAD.match(plain)
+        if match is None:
+            return NONE if _HEAD_OF_SEVERAL.match(plain) else None
+        end = match.end()
+        if _OTHERS.match(plain, end):
+            return NONE
+        is_marked = (
+            plain[match.start("upper") - 1 : match.start("upper")] in tuple("(*[`\"'$“") if match["upper"] else True
+        )
+        if match["upper"] in ("A", "I") and not is_marked and not _AS_A_LETTER.match(plain, end):
+            return None
+        if match["upper"] == "I" and len(self.options) < 9 and not is_marked:
+            return None
+        return self._known((match["upper"] or match["lower"]).upper())
+
+    def tail(self, before: str) -> str | None:
+        """The letter, or the option, that is said to be the answer."""
+        plain = _LATEX.sub(" ", before[-400:])
+        match = _TAIL.match(plain)
+        if match is None or match[1] == "I":
+            return self._option_at_tail(plain)
+        return self._known(match[1])
+
+    def implied(self, lines: list[str]) -> str | None:
+        """The letter or the option that is all there is in a line, or the only option in the last sentence."""
+        if not lines:
+            return None
+        if len(lines) == 1 and (index := _INDEX.fullmatch(lines[0])) and int(index[1]) < len(self.options):
+            return self._option(lines[0]) or chr(ord("A") + int(index[1]))
+        answers = [
+            answer for line in lines if len(line) <= _IN_LINE and (answer := self._of_line(line, len(lines) == 1))
+        ]
+        if answers:
+            return answers[0] if len({*answers}) == 1 else NONE
+        return self._only_option(last_sentence(lines))
+
+    def _of_line(self, line: str, is_alone: bool) -> str | None:
+        match = _CONTENT.match(_LATEX.sub(" ", line))
+        if match and match["text"] and (is_denied(match["text"]) or _PREDICATE.match(match["text"])):
+            return None
+        if match and match[1] in "aI" and not re.search(r"[)*(\[`.]", line) and not is_alone:
+            return None
+        return None if match and match[1] == "I" and len(self.options) < 9 else self.content(line)
+
+    def _known(self, letter: str) -> str | None:
+        return letter if not self.options or ord(letter) - ord("A") < len(self.options) else None
+
+    def _option(self, text: str) -> str | None:
+        form = words(text.strip(" \n*_\"'`“”‘’$"))
+        return chr(ord("A") + self.options.index(form)) if form and form in self.options[:26] else None
+
+    def _option_at_head(self, claim: str) -> str | None:
+        """The longest option that a claim begins with."""
+        form = words(re.sub(rf"\A(?:{_MARKS}|(?i:{_FILLER})\b)*", "", claim)) if self.options else ""
+        form_with_fillers = words(claim) if self.options else ""
+        options = [
+            option
+            for option in self.options[:26]
+            if len(option) > 1
+            and any(begun == option or begun.startswith(f"{option} ") for begun in (form, form_with_fillers))
+        ]
+        return chr(ord("A") + self.options.index(max(options, key=len))) if options else None
+
+    def _option_at_tail(self, before: str) -> str | None:
+        form = words(before) if self.options else ""
+        options = [
+            option
+            for option in self.options[:26]
+            if len(option) > 1 and (form == option or form.endswith(f" {option}"))
+        ]
+        return chr(ord("A") + self.options.index(max(options, key=len))) if options else None
+
+    def _only_option(self, sentence: str) -> str | None:
+        """The only option that a sentence mentions."""
+        if not self.options or is_denied(sentence) or len(sentence) > _IN_LINE:
+            return None
+        form = f" {words(sentence)} "
+        named = [option for option in self.options[:26] if len(option) > 1 and f" {option} " in form]
+        longest = [option for option in named if not any(option != other and option in other for other in named)]
+        return chr(ord("A") + self.options.index(longest[0])) if len(longest) == 1 else None
+
+
+_HEAD_OF_SEVERAL = re.compile(rf"(?:{_MARKS}{{1,8}}|(?i:{_FILLER})\b){{0,6}}(?:all|none)\sof\b", re.IGNORECASE)
+
+
+@rule("choice/letter", version=2)
+def stated_letter(text: str, *, sample: Any = None) -> Reading:
+    """The letter of the option that a text states, by letter or, for a sample with choices, by its text."""
+    return stated(text, Letters(getattr(sample, "choices", None) or ()).kind())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from crucible_datasets.evaluation.rules.base import rule
+import re
+
+from crucible_datasets.evaluation.rules.base import Reading, rule
+from crucible_datasets.evaluation.rules.statements import NONE, Kind, is_denied, is_nothing, is_unfinished, stated
 
 _WORDS = "answer is"
 _MARKS = " \t:*_$\"'`"
 
 
 @rule("answer/stated", version=1)
-def stated(text: str) -> str | None:
+def after_answer_is(text: str) -> str | None:
     """The text after the last `answer is`, up to the end of its line or a full stop."""
     # `lower` would shift positions in non-ASCII text: the lower case of İ has two characters.
     lowered = text.lower() if text.isascii() else text.replace("Answer is", _WORDS).replace("ANSWER IS", _WORDS)
@@ -18,3 +21,147 @@ def stated(text: str) -> str | None:
         return None
     line = text[at + len(_WORDS) :].strip(_MARKS).partition("\n")[0]
     return line.strip(_MARKS).removesuffix(".").strip(_MARKS) or None
+
+
+# ── version 2: what a text states (`statements`)
+
+_LONGEST = 200  # characters of an answer
+_OPENING = re.compile(
+    r"""(?:[\s:*_=`|→➡✅👉.…\ufe0f]|(?:therefore|thus|hence|clearly|obviously|indeed|simply|just|most\slikely|probably|likely
+        |definitely|certainly|that|the\sfollowing)\b[,:]?)*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|Jr|Sr|Mt|Prof|Gen|Col|Lt|Sgt|Capt|vs|Inc|Co|Ltd|Corp|approx|e\.g|i\.e|U\.S|U\.K|D\.C|a\.m|p\.m))\Z"
+)
+_NEXT_SENTENCE = re.compile(r"""[.!?]["'”’)*_]*\s+|[。！？]""")
+_OPENERS = re.compile(
+    r"(?:the|it|this|in|an?|that|he|she|they|we|i|so|since|because|as|let|however|but|there|these|note|option|you|if|wait"
+    r"|actually|no|yes|also|hence|thus)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"""[\s,;:]+(?:who\b|whose\b|because|since|as\s(?:it|the|shown|we|he|she|they|stated|mentioned|explained|this)|which|so\sthat|due\sto|given\s(?:that|the)|whereas
+        |although|rather\sthan|instead\sof|but\b|not\b|nicht\b|weil\b|porque\b|car\b|perché\b|and\snot\b)|\s*[,;]\s+(?:as|and\sthis|and\sit|so|while)\b
+        |\s[–—-]\s.*|\s*\((?:because|since|as)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WORKING = re.compile(
+    r"""\W*(?:(?:let(?:'s|\sus|\sme)?|first|firstly|we|to\s(?:find|solve|answer|determine)|step|consider|explanation|reasoning|solution|question|here\s(?:is|are)
+        |based\son|according\sto|looking\sat|i(?:'m|'ll|'d|'ve|\s(?-i:[a-z])+)|it\s(?:is\s)?(?:depends|was\sa)|sorry|as\san?\sai
+        |(?:this|that|it|he|she|they)\s(?:is|was|are|were|does|has|follows|fits)|(?:second(?:ly)?|third|next)(?=,)|then|finally|everything|(?:the\s)?answer
+        |there\s(?:is|are)\s(?:not|no)|unable|cannot|null|n/?a|unknown|no\sanswer|none\sof\sth)\b|\A[?.\-–…\s$#]+\Z|\A\\(?:boxed|fbox)\b|\A(?:so|thus|hence|then)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|sf)?|math(?:rm|bf|sf|it)|mbox)\s?\{([^{}]*)\}")
+_OPTION = re.compile(
+    r"(?:(?:option|choice)\s)?(\([A-Z]\))(?:\s+\S|(?<=\s...)\Z)|(yes|no|true|false)\b[,;]\s", re.IGNORECASE
+)
+_ALTERNATIVES = re.compile(r"[^,]{1,60}\s(?:or|oder|ou|o)\s[^,]{1,60}\Z")
+_SAYING = re.compile(
+    r"\b(?:i(?:'d|\swould|\swill|'ll)?\s(?:say|guess|choose|pick|go\swith)|(?:my|best|my\sbest)\sguess\sis|i\s(?:think|believe)\sit(?:'s|\sis)|it\smust\sbe)\b:?\s*",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"[^\W\d]\w*(?:\s\w+)?:\s")
+_CASUAL = re.compile(r"\W*(?:sure|okay|ok|well)\W*\Z", re.IGNORECASE)
+_WORDS_ALONE, _WORDS_LAST = 8, 6  # words of a text, or of its last line, that is nothing but an answer
+
+
+def answer_text(text: str) -> str | None:
+    """The answer that a text begins with: its first sentence without marks, reasons and layout."""
+    text = _WRAPPED.sub(r"\1", text[:1000])
+    text = text[_OPENING.match(text).end() :] if _OPENING.match(text) else text  # type: ignore[union-attr]
+    text = _first_sentence(text.partition("\n")[0])
+    if clause := _CLAUSE.search(text, 1):
+        text = text[: clause.start()]
+    text = _bare(text)
+    if not text or len(text) > _LONGEST or _WORKING.match(text):
+        return None
+    if is_nothing(text) or _ALTERNATIVES.match(text.partition(", ")[0]):
+        return NONE
+    option = _OPTION.match(text)
+    return (option[1] or option[2]) if option else text
+
+
+def _first_sentence(text: str) -> str:
+    for end in _NEXT_SENTENCE.finditer(text):
+        initial = _ABBREVIATED.search(text, 0, end.start()) if end[0][0] == "." else None
+        if not initial or _OPENERS.match(text, end.end()):
+            return text[: end.start()]
+    return text
+
+
+def _bare(text: str) -> str:
+    """A text without the marks around it: quotes, emphasis, dollars, a full stop."""
+    before = None
+    while before != text:
+        before, text = text, text.strip(" \t\r*_`|").strip()
+        text = (
+            text[:-1]
+            if text.endswith(("。", "!", ",", ";", "\\"))
+            or (text.endswith(".") and (len(text) == 2 or not _ABBREVIATED.search(text[:-1])))
+            else text
+        )
+        for opening, closing in (
+            *(mark * 2 for mark in "\"'$"),
+            "“”",
+            "‘’",
+            "«»",
+            "「」",
+            ("\\(", "\\)"),
+            ("\\[", "\\]"),
+        ):
+            if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening + closing):
+                text = text[len(opening) : -len(closing)]
+    text = text.strip('"') if text.count('"') == 1 else text
+    for suffix in ("です", "입니다", "이다"):
+        text = text.removesuffix(suffix)
+    return text
+
+
+def _content(text: str) -> str | None:
+    """The answer of a box, a tag or a field."""
+    text = _bare(_WRAPPED.sub(r"\1", text).strip())
+    return None if not text or len(text) > _LONGEST or is_nothing(text) or _WORKING.match(text) else text
+
+
+def before_answer(words: str) -> str | None:
+    """What is said to be the answer."""
+    text = re.sub(
+        r"\A\W*(?:(?:yes|no|so|therefore|thus|hence|then|and|i\s(?:think|believe)(?:\sthat)?|clearly)\b[\s,]*)+",
+        "",
+        words,
+        flags=re.IGNORECASE,
+    )
+    text = _bare(text)
+    pronoun = re.match(r"(?:that|this|it|he|she|which|what|here|there|who|everything|nothing)\b", text, re.IGNORECASE)
+    return None if pronoun or not text or len(text.split()) > _WORDS_ALONE or _WORKING.match(text) else text
+
+
+def implied_text(lines: list[str]) -> str | None:
+    """A text, or a last or first line, that is too short to be anything but the answer."""
+    for number, line in enumerate(dict.fromkeys((lines[-1], lines[0]))) if lines else ():
+        words = line.split()
+        most = _WORDS_ALONE if len(lines) == 1 else _WORDS_LAST
+        is_sentence = line.rstrip("*_ ").endswith((".", "!")) and len(words) > 3
+        if (
+            len(words) > most
+            or is_sentence
+            or line.rstrip("*_ ").endswith((":", "?", ",", "=", "…", "..."))
+            or _LABELLED.match(line)
+            or is_unfinished(line)
+        ):
+            continue
+        if len(words) > 1 and is_denied(line):
+            continue
+        if number and _CASUAL.match(line):
+            continue
+        if (answer := answer_text(line)) is not None:
+            return answer
+    return None
+
+
+@rule("answer/stated", version=2)
+def stated_text(text: str) -> Reading:
+    """The answer that a text states: behind "the answer is", in a box, tags or JSON, or in a line of its own."""
+    return stated(text, Kind(_content, answer_text, before_answer, implied_text, _SAYING))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
+from crucible_datasets.evaluation.rules.numbers import NUMBER, canonical, with_plain_fractions
+from crucible_datasets.evaluation.rules.statements import NONE, Kind, is_denied, is_unfinished, last_sentence, stated
 
 _AFTER_HASHES = re.compile(r"#### (-?[0-9.,]+)")
 # The last match of `(-?[$0-9.,]{2,})|(-?[0-9]+)`, found from the end, in time independent of the text before it.
@@ -56,3 +58,120 @@ def _noted(number: str, text: str, start: int, end: int) -> Reading:
     """The number, with a remark if it is the numerator or the denominator of a fraction."""
     fraction = _UNDER.match(text, end) or _OVER.search(text[max(0, start - 4) : start])
     return Reading(number, note="part of a fraction" if fraction else None)
+
+
+# ── what a solution states (`statements`)
+
+_UNWRAPPED = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|sf|it)|mbox|boldsymbol|displaystyle|left|right)\b\s?")
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{(\d{1,50})\}\s?\{(\d{1,50})\}")
+_SPACE = re.compile(r"\\[,;!: ]|~|\^\{?\\circ\}?|\{(?=,\})|(?<=\{,)\}|(?<=,)\}(?=\d)|\{,\}")
+_BEFORE = r"""(?:[\s:=*_"'“‘`([{|>→➡✅≈~.…\ufe0f{}]|\$(?=\s|\()|about|approximately|exactly|only|just|simply|roughly
+    |around
+    |therefore|thus|hence|clearly|now
+    |indeed|then|also|probably|likely|most|definitely|certainly|equal\sto|equals?|is|the|an?|number|total|sum|value|amount|of|to|be|it|that|comes|out
+    |la|el|le|die|der|das|[A-Za-z]\w{0,20}\s?(?==[^=])|\w{1,20}\s\w{1,20}\s?(?==[^=]))"""
+_HEAD = re.compile(rf"(?i:{_BEFORE}){{0,24}}(?<![A-Za-z0-9.])(?=[-−–+$€£¥₹\d.UR])", re.VERBOSE)
+_UNIT = re.compile(
+    r"""(?![.):]\s+[^\W\d])[\s{})\]*_"'”’`$.!。|°%✅]*(?:(?:per|a|an|each|every|in|of|/)?\s?[^\W\d]{1,20}[\s.)}\]"'”*!|/]*){0,5}\Z"""
+)
+_OPERATION = re.compile(r"\s?(?:[+*/×÷^=]|\\(?:times|cdot|div)|[-−–]\s?(?=[\d$(]))")
+_RANGE = re.compile(r"\s?(?:,\s|-|–|to|or|or\sabout|and|/|oder|ou|o|或)\s?[$€£]?\d")
+_LIST_NUMBER = re.compile(
+    r"\s*(?:step|part|case|day|figure|table|equation|line|question|problem|option|page)\s#?\d{1,4}\b:?|\s*\(?\d{1,2}[.):]\s+(?=\D)",
+    re.IGNORECASE,
+)
+_CONCLUDING = re.compile(
+    r"=|\b(?:so|therefore|thus|hence|total|altogether|left|remain|result|makes?|gives?|is|are|has|have|get|sum|needs?|costs?)\b",
+    re.IGNORECASE,
+)
+
+
+def _plain(text: str) -> str:
+    """A text without the commands and spaces of LaTeX."""
+    text = (
+        text.replace("\\$", "$")
+        .replace("\\%", "%")
+        .replace("{,}", ",")
+        .replace("\\(", " ")
+        .replace("\\)", " ")
+        .replace("\\[", " ")
+        .replace("\\]", " ")
+    )
+    return with_plain_fractions(_SPACE.sub("", _UNWRAPPED.sub("", _FRACTION.sub(r" \1/\2", text))))
+
+
+def _content(text: str) -> str | None:
+    """The number of a text that is a number with its unit."""
+    plain = _plain(text).strip()
+    head = _HEAD.match(plain)
+    number = NUMBER.match(plain, head.end()) if head else None
+    if number is None:
+        return None
+    if _OPERATION.match(plain, number.end()):
+        return _result(plain)
+    return canonical(number) if _UNIT.match(plain, number.end()) else None
+
+
+def _of_claim(claim: str) -> str | None:
+    """The number that a claim begins with, or the result of the calculation that it begins with."""
+    plain = _plain(claim[:400])
+    head = _HEAD.match(plain)
+    number = NUMBER.match(plain, head.end()) if head else None
+    if number is None:
+        return None
+    if _RANGE.match(plain, number.end()):
+        return NONE
+    return _result(plain) if _OPERATION.match(plain, number.end()) else canonical(number)
+
+
+def _result(calculation: str) -> str | None:
+    """The number behind the last equals sign of the first sentence."""
+    sentence = re.split(r"(?<=[.!?])\s", calculation, maxsplit=1)[0]
+    _, equals, result = sentence.rpartition("=")
+    return _of_claim(result) if equals else None
+
+
+def _before_answer(words: str) -> str | None:
+    """The number that is said to be the answer."""
+    plain = _plain(words[-200:]).rstrip(" *_\"'”`$)}")
+    numbers = list(NUMBER.finditer(plain))
+    return (
+        canonical(numbers[-1])
+        if len(numbers) == 1 and re.fullmatch(r"\s?(?:[A-Za-z]+\s?){0,3}", plain[numbers[-1].end() :])
+        else None
+    )
+
+
+def implied_number(lines: list[str]) -> str | None:
+    """The number of a line of its own, else the result, or the only number, of the last sentence."""
+    for line in dict.fromkeys((lines[-1], lines[0])) if lines else ():
+        if (number := _content(line)) is not None and not is_denied(line):
+            return number
+    sentence = _LIST_NUMBER.sub(" ", _plain(last_sentence(lines)))
+    if is_denied(sentence) or is_unfinished(sentence):
+        return None
+    is_ended = sentence.rstrip("*_)\"'”` ").endswith((".", "!", "。"))
+    if not is_ended and not _CONCLUDING.search(sentence):
+        return None
+    if "=" in sentence:
+        return _result(sentence.rstrip(".! "))
+    numbers = {canonical(number) for number in NUMBER.finditer(sentence)}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+_WEAK = re.compile(
+    r"\b(?:(?:final|grand|overall)\s(?:result|total|value|amount)(?:\s\w{1,12}){0,3}?(?:\s(?:is|was|comes\sto)|[:=])"
+    r"|i\sget|we\sget|it\s(?:is|should\sbe|must\sbe))\s*",
+    re.IGNORECASE,
+)
+
+
+def _target(target: str) -> str:
+    """The number of a target, which may be a whole solution."""
+    return _content(target.rpartition("####")[2]) or target.strip()
+
+
+@rule("gsm8k/stated", version=1, target=_target)
+def stated_number(text: str) -> Reading:
+    """The number that a solution states: behind `####`, in a box, as the answer, or in its last sentence."""
+    return stated(text, Kind(_content, _of_claim, _before_answer, implied_number, _WEAK, hashes=True))

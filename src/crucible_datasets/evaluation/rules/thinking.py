@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from crucible_datasets.evaluation.rules.base import TRUNCATED, Reading, rule
 
@@ -10,7 +11,7 @@ _TAG = re.compile(r"(</?think(?:ing)?>)", re.IGNORECASE)
 
 
 @rule("strip_thinking", version=1, aliases=("strip_think",))
-def strip_thinking(text: str) -> Reading:
+def strip_think_tags(text: str) -> Reading:
     """The text without `<think>…</think>`; a closing tag alone ends thinking that began in the prompt."""
     first, *parts = _TAG.split(text)
     kept = [first]
@@ -33,3 +34,63 @@ def _without_blank_lines(text: str) -> str:
     stripped = text.lstrip()
     before = text[: len(text) - len(stripped)]
     return (before.rpartition("\n")[2] if "\n" in before else "") + stripped.rstrip()
+
+
+_NAMES = (
+    r"(?:seed:)?think(?:ing)?|thoughts?|thought_process|inner_?(?:thoughts|monologue)|antthinking|reasoning|reflection"
+    r"|scratchpad|analysis|chain_of_thought|cot"
+)
+# Tags of DeepSeek, Qwen, Seed · Magistral · Kimi · OpenThoughts · Cohere · MedGemma. A quoted tag is only mentioned.
+_MARK = re.compile(
+    rf"""(?:<(?=[/a-z|])(?<![`"']<)|\[(?=/?THINK)|◁(?=/?think))
+        (?: (?P<closing>/(?:{_NAMES})>|/THINK\]|/think▷|\|end_of_thought\|>|\|END_THINKING\|>|unused95>)
+          | (?P<opening>(?:{_NAMES})>|THINK\]|think▷|\|begin_of_thought\|>|\|START_THINKING\|>|unused94>) )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# gpt-oss: channels of thinking, then one that is final; decoders may leave out the special tokens.
+_CHANNEL = "<|channel|>"
+_FINAL = re.compile(r"<\|channel\|>final[^<]{0,40}<\|message\|>|(?<=[^\s])assistantfinal(?=\S)")
+_BARE_CHANNEL = re.compile(r"analysis(?=[A-Z<])")
+_WORDS: Final = (
+    "think",
+    "thought",
+    "monologue",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "analysis",
+    "cot>",
+    "<unused9",
+)
+
+
+def _of_target(target: str) -> str:
+    """A reference answer without its thinking, as predictions are compared."""
+    return strip_thinking(target).text or target
+
+
+@rule("strip_thinking", version=2, aliases=("strip_think",), texts_only=True, target=_of_target)
+def strip_thinking(text: str) -> Reading:
+    """The text without thinking, in the tags of all families; a text that ends within its thinking is truncated."""
+    lowered = text.lower()
+    if not any(word in lowered for word in _WORDS):
+        return Reading(text)
+    if _CHANNEL in text or _BARE_CHANNEL.match(text):
+        return _of_channels(text)
+    kept, end, thinking = [], 0, False
+    for mark in _MARK.finditer(text):
+        if not thinking and mark["opening"]:
+            kept.append(text[end : mark.start()])
+        elif not thinking:  # thinking that began in the prompt
+            kept.clear()
+        thinking, end = bool(mark["opening"]), mark.end()
+    if thinking:
+        return TRUNCATED
+    answer = _without_blank_lines("".join([*kept, text[end:]])) if end else text
+    return Reading(answer, "ok" if answer.strip() else "empty")
+
+
+def _of_channels(text: str) -> Reading:
+    """The text of the last final channel."""
+    ends = [final.end() for final in _FINAL.finditer(text)]
+    return Reading(text[ends[-1] :].strip() or None, "ok") if ends and text[ends[-1] :].strip() else TRUNCATED

@@ -16,6 +16,7 @@ from crucible_datasets.registry import need
 
 POLICIES = ("error", "wrong", "ignore")
 LEAVE = "allow_code_execution"
+_WITHOUT_THINKING = "strip_thinking@2"
 DEFAULT_METRICS = ("exact_match",)
 AsMetric = str | Metric | Callable[..., Any]
 AsMetrics = AsMetric | Sequence[AsMetric] | Mapping[str, Mapping[str, Any]]
@@ -151,9 +152,10 @@ def judging(
     return Judging(found, {key: one for key, one in by_key.items() if one}, rule, missing)
 
 
-def _usual_rule(metrics: Iterable[Metric]) -> str | None:
+def _usual_rule(metrics: Iterable[Metric]) -> str:
+    """The rule of the metrics if they have one in common; else thinking is removed: it is no answer."""
     rules = {metric.reads for metric in metrics}
-    return rules.pop() if len(rules) == 1 else None
+    return (rules.pop() if len(rules) == 1 else None) or _WITHOUT_THINKING
 
 
 def _listed(metrics: AsMetrics | None) -> list[AsMetric]:
