@@ -284,6 +284,18 @@ def test_a_pair_is_scored_as_the_library_scores_it():
     assert done("metrics", "score", "exact_match", "5", "4", "5", "--json").json["value"] == 1.0
 
 
+def test_rules_are_explained_by_what_they_read_and_why():
+    text = "The answer is B. A common wrong answer is D."
+    told = done("metrics", "explain", text, "B", "--rule", "choice/letter", "gsm8k/stated", "--json").json
+    letters, numbers = told if isinstance(told, list) else told["rows"]
+    assert (letters["reads"], letters["right"], letters["why"]) == ("B", True, "the last statement: The answer is B.")
+    assert (numbers["reads"], numbers["status"], numbers["right"]) == (None, "unparsed", None)
+    by_text = done(
+        "metrics", "explain", "It is Rome.", "B", "--choices", "Paris", "Rome", "--rule", "choice/letter", "--json"
+    ).json
+    assert by_text[0]["right"] is True
+
+
 # Demo and completion
 
 

@@ -15,7 +15,7 @@ NAMES = {
     "f1@1": ["F1", "token_f1", "squad-f1"],
     "contains@1": ["includes", "include"],
     "numeric@1": ["number", "Numerical"],
-    "multiple_choice@1": ["mcq", "MCQ", "choice", "multiple choice"],
+    "multiple_choice@2": ["mcq", "MCQ", "choice", "multiple choice"],
     "accuracy@1": ["acc"],
     "bleu@1": ["BLEU", "sacrebleu"],
     "chrf@1": ["chrF", "chrF2"],

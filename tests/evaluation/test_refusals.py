@@ -148,7 +148,7 @@ class TestChoices:
 
     def test_data_with_choices_is_multiple_choice_unless_a_metric_is_named(self, caplog):
         run = evaluate(["The answer is (B)."] * 5, list(self.ROWS))
-        assert run.info.metrics == ["multiple_choice@1"] and [*run.values()] == [1.0, 1.0, 1.0, 0.0, 0.0]
+        assert run.info.metrics == ["multiple_choice@2"] and [*run.values()] == [1.0, 1.0, 1.0, 0.0, 0.0]
         assert evaluate(["B"] * 5, list(self.ROWS), "exact_match").info.metrics == ["exact_match@1"]
         assert not any("have choices" in told for told in caplog.messages)
 

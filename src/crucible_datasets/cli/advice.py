@@ -29,12 +29,17 @@ def _unread(results: Iterable[EvaluationResult], stored: bool) -> Iterable[str]:
 
 
 def _in_sentences(results: Iterable[EvaluationResult]) -> Iterable[str]:
-    found = [one for one in results if "exact_match@1" in one.summary and not one.info.rules and _hides_targets(one)]
+    found = [one for one in results if "exact_match@1" in one.summary and _reads_nothing(one) and _hides_targets(one)]
     if found:
         yield (
             f"{_models(found)}: some wrong answers contain the target among other words. exact_match compares whole "
             "texts; --extract answer/stated reads the answer out of a sentence, --metrics contains accepts it anywhere."
         )
+
+
+def _reads_nothing(result: EvaluationResult) -> bool:
+    """Whether no rule looks for the answer in the text: the default only removes thinking."""
+    return all(rule.startswith("strip_thinking@") and "|" not in rule for rule in result.info.rules)
 
 
 def _hides_targets(result: EvaluationResult) -> bool:

@@ -78,6 +78,25 @@ def score(metric: str, prediction: str, target: list[str], extract: str | None) 
     return None
 
 
+def explain(prediction: str, target: str, choices: list[str] | None, rule: list[str] | None) -> Outputs:
+    """Tell what each rule reads in a prediction, why, and whether that is the target."""
+    from crucible_datasets.evaluation.explaining import explained
+
+    rows = [
+        {"rule": row.rule, "reads": row.reads, "status": row.status, "right": row.right, "why": row.why}
+        for row in explained(prediction, target, choices or [], rule or [])
+    ]
+    yield Table((Column("rule", keep=True), Column("reads"), Column("status"), Column("right"), Column("why")), rows)
+    return None
+
+
+def _explain_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("prediction", metavar="PREDICTION", help="what a model wrote")
+    parser.add_argument("target", metavar="TARGET", help="the right answer")
+    parser.add_argument("--choices", nargs="+", metavar="OPTION", help="the options of a multiple choice")
+    parser.add_argument("--rule", nargs="+", metavar="RULE", help="only these rules; default: the newest of each name")
+
+
 def _show_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="METRIC", help="a name, or name@version")
 
@@ -97,6 +116,7 @@ COMMANDS = (
         Command.of(rules),
         Command.of(show, _show_arguments),
         Command.of(score, _score_arguments),
+        Command.of(explain, _explain_arguments),
         default="list",
     ),
 )

@@ -14,6 +14,7 @@ Scoring one answer:
     sandbox/      execution of generated code; inside/ runs within the sandbox
     outcome       `Outcome`: value, extracted, status, detail
     versioned     registries that keep every version of an entry
+    explaining    what each rule reads in a text, and why
     scoring       `score`, `score_corpus`: one pair or many
 
 A run:

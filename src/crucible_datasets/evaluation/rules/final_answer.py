@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
 from crucible_datasets.evaluation.rules.statements import NONE, Kind, is_denied, is_nothing, is_unfinished, stated
@@ -161,7 +162,10 @@ def implied_text(lines: list[str]) -> str | None:
     return None
 
 
+TEXT: Final = Kind(_content, answer_text, before_answer, implied_text, _SAYING)
+
+
 @rule("answer/stated", version=2)
 def stated_text(text: str) -> Reading:
     """The answer that a text states: behind "the answer is", in a box, tags or JSON, or in a line of its own."""
-    return stated(text, Kind(_content, answer_text, before_answer, implied_text, _SAYING))
+    return stated(text, TEXT)

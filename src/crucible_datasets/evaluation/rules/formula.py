@@ -3,6 +3,7 @@ r"""The formula that a solution states: in a box, as the answer, or alone in its
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
 from crucible_datasets.evaluation.rules.final_answer import answer_text, before_answer, implied_text
@@ -69,7 +70,10 @@ def _implied(lines: list[str]) -> str | None:
     return _content(formulas[0]) if formulas else implied_number(lines)
 
 
+FORMULA: Final = Kind(_content, _of_claim, before_answer, _implied, _WEAK)
+
+
 @rule("math/stated", version=1)
 def stated_formula(text: str) -> Reading:
     r"""The formula that a solution states: in its last box, as the answer, or alone in its last sentence."""
-    return stated(text, Kind(_content, _of_claim, before_answer, _implied, _WEAK))
+    return stated(text, FORMULA)

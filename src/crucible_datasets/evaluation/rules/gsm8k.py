@@ -8,6 +8,7 @@ the other 2.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
 from crucible_datasets.evaluation.rules.numbers import NUMBER, canonical, with_plain_fractions
@@ -171,7 +172,10 @@ def _target(target: str) -> str:
     return _content(target.rpartition("####")[2]) or target.strip()
 
 
+SOLUTION: Final = Kind(_content, _of_claim, _before_answer, implied_number, _WEAK, hashes=True)
+
+
 @rule("gsm8k/stated", version=1, target=_target)
 def stated_number(text: str) -> Reading:
     """The number that a solution states: behind `####`, in a box, as the answer, or in its last sentence."""
-    return stated(text, Kind(_content, _of_claim, _before_answer, implied_number, _WEAK, hashes=True))
+    return stated(text, SOLUTION)

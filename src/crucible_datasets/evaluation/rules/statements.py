@@ -187,6 +187,16 @@ def stated(text: str, kind: Kind) -> Reading:
     return TRUNCATED if part.is_cut and said.answer is None else UNPARSED
 
 
+def reason(text: str, kind: Kind) -> str:
+    """Why a text is read as it is: the sentence that states the answer."""
+    part = _part(text, kind)
+    said = _said(part, kind)
+    if said.answer is None:
+        return "it ends within an answer" if part.is_cut else "no sentence states an answer; its lines are read"
+    sentence = re.sub(f"[{wording.CLAIM}]", lambda claim: part.contents[ord(claim[0]) - 0xE000], said.why).strip()
+    return f"the last statement: {sentence[:200]}" if said.answer else f"no answer, or several: {sentence[:200]}"
+
+
 def _implied(lines: list[str], kind: Kind) -> str | None:
     """The answer of a line that claims nothing; a claim in the last line that was not understood leaves none."""
     if lines and wording.MARKER.search(lines[-1]):
