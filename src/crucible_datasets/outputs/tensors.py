@@ -94,7 +94,8 @@ class TensorFormatter(ABC):
     def _refusals(self, column: pa.ChunkedArray) -> Iterator[None]:
         """Name the column whose values the library has no type for."""
         try:
-            yield
+            with np.errstate(over="ignore"):  # values beyond float32 become infinite
+                yield
         except DatasetsError:
             raise
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
