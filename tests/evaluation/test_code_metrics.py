@@ -167,6 +167,38 @@ def test_pass_at_k_runs_every_completion():
 
 
 @needs_isolation
+def test_completions_without_a_verdict_do_not_count_for_pass_at_k():
+    right, wrong, error = "def f(x): return x + 1", "def f(x): return x", "import numpy\ndef f(x): return x + 1"
+    options = {"tests": "assert f(1) == 2", "allow_code_execution": True, "timeout": 30.0}
+    outcome = METRICS["pass_at_k"].score([right, wrong, error], "", k=1, **options)
+    assert (outcome.value, outcome.detail["n"], outcome.detail["errors"]) == (0.5, 2, 1)
+    outcome = METRICS["pass_at_k"].score([right, error], "", k=2, **options)
+    assert (outcome.value, outcome.status) == (None, "error")
+
+
+@needs_isolation
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("import subprocess; subprocess.run(['true'])", "error"),
+        ("from multiprocessing import Process; Process(target=print).start()", "error"),
+        ("import numpy", "error"),
+        ("open('/dev/stdout', 'w').write('a')", "error"),
+        ("open('/etc/hostname')", "error"),
+        ("import no_such_module", "ok"),
+        ("raise PermissionError('mine')", "ok"),
+        ("open('no such file')", "ok"),
+        ("print('b')", "ok"),
+    ],
+)
+def test_what_the_sandbox_lacks_is_an_error_and_not_a_wrong_answer(code, status):
+    cases = [{"input": "", "output": "a"}]
+    for form, tests in ((code, cases), (f"def f():\n    {code}\n", "f()\nassert False"), (code, "assert False")):
+        outcome = METRIC.score(form, "", tests=tests, allow_code_execution=True, timeout=30.0)
+        assert (outcome.value, outcome.status) == (0.0 if status == "ok" else None, status), form
+
+
+@needs_isolation
 def test_every_completion_is_run_once_for_all_k(monkeypatch):
     """Six completions of which three pass, as in the example of HumanEval: pass@1 is 0.5."""
     completions = ["    return math.isqrt(x)\n"] * 3 + ["    return x\n", "    return (\n", "    pass\n"]

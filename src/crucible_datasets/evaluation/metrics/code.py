@@ -110,6 +110,7 @@ def pass_at_k_of_completions(
     The prediction is a list of completions, which are run as `code_execution` does, or a list of bools.
     """
     completions = list(prediction) if isinstance(prediction, list | tuple) else [prediction]
+    broken: list[Outcome] = []
     if all(isinstance(each, bool | None) for each in completions):
         passed = [each is True for each in completions]
     else:
@@ -127,10 +128,13 @@ def pass_at_k_of_completions(
             (id(sample), repr((completions, target, options))), lambda: _run(completions, target, sample, options)
         )
         broken = [outcome for outcome in outcomes if outcome.value is None]
-        if broken:
+        passed = [outcome.value == 1.0 for outcome in outcomes if outcome.value is not None]
+        if broken and len(passed) < k:
             return broken[0]
-        passed = [outcome.value == 1.0 for outcome in outcomes]
-    return Outcome(pass_at_k(len(passed), sum(passed), k), detail={"n": len(passed), "c": sum(passed), "k": k})
+    detail: dict[str, Any] = {"n": len(passed), "c": sum(passed), "k": k}
+    if broken:
+        detail |= {"errors": len(broken), "reason": (broken[0].detail or {}).get("reason")}
+    return Outcome(pass_at_k(len(passed), sum(passed), k), detail=detail)
 
 
 def _run(completions: list[Any], target: Any, sample: Any, options: dict[str, Any]) -> list[Outcome]:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 from crucible_datasets.evaluation.sandbox.boxes import borrowed
 from crucible_datasets.evaluation.sandbox.inside.descriptors import RESULT, TEXT
@@ -23,6 +24,12 @@ from crucible_datasets.evaluation.sandbox.limits import Limits
 
 _SHOWN = 4000  # characters of output that a result keeps
 _DISTRUSTED = {"NotPlainError", "StoppedError"}
+# Errors where plain Python would go on: processes, files of the system, and packages that are installed outside.
+_REFUSED = re.compile(
+    r"PermissionError: \[Errno 1\] Operation not permitted|\[Errno 30\] Read-only file system"
+    r"|FileNotFoundError: \[Errno 2\] .*'/(dev|proc|sys|etc)/|socket\.gaierror|\[Errno 101\] Network is unreachable"
+)
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 # Code that changes the interpreter, or says what it is equal to, passes its tests in one process if it likes.
 _INTERPRETER = re.compile(
     r"__(class|code|globals|builtins)__|\b(builtins|ctypes|currentframe|_getframe|sys\.modules|gc\.|import gc)\b"
@@ -58,13 +65,23 @@ class Verdict:
         return self.num_tests > 0 and self.num_passed == self.num_tests and not self.timed_out and not self.reason
 
 
+def is_refused(error: str) -> bool:
+    """Whether the text of an exception says that the sandbox lacks something which plain Python has here.
+
+    >>> is_refused("PermissionError: [Errno 1] Operation not permitted"), is_refused("PermissionError: no")
+    (True, False)
+    """
+    absent = _NO_MODULE.search(error)
+    return bool(_REFUSED.search(error)) or (absent is not None and find_spec(absent[1]) is not None)
+
+
 def run_program(code: str, stdin: str = "", limits: Limits | None = None) -> Ran:
     """Run a script in a box."""
     chosen = limits or Limits()
     with borrowed() as box, _files(code, stdin, "", "") as (text, given, output, errors):
         answer = box.check({"program": {0: given, 1: output, 2: errors, TEXT: text}}, "program", chosen)
         ended = answer or {"ends": {"program": -9}, "timed_out": True, "seconds": chosen.timeout}
-        shown = _content(output, chosen.output), _content(errors, _SHOWN)
+        shown = _content(output, chosen.output), _content(errors, chosen.output)[-_SHOWN:]
         return Ran(*shown, ended["ends"]["program"], ended["timed_out"], ended["seconds"])
 
 
@@ -74,6 +91,8 @@ def run_tests(
     """Run `tests` on the definitions of `code`. The tests have their own copy of `prelude`."""
     chosen = limits or Limits()
     verdict, certain = _examined(code, tests, prelude, entry_point, chosen)
+    if not verdict.passed and not verdict.broken and is_refused(verdict.reason):
+        return replace(verdict, reason=f"the sandbox lacks what the code needs: {verdict.reason}", broken=True)
     if certain or not _passes_in_one_process(code, tests, prelude, chosen):
         return verdict
     reason = f"passes only in one process with its tests, where it could change them; apart: {verdict.reason}"

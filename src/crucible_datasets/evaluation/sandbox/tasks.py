@@ -19,7 +19,7 @@ from typing import Any
 
 from crucible_datasets.evaluation.sandbox.limits import Limits
 from crucible_datasets.evaluation.sandbox.outputs import same_output
-from crucible_datasets.evaluation.sandbox.running import Verdict, run_program, run_tests
+from crucible_datasets.evaluation.sandbox.running import Verdict, is_refused, run_program, run_tests
 from crucible_datasets.exceptions import CodeTestsError
 
 _TESTS = ("tests", "test", "test_list")  # the last two are the names of HumanEval and MBPP
@@ -106,7 +106,9 @@ def _judged(program: str, case: Any, limits: Limits) -> Verdict:
     if ran.timed_out:
         return Verdict(0, 1, f"not finished after {limits.timeout:g} s", timed_out=True)
     if ran.exit_code:
-        return Verdict(0, 1, f"it ended with {ran.exit_code}: {ran.errors[-_SHOWN:]}")
+        last = ran.errors.rstrip().rpartition("\n")[2]
+        refused = "the sandbox lacks what the code needs: " if is_refused(last) else ""
+        return Verdict(0, 1, f"{refused}it ended with {ran.exit_code}: {ran.errors[-_SHOWN:]}", broken=bool(refused))
     if same_output(ran.output, case["output"]):
         return Verdict(1, 1)
     return Verdict(0, 1, f"printed {ran.output[:_SHOWN]!r} instead of {case['output'][:_SHOWN]!r}")

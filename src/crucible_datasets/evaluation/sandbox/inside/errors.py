@@ -15,8 +15,11 @@ def description_of(error: BaseException) -> tuple[list[str], str, list[Any]]:
         text = str(error)[:10_000]
     except Exception:  # noqa: BLE001 – a class of the candidate's
         text = ""
-    plain = all(each is None or type(each) in (bool, int, float, str) for each in error.args)
-    return names_of(type(error)), text, list(error.args) if plain else [text]
+    arguments = error.args
+    if isinstance(error, OSError) and error.filename is not None:
+        arguments = (error.errno, error.strerror, error.filename)  # `args` lacks the file
+    plain = all(each is None or type(each) in (bool, int, float, str) for each in arguments)
+    return names_of(type(error)), text, list(arguments) if plain else [text]
 
 
 def names_of(kind: type) -> list[str]:

@@ -84,6 +84,9 @@ def _build_root() -> None:
     for device in _DEVICES:
         _show_device(f"/dev/{device}")
     os.close(os.open("/dev/stdin", os.O_CREAT | os.O_WRONLY))  # each occupant mounts its own input there
+    os.mkdir("/dev/fd")
+    os.symlink("/dev/stdin", "/dev/fd/0")
+    os.mkdir("/dev/shm")  # noqa: S108 – likewise, for semaphores
     os.mkdir("/tmp")  # noqa: S108
     kernel.unmount("/old")
     os.rmdir("/old")

@@ -71,6 +71,7 @@ def _shut_in(limits: Mapping[str, int]) -> None:
     _show_standard_input()
     options = f"size={limits['folder']},nr_inodes=4096,mode=700,uid={namespaces.OCCUPANT},gid={namespaces.OCCUPANT}"
     kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NOSUID | kernel.NODEV, options)  # noqa: S108 – its own
+    kernel.mount("/tmp", "/dev/shm", flags=kernel.BIND)  # noqa: S108
     os.chdir("/tmp")  # noqa: S108
     os.setresgid(namespaces.OCCUPANT, namespaces.OCCUPANT, namespaces.OCCUPANT)
     os.setresuid(namespaces.OCCUPANT, namespaces.OCCUPANT, namespaces.OCCUPANT)

@@ -74,8 +74,14 @@ def read(file: int) -> str:
 
 def reopen_standard_streams() -> None:
     """Open standard streams again: those inherited from the fork server belong to closed files."""
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
-    sys.stderr = sys.__stderr__ = open(  # type: ignore[misc]  # noqa: SIM115
-        2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
-    )
+    sys.stdin = sys.__stdin__ = _stream(0, "stdin")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _stream(1, "stdout")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _stream(2, "stderr", errors="backslashreplace", buffering=1)  # type: ignore[misc]
+
+
+def _stream(file: int, name: str, errors: str = "surrogateescape", buffering: int = -1) -> Any:
+    """A stream as Python opens it in an empty environment."""
+    mode = "w" if file else "r"
+    stream: Any = open(file, mode, buffering, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+    stream.buffer.raw.name = f"<{name}>"
+    return stream
