@@ -317,10 +317,16 @@ KEYWORDS = {
     "jax dtype": ("jax", {"dtype": "float16"}),
     "jax device": ("jax", {"device": "cpu:0"}),
     "tensorflow dtype": ("tensorflow", {"dtype": "float64"}),
-    "unknown to numpy": ("numpy", {"shape": 1}),
-    "unknown to torch": ("torch", {"shape": 1}),
-    "unknown to jax": ("jax", {"shape": 1}),
 }
+
+
+@pytest.mark.parametrize("output", ["numpy", "torch", "jax"])
+def test_an_unknown_keyword_is_refused_before_rows_are_read(output):
+    pytest.importorskip(output, reason=f"{output} is not installed")
+    with pytest.raises(TypeError):
+        list(hf.Dataset.from_dict({"c": [1]}).with_format(output, shape=1))
+    with pytest.raises(TypeError, match="shape"):
+        Dataset.from_dict({"c": [1]}).with_format(output, shape=1)
 
 
 @pytest.mark.parametrize("name", KEYWORDS)
