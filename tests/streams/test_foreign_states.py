@@ -208,7 +208,7 @@ CHANGES: dict[str, Any] = {
         lambda: ours.IterableDataset.from_generator(
             lambda numbers: _rows(numbers), gen_kwargs={"numbers": (*NUMBERS,)}
         ),
-        "shard 0 has other content",
+        "Source: the function, or an argument of it, is another",
     ),
     "second of two": (
         lambda: ours.concatenate_datasets([_dataset(), _generated()]),

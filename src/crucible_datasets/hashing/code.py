@@ -80,3 +80,13 @@ def code_identity(function: Any, arguments: Any = None) -> str | None:
 
 def _is_data(value: Any) -> bool:
     return value is None or isinstance(value, _CONTAINERS) or type(value).__module__.partition(".")[0] in _ARRAYS
+
+
+def arguments_identity(arguments: Any) -> str | None:
+    """The identity of arguments that were passed explicitly; None if there is none."""
+    walk = CodeWalk(xxhash.xxh64(), walker_of)
+    try:
+        walk.feed_arguments(arguments)
+    except (UnhashableError, RecursionError):
+        return None
+    return walk.digest.hexdigest()

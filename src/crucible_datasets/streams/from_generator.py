@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from crucible_datasets.exceptions import ArgumentTypeError, ShardingError
 from crucible_datasets.features import Features
-from crucible_datasets.hashing.code import code_identity
+from crucible_datasets.hashing.code import arguments_identity, code_identity
 from crucible_datasets.records import dataclass
 from crucible_datasets.streams.base import Position
 from crucible_datasets.streams.batch import Batch
@@ -54,7 +54,10 @@ class GeneratedShard(Shard):
             given += len(batch)
 
     def identity(self) -> Any:
-        return code_identity(self.generator, dict(self.arguments))
+        return arguments_identity(dict(self.arguments))
+
+    def function(self) -> str | None:
+        return code_identity(self.generator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,10 @@ class TablesShard(Shard):
             row += table.num_rows
 
     def identity(self) -> Any:
-        return code_identity(self.make, dict(self.arguments))
+        return arguments_identity(dict(self.arguments))
+
+    def function(self) -> str | None:
+        return code_identity(self.make)
 
 
 def source_of(generator: Callable[..., Iterable[Any]], gen_kwargs: Mapping[str, Any] | None) -> Source:

@@ -73,6 +73,7 @@ def _facts_of_source(source: Source) -> Facts:
         "contents": [_together(digests[run.start : run.stop]) for run in _runs(len(shards))],
         **({} if None in samples else _digested("rows", samples)),
         **({} if reading is None else _digested("reading", reading)),
+        **(_known("function", shards[0].function()) if shards else {}),
     }
 
 

@@ -69,6 +69,10 @@ class Shard(ABC):
         """What its rows depend on besides its identity, alike for all shards; None if there is nothing."""
         return None
 
+    def function(self) -> str | None:
+        """The identity of the function that makes its rows, alike for all shards; None if there is none."""
+        return None
+
     def parts(self) -> Sequence[Shard]:
         """The smallest shards that it can be split into, such as row groups of a file."""
         return [self]
