@@ -150,6 +150,13 @@ def test_clusters_come_from_a_field(said_by):
     assert table.scores[0].interval == mean_interval(GOOD, clusters).interval
 
 
+def test_a_comparison_says_if_there_are_too_few_clusters():
+    few = compare(result(GOOD), result(BETTER, "b"), cluster_by="metadata.level")
+    assert few.cautions() == [few[0].interval.note]
+    assert "too few clusters (3" in str(few)
+    assert compare(result(GOOD), result(BETTER, "b")).cautions() == []
+
+
 def test_groups_get_rows_of_their_own():
     table = compare(result(GOOD), result(BETTER, "b"), by="metadata.level")
     assert [row.group for row in table] == ["0", "1", "2"]

@@ -89,6 +89,7 @@ def comparison_table(table: ComparisonTable) -> Output:
     notes.append(f"* adjusted p ≤ {1 - table.level:.4g}{over}")
     if left_out := sum(row.left_out for row in table):
         notes.append(f"{plural(left_out, 'sample')} that do not count in both runs left out")
+    notes += table.cautions()
     note = Message("; ".join(filter(None, notes)), {"level": table.level, "correction": table.correction})
     return Sections({"rows": rows, "note": note})
 

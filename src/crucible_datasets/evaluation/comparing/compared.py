@@ -157,7 +157,11 @@ class ComparisonTable(Sequence[ComparisonRow]):
         ]
         if left_out:
             notes.append(f"{left_out} samples that do not count in both runs were left out")
-        return "; ".join(notes) + "."
+        return "; ".join([*notes, *self.cautions()]) + "."
+
+    def cautions(self) -> list[str]:
+        """Why intervals and p-values may be inexact."""
+        return list(dict.fromkeys(row.interval.note for row in self.rows if row.interval and row.interval.note))
 
 
 def _chance(p: float) -> str:
