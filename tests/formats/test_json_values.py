@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.formats import loaded
 
-from crucible_datasets import ClassLabel, Features, LargeList, Value, disable_caching, enable_caching, load_dataset
+from crucible_datasets import ClassLabel, Features, LargeList, List, Value, disable_caching, enable_caching, load_dataset
 from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.formats.json import FORMAT
 from crucible_datasets.reading import blockshards
@@ -239,6 +239,26 @@ def test_the_types_of_a_block_do_not_depend_on_where_its_last_record_ends(tmp_pa
         ("9007199254740993", Value("float64"), None),
         ('"2020-01-01T10:00:00+02:00"', Value("timestamp[s]"), None),
         ('{"x": 1, "y": 2}', {"x": Value("int64")}, None),
+        (
+            '{"x": {"k": 1}, "y": [true]}',
+            {"x": Value("string"), "y": List(Value("string"))},
+            {"x": '{"k":1}', "y": ["true"]},
+        ),
+        (
+            '{"x": 1.0, "t": "2020-01-01"}',
+            {"x": Value("string"), "t": Value("date32")},
+            {"x": "1.0", "t": dt.date(2020, 1, 1)},
+        ),
+        (
+            '{"x": [2], "t": "2020-01-01"}',
+            {"x": Value("string"), "t": Value("date32")},
+            {"x": "[2]", "t": dt.date(2020, 1, 1)},
+        ),
+        (
+            f'{{"x": {2**64 - 1}, "t": "2020-01-01"}}',
+            {"x": Value("uint64"), "t": Value("date32")},
+            {"x": 2**64 - 1, "t": dt.date(2020, 1, 1)},
+        ),
     ],
 )
 def test_declared_types_get_what_is_written_or_the_error_names_the_row(tmp_path, text, feature, expected, streaming):

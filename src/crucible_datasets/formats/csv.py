@@ -440,7 +440,9 @@ class _Table:
                 ignore_empty_lines=dialect.skip_blank_lines,
             ),
             "convert_options": arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(kept, pa.string()), include_columns=kept, strings_can_be_null=False
+                column_types=dict.fromkeys(layout.names, pa.string()),  # without any column, Arrow includes all
+                include_columns=kept,
+                strings_can_be_null=False,
             ),
         }
         closing = _Closing(dialect, len(layout.names))

@@ -85,6 +85,6 @@ def _with_contents(value: Any) -> Any:
 def source_of(view: View, num_shards: int | None = 1) -> Source:
     """The rows of a view in shards of about equal length."""
     wanted = num_shards or 1
-    if wanted > len(view):
+    if wanted > max(1, len(view)):
         raise ArgumentError("num_shards", wanted, f"there are only {len(view)} rows to share out.")
     return Source(tuple(ViewShard(view).cut(wanted)))

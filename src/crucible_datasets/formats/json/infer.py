@@ -182,7 +182,7 @@ class Parser:
             *(self.encoded & {*table.column_names}),
             *_inexact_columns(table, text),
             *(column.name for column in table.schema if _depth(column.type) > _DEEPEST_TYPE),
-            *(name for name in {*table.column_names} & self.features.keys() if self._has_other_keys(table, name)),
+            *(name for name in {*table.column_names} & self.features.keys() if self._is_not_declared(table, name)),
         }
         columns = self._dates(table, text, uneven | others)
         if uneven or others:
@@ -198,9 +198,9 @@ class Parser:
             table = table.set_column(table.column_names.index(name), name, column)
         return table
 
-    def _has_other_keys(self, table: pa.Table, name: str) -> bool:
-        """Whether objects have keys that their declared type lacks; then an error names the row."""
-        return _has_other_keys(table.schema.field(name).type, self.features[name])
+    def _is_not_declared(self, table: pa.Table, name: str) -> bool:
+        """Whether Arrow's type of a column cannot show its values as its declared type does."""
+        return _is_not_declared(table.schema.field(name).type, self.features[name])
 
     def _split_keys(
         self, column: pa.ChunkedArray, values: list[Any], name: str, encode: Callable[[Any], str]
@@ -347,10 +347,15 @@ def _with_text(arrow: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_timestamp(arrow) else arrow
 
 
-def _has_other_keys(arrow: pa.DataType, feature: Any) -> bool:
+def _is_not_declared(arrow: pa.DataType, feature: Any) -> bool:
+    """Whether objects have keys that their declared type lacks, text is no text, or integers are doubles."""
+    if isinstance(feature, Value):
+        if _is_text(feature):
+            return not (pa.types.is_string(arrow) or pa.types.is_null(arrow) or pa.types.is_timestamp(arrow))
+        return pa.types.is_integer(feature.pa_type) and pa.types.is_floating(arrow)
     if pa.types.is_struct(arrow) and isinstance(feature, dict):
-        return any(item.name not in feature or _has_other_keys(item.type, feature[item.name]) for item in arrow)
-    return is_list(arrow) and _has_other_keys(arrow.value_type, getattr(feature, "feature", None))
+        return any(item.name not in feature or _is_not_declared(item.type, feature[item.name]) for item in arrow)
+    return is_list(arrow) and _is_not_declared(arrow.value_type, getattr(feature, "feature", None))
 
 
 def _with_declared_text(arrow: pa.DataType, feature: Any, has_zones: bool) -> pa.DataType:
@@ -535,7 +540,17 @@ def _fraction(value: Any, feature: Any) -> float | None:
 
 
 def _as_text(value: Any, feature: Any) -> Any:
-    """Objects and numbers in a text column, as JSON text."""
-    if isinstance(feature, Value) and pa.types.is_string(feature.pa_type) and value is not None:
-        return value if isinstance(value, str) else dumps(value)
-    return value
+    """The value with JSON text in place of whatever else is declared as text."""
+    if value is None:
+        return None
+    if isinstance(feature, dict) and isinstance(value, dict):
+        return {name: _as_text(item, feature.get(name)) for name, item in value.items()}
+    if isinstance(feature, (List, LargeList)) and isinstance(value, list):
+        return [_as_text(item, feature.feature) for item in value]
+    return dumps(value) if _is_text(feature) and not isinstance(value, str) else value
+
+
+def _is_text(feature: Any) -> bool:
+    return isinstance(feature, Value) and (
+        pa.types.is_string(feature.pa_type) or pa.types.is_large_string(feature.pa_type)
+    )
