@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from support.formats import loaded
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
+from crucible_datasets import load_dataset
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileColumnsError, FileFormatError
 from crucible_datasets.features import Features, Value
 from crucible_datasets.formats import csv
 from crucible_datasets.formats.csv import FORMAT
@@ -180,3 +181,16 @@ def test_how_tables_are_written(options, expected):
 def test_a_converter_that_is_no_function_is_an_argument_that_is_refused():
     with pytest.raises(ArgumentError, match="converters"):
         read("a\n1\n", converters={"a": "text"})
+
+
+@pytest.mark.parametrize("data", [b"a\n1\n", b"a\ntrue\n", b'""\n1\n', b"a,b\n1,2\n"])
+def test_files_without_any_of_the_declared_columns(tmp_path, data):
+    path = tmp_path / "a.csv"
+    path.write_bytes(data)
+    for streaming in (False, True):
+        with pytest.raises(FileColumnsError, match="c"):
+            list(
+                load_dataset(
+                    "csv", data_files=str(path), split="train", features=Features(c=Value("int64")), streaming=streaming
+                )
+            )

@@ -18,7 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.formats import loaded
 
-from crucible_datasets import ClassLabel, Features, LargeList, List, Value, disable_caching, enable_caching, load_dataset
+from crucible_datasets import (
+    ClassLabel,
+    Features,
+    LargeList,
+    List,
+    Value,
+    disable_caching,
+    enable_caching,
+    load_dataset,
+)
 from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.formats.json import FORMAT
 from crucible_datasets.reading import blockshards

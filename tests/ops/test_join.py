@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crucible_datasets import Dataset
 from crucible_datasets.exceptions import ArgumentError, CastError, ColumnNamesError, ColumnNotFoundError
 from crucible_datasets.features import ClassLabel, Features, List, Value
 from crucible_datasets.ops.join import HOWS, join
@@ -165,3 +166,22 @@ def test_what_cannot_be_joined():
         join(left, right, "x_right")
     with pytest.raises(CastError, match="no type holds"):
         join(left, right, "id", right_on="name")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "pairs"),
+    [
+        ([{"a": 1}, {"b": 1}, None], [{"a": 2}, {"a": 1.0}, None], [(0, 1)]),
+        (["x", 1, "1", {"a": 1}], ["1", "x"], [(0, 1), (2, 0)]),
+        ([1, "1", None], [1, None], [(0, 0)]),
+        ([[{"a": 1}], [{"b": 1}]], [[{"b": 1}], []], [(1, 0)]),
+    ],
+)
+def test_values_of_json_meet_equal_values_of_other_types(left, right, pairs):
+    first = Dataset.from_list([{"k": key, "n": n} for n, key in enumerate(left)], on_mixed_types="use_json")
+    second = Dataset.from_list([{"k": key, "w": w} for w, key in enumerate(right)])
+    joined = first.join(second, on="k")
+    assert list(zip(joined["n"], joined["w"], strict=True)) == pairs
+    joined = second.join(first, on="k")
+    assert sorted(zip(joined["n"], joined["w"], strict=True)) == pairs
+    assert set(first.join(second, on="k", how="anti")["n"]) == {*range(len(left))} - {n for n, _ in pairs}

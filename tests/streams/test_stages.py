@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crucible_datasets as ours
-from crucible_datasets import Features, IterableDataset, Value
+from crucible_datasets import Dataset, Features, IterableDataset, Value
 from crucible_datasets.exceptions import (
+    ArgumentError,
     ArgumentTypeError,
     ColumnLengthError,
     ColumnNamesError,
@@ -379,3 +380,12 @@ def test_a_dataset_that_shows_some_columns_streams_those():
     assert stream.column_names == ["a", "c"]
     doubled = rows.with_transform(lambda batch: {"d": [2 * value for value in batch["a"]]}, columns=["a"])
     assert list(doubled.to_iterable_dataset()) == list(doubled)
+
+
+def test_a_dataset_without_rows_is_a_stream_without_rows():
+    dataset = Dataset.from_list([{"a": 1}]).select([])
+    stream = dataset.to_iterable_dataset()
+    assert list(stream) == []
+    assert stream.features == dataset.features
+    with pytest.raises(ArgumentError, match="num_shards=2"):
+        dataset.to_iterable_dataset(num_shards=2)

@@ -32,7 +32,11 @@ _OFFSET_LIMIT = 1 << 31
 def key_column(view: View, name: str) -> pa.ChunkedArray:
     """A column whose equal values are stored alike."""
     view.require([name])
-    column, feature = view.column(name), view.features[name]
+    return as_keys(view.column(name), view.features[name])
+
+
+def as_keys(column: pa.ChunkedArray, feature: Any) -> pa.ChunkedArray:
+    """A stored column with one form for equal values of `Json`."""
     if not any_leaf(feature, (Json,)):
         return column
     decode: Any = decoder(feature)

@@ -18,9 +18,10 @@ from crucible_datasets import compute as pc
 from crucible_datasets.exceptions import ArgumentError, ColumnNamesError
 from crucible_datasets.features import ClassLabel, Features, Json, Value
 from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.encode import widened
 from crucible_datasets.features.types import any_leaf
 from crucible_datasets.features.unite import unite
-from crucible_datasets.ops.codes import Codes, by_code, joint_codes, key_column
+from crucible_datasets.ops.codes import Codes, as_keys, by_code, joint_codes
 from crucible_datasets.tables.rows import Rows, as_array, compose, tightest
 from crucible_datasets.tables.stack import stacked, with_null_row
 from crucible_datasets.tables.table import ArrowTable, Table, side_by_side
@@ -88,15 +89,21 @@ def _key_codes(left: View, right: View, keys: list[str], right_keys: list[str]) 
 def _comparable(left: View, key: str, right: View, right_key: str) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Two key columns cast to a common type; labels with different names, or labels and text, are compared as text."""
     mine, other = left.features[key], right.features[right_key]
-    columns = key_column(left, key), key_column(right, right_key)
-    if mine == other and any_leaf(mine, (Json,)):
-        return columns
+    columns = left.column(key), right.column(right_key)
     if mine != other and all(isinstance(feature, ClassLabel) or feature in _TEXTS for feature in (mine, other)):
         return _as_text(columns[0], mine), _as_text(columns[1], other)
     common = mine if mine == other else unite(_without_names(mine), _without_names(other), name=key)
     if isinstance(common, ClassLabel):
         return columns
-    return cast_column(columns[0], common, key), cast_column(columns[1], common, right_key)
+    first, second = _recast(columns[0], mine, common, key), _recast(columns[1], other, common, right_key)
+    return as_keys(first, common), as_keys(second, common)
+
+
+def _recast(column: pa.ChunkedArray, before: Any, feature: Any, name: str) -> pa.ChunkedArray:
+    """The column in a type that holds the keys of both views; a cast to `Json` would parse texts."""
+    if any_leaf(feature, (Json,)):
+        return widened(column, _without_names(before), feature, name)
+    return cast_column(column, feature, name)
 
 
 def _without_names(feature: Any) -> Any:
@@ -192,4 +199,4 @@ def _as_key(view: View, name: str, feature: Any) -> pa.ChunkedArray:
     column = view.column(name)
     if isinstance(view.features[name], ClassLabel) and feature in _TEXTS:
         return _as_text(column, view.features[name]).cast(feature.pa_type)
-    return column if isinstance(feature, ClassLabel) else cast_column(column, feature, name)
+    return column if isinstance(feature, ClassLabel) else _recast(column, view.features[name], feature, name)
