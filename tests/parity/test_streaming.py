@@ -451,7 +451,6 @@ def test_what_is_in_memory():
         lambda library: library.IterableDataset.from_polars(pl.DataFrame({"a": [1, 2, 3]})),
         lambda library: library.IterableDataset.from_polars(pl.LazyFrame({"a": [1, 2, 3]})),
         lambda library: library.IterableDataset.from_dict({"a": [1, 2, 3]}, num_shards=2),
-        lambda library: library.IterableDataset.from_list([]),
         lambda library: library.IterableDataset.from_list([{"a": 1}], num_shards=3),
         lambda library: library.IterableDataset.from_dict(
             {"a": [1]}, features=library.Features({"a": library.Value("string")})
