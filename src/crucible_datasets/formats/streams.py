@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import io
-import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, BinaryIO, TypeVar, cast
 
 from crucible_datasets import config
@@ -152,26 +152,33 @@ class PieceStream(io.BufferedIOBase):
         return bool(self._ready)
 
 
-def up_to_fault(pieces: Callable[[float], Iterator[bytes]]) -> Iterator[bytes]:
+Step = Callable[[int], int]  # the number of bytes decoded so far → how many to decode at once
+
+
+def up_to_fault(pieces: Callable[[Step], Iterator[bytes]]) -> Iterator[bytes]:
     """All bytes before a fault, to the last one.
 
-    A decoder drops what it has decoded in the call that fails. So that part is read again, byte by byte, by
-    `pieces(exact_from)`, whose pieces have a single byte each behind `exact_from`.
+    A decoder drops what it has decoded in the call that fails. So that part is decoded again, in smaller steps, and the
+    last part of it byte by byte.
     """
-    done = again = 0
-    try:
-        for piece in pieces(math.inf):
-            yield piece
-            done += len(piece)
-        return
-    except FileFormatError as error:
-        fault = error
-    with suppress(FileFormatError):
-        for piece in pieces(done):
-            again += len(piece)
-            if again > done:
-                yield piece
+    done, steps = 0, dict[int, int]()
+    for step in (PIECE, 1 << 10, 1):
+        steps[done] = step
+        position = 0
+        try:
+            for piece in pieces(partial(_step_at, steps)):
+                position += len(piece)
+                if position > done:
+                    yield piece
+                    done = position
+            return
+        except FileFormatError as error:
+            fault = error
     raise fault
+
+
+def _step_at(steps: dict[int, int], position: int) -> int:
+    return next(step for start, step in reversed(steps.items()) if start <= position)
 
 
 def read_to_fault(stream: BinaryIO, size: int) -> tuple[bytes, FileFormatError | None]:
@@ -246,7 +253,11 @@ def rewindable(stream: BinaryIO) -> BinaryIO:
     import tempfile
 
     copy = tempfile.TemporaryFile()  # noqa: SIM115  it closes, and is gone, with its last reader
-    shutil.copyfileobj(stream, copy, BLOCK)
+    try:
+        shutil.copyfileobj(stream, copy, BLOCK)
+    except BaseException:
+        copy.close()
+        raise
     copy.seek(0)
     return cast(BinaryIO, copy)
 

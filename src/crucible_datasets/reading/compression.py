@@ -7,7 +7,6 @@ zeros at the end, as tapes leave them, are nothing.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.formats.streams import PIECE, Budget, PieceStream, up_to_fault
+from crucible_datasets.formats.streams import PIECE, Budget, PieceStream, Step, up_to_fault
 
 EXTENSIONS = {".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zst", ".lz4": "lz4"}
 _MAGIC = {
@@ -49,23 +48,18 @@ def named_compression(path: str) -> tuple[str, str | None]:
 
 def decompressed(source: BinaryIO, kind: str, name: str, budget: Budget) -> BinaryIO:
     """The bytes of a compressed stream. `name` is for messages; `budget` says how many bytes may come out."""
-    if not source.seekable():
-        return cast(BinaryIO, PieceStream(_pieces(source, kind, name), name, budget))
-    pieces = up_to_fault(partial(_from_start, source, kind, name, source.tell()))
+    if source.seekable():
+        pieces = up_to_fault(partial(_pieces, source, kind, name, source.tell()))
+    else:
+        pieces = _pieces(source, kind, name, 0, lambda done: PIECE)
     return cast(BinaryIO, PieceStream(pieces, name, budget))
 
 
-def _from_start(source: BinaryIO, kind: str, name: str, start: int, exact_from: float) -> Iterator[bytes]:
-    if exact_from < math.inf:
+def _pieces(source: BinaryIO, kind: str, name: str, start: int, step: Step) -> Iterator[bytes]:
+    """The decoded bytes from the position of a source."""
+    if source.seekable():
         source.seek(start)
-    return _pieces(source, kind, name, exact_from)
-
-
-def _pieces(source: BinaryIO, kind: str, name: str, exact_from: float = math.inf) -> Iterator[bytes]:
-    """The decoded bytes in pieces, of a single byte each behind `exact_from`."""
-    if kind in _ARROW_NAMES:
-        return _from_arrow(source, kind, name, exact_from)
-    return _from_decoder(source, kind, name, exact_from)
+    return _from_arrow(source, kind, name, step) if kind in _ARROW_NAMES else _from_decoder(source, kind, name, step)
 
 
 @contextmanager
@@ -159,7 +153,7 @@ def _damage_kinds() -> tuple[type[Exception], ...]:
     return zlib.error, lzma.LZMAError, OSError, EOFError, ValueError
 
 
-def _from_decoder(source: BinaryIO, kind: str, name: str, exact_from: float) -> Iterator[bytes]:
+def _from_decoder(source: BinaryIO, kind: str, name: str, step: Step) -> Iterator[bytes]:
     decoder, taken, given, ended = _DECODERS[kind](), 0, b"", False
     done = 0
     while True:
@@ -168,7 +162,7 @@ def _from_decoder(source: BinaryIO, kind: str, name: str, exact_from: float) -> 
             taken += len(given)
             ended = not given
         try:
-            piece = decoder.decompress(given, PIECE if done < exact_from else 1)
+            piece = decoder.decompress(given, step(done))
         except _damage_kinds() as error:
             raise _damage(error, kind, name, taken) from error
         given = b""
@@ -207,14 +201,14 @@ def _damage(error: Exception, kind: str, name: str, offset: int) -> Exception:
     return FileFormatError(name, f"the {kind} data is damaged: {error}", None, offset)
 
 
-def _from_arrow(source: BinaryIO, kind: str, name: str, exact_from: float) -> Iterator[bytes]:
+def _from_arrow(source: BinaryIO, kind: str, name: str, step: Step) -> Iterator[bytes]:
     import pyarrow as pa
 
     counted, done = _Counted(source), 0
     with pa.CompressedInputStream(pa.PythonFile(counted, mode="r"), _ARROW_NAMES[kind]) as stream:
         while True:
             try:
-                piece = stream.read(PIECE if done < exact_from else 1)
+                piece = stream.read(step(done))
             except (OSError, ValueError) as error:
                 reason = "breaks off" if "Truncated" in str(error) else f"is damaged: {error}"
                 raise FileFormatError(name, f"the {kind} data {reason}", None, counted.taken) from error

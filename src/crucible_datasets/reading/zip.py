@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import FileFormatError, LimitExceededError
-from crucible_datasets.formats.streams import PIECE, Budget, PieceStream, up_to_fault
+from crucible_datasets.formats.streams import Budget, PieceStream, Step, up_to_fault
 
 _SHORTEST_ENTRY = 46
 _END, _END_LENGTH = b"PK\x05\x06", 22
@@ -62,13 +62,13 @@ class ZipArchive:
         pieces = up_to_fault(partial(self._pieces, info))
         return cast(BinaryIO, PieceStream(pieces, f"{self.path}::{info.filename}"))
 
-    def _pieces(self, info: zipfile.ZipInfo, exact_from: float) -> Iterator[bytes]:
+    def _pieces(self, info: zipfile.ZipInfo, step: Step) -> Iterator[bytes]:
         if info.flag_bits & _ENCRYPTED:
             raise FileFormatError(self.path, f"member {info.filename!r} is encrypted")
         done = 0
         try:
             with self._zip.open(info) as member:
-                while piece := member.read(PIECE if done < exact_from else 1):
+                while piece := member.read(step(done)):
                     yield piece
                     done += len(piece)
         except (*_DAMAGED, NotImplementedError, RuntimeError) as error:
