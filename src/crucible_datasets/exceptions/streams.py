@@ -22,19 +22,20 @@ class StreamTypeError(FileCastError, SchemaConflictError):  # type: ignore[misc]
         path: str | None,
         row: int | None,
         column: str | None,
-        source: str,
+        source: str | None,
         target: str | None,
         reason: str = "",
         advice: str = "",
     ) -> str:
-        CastError.message(self, column, source, str(target), reason)
+        CastError.message(self, column, str(source), str(target), reason)
         self.path, self.row = path, row  # type: ignore[assignment]
         self.first, self.second = "the rows before", path or "the stream"
         where = f"{path or 'The stream'}{'' if row is None else f', row {row}'}"
         what = "a column" if column is None else f"column {column!r}"
         before = "no row before has it" if target is None else f"{target} in the stream"
+        misfit = f"is {source} here, but {before}" if source is not None else f"has a value that is no {target}"
         end = f": {reason.rstrip('.')}." if reason else "."
-        return f"{where}: {what} is {source} here, but {before}{end} {advice}".rstrip()
+        return f"{where}: {what} {misfit}{end} {advice}".rstrip()
 
 
 class StreamStateError(DatasetsError, ValueError, RuntimeError):

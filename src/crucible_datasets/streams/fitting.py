@@ -56,10 +56,8 @@ class Misfit:
                 self.keys.wanted, self.keys.found, f"{where} has keys that the features lack", row
             )
         name = None if path is None else str(path)
-        target = None if self.target is None else _shown(self.target)
-        return StreamTypeError(
-            name, row, self.column, _shown(self.source), target, self.reason, self._advice(is_text, evolves)
-        )
+        source, target = (None if kind is None else _shown(kind) for kind in (self.source, self.target))
+        return StreamTypeError(name, row, self.column, source, target, self.reason, self._advice(is_text, evolves))
 
     def _advice(self, is_text: bool, evolves: bool) -> str:
         keys = "null" if evolves else "json"
@@ -146,7 +144,7 @@ def _up_to_refusal(batch: Batch, features: Features, error: BaseException) -> tu
     name = getattr(error, "column", None)
     target = features.get(name) if name is not None else None
     source = (batch.features or Features()).get(name) if name is not None else None
-    return good, Misfit(low, name, source, target, str(getattr(error, "reason", "") or error))
+    return good, Misfit(low, name, source, target, _reason(error))
 
 
 def _up_to_value(batch: Batch, features: Features, error: BaseException) -> tuple[Batch, Misfit]:
@@ -156,7 +154,12 @@ def _up_to_value(batch: Batch, features: Features, error: BaseException) -> tupl
         raise error
     row = max(batch.table.column(name).is_valid().index(pa.scalar(True)).as_py(), 0)
     good = Batch.of_rows([{**earlier, name: None} for earlier in batch.slice(0, row).rows()]).typed(features)
-    return good, Misfit(row, name, batch.features[name], features.get(name), str(getattr(error, "reason", "") or error))
+    return good, Misfit(row, name, batch.features[name], features.get(name), _reason(error))
+
+
+def _reason(error: BaseException) -> str:
+    value, reason = getattr(error, "value", None), getattr(error, "reason", None)
+    return str(error) if not reason else f"{value}: {reason}" if value is not None else str(reason)
 
 
 def up_to_misfit(
