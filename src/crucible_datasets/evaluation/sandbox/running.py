@@ -90,17 +90,19 @@ def run_tests(
 ) -> Verdict:
     """Run `tests` on the definitions of `code`. The tests have their own copy of `prelude`."""
     chosen = limits or Limits()
-    verdict, certain = _examined(code, tests, prelude, entry_point, chosen)
-    if not verdict.passed and not verdict.broken and is_refused(verdict.reason):
+    verdict, error = _examined(code, tests, prelude, entry_point, chosen)
+    if verdict.passed or verdict.broken:
+        return verdict
+    if is_refused(verdict.reason):
         return replace(verdict, reason=f"the sandbox lacks what the code needs: {verdict.reason}", broken=True)
-    if certain or not _passes_in_one_process(code, tests, prelude, chosen):
+    if error in _DISTRUSTED or _meddles(code, error) or not _passes_in_one_process(code, tests, prelude, chosen):
         return verdict
     reason = f"passes only in one process with its tests, where it could change them; apart: {verdict.reason}"
     return replace(verdict, reason=reason, timed_out=False, broken=True)
 
 
-def _examined(code: str, tests: Sequence[str], prelude: str, entry_point: str, limits: Limits) -> tuple[Verdict, bool]:
-    """The verdict of tests in their own process, and whether it holds without trying both in one."""
+def _examined(code: str, tests: Sequence[str], prelude: str, entry_point: str, limits: Limits) -> tuple[Verdict, str]:
+    """The verdict of tests in their own process, and the name of the exception that ended them."""
     order = json.dumps({"tests": list(tests), "prelude": prelude, "entry_point": entry_point})
     with borrowed() as box, _files(code, "", order, "") as (text, output, questions, result):
         candidate = {1: output, 2: output, TEXT: text}
@@ -108,14 +110,13 @@ def _examined(code: str, tests: Sequence[str], prelude: str, entry_point: str, l
         shown = _content(output, _SHOWN)
         if not answer or answer["timed_out"]:
             reason = f"not finished after {limits.timeout:g} s"
-            return Verdict(0, len(tests), reason, timed_out=True, output=shown), False
+            return Verdict(0, len(tests), reason, timed_out=True, output=shown), ""
         written = _content(result, limits.output)
         if not written:
-            return Verdict(0, len(tests), "the tests ended without a verdict", output=shown), False
+            return Verdict(0, len(tests), "the tests ended without a verdict", output=shown), ""
         said = json.loads(written)
         verdict = Verdict(said["passed"], len(tests), said["reason"], broken=said["broken"], output=shown)
-        certain = said["error"] in _DISTRUSTED or _meddles(code, said["error"])
-        return verdict, verdict.passed or verdict.broken or certain
+        return verdict, said["error"]
 
 
 def _meddles(code: str, error: str) -> bool:
