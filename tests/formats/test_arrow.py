@@ -173,3 +173,23 @@ def test_a_stream_has_no_batch_whose_rows_are_all_left_out(tmp_path):
     assert [table.num_rows for table in stream.with_format("arrow").iter(10)] == [3]
     (shard,) = stream._stream.stage.shards
     assert [len(batch) for _, batch in shard.batches()] == [3]
+
+
+@pytest.mark.parametrize(
+    ("wrap", "values"),
+    [
+        (lambda inner: inner, [None]),
+        (lambda inner: inner, [None, {"x": None}]),
+        (lambda inner: pa.struct([("y", inner)]), [None, {"y": None}]),
+        (lambda inner: pa.list_(inner), [[None], None]),
+    ],
+)
+def test_dictionaries_without_values_below_null_structs(tmp_path, wrap, values):
+    inner = pa.struct([("x", pa.dictionary(pa.int8(), pa.string()))])
+    table = pa.table({"a": pa.array(values, wrap(inner))})
+    path = str(tmp_path / "a.arrow")
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    for streaming in (False, True):
+        rows = load_dataset("arrow", data_files=path, split="train", streaming=streaming)
+        assert [row["a"] for row in rows] == values

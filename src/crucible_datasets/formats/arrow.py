@@ -20,7 +20,7 @@ from crucible_datasets import config
 from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError, UnknownTypeError
 from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
-from crucible_datasets.features.storage import children, plain
+from crucible_datasets.features.storage import children, plain, rebuilt
 from crucible_datasets.formats.base import Format, columns_of, expression_of, narrowed
 from crucible_datasets.formats.streams import read_to_fault
 from crucible_datasets.outputs.arrow import ArrowFormatter
@@ -100,7 +100,7 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
             # Views may all show the same megabyte, and validation would read it for each.
             views = sum(expanded_bytes(column) for column in batch.columns if dtypes.is_view(column.type))
             require_decoded(views, path, size)
-            batch.validate(full=True)
+            batch = _valid(batch)
             produced, count = produced + sum(map(expanded_bytes, batch.columns)), count + 1
         require_bytes(batch, path)
         require_decoded(produced, path, size)
@@ -110,6 +110,25 @@ def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     if fault is not None:
         with file_errors(path):
             raise fault
+
+
+def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch, fully validated."""
+    try:
+        batch.validate(full=True)
+    except pa.ArrowInvalid:
+        # Below null structs, Arrow writes the index 0 even of dictionaries that have no values.
+        batch = pa.RecordBatch.from_arrays([_masked(column) for column in batch.columns], schema=batch.schema)
+        batch.validate(full=True)
+    return batch
+
+
+def _masked(array: pa.Array) -> pa.Array:
+    """The array with nulls for all values below null structs."""
+    if not (pa.types.is_struct(array.type) or pa.types.is_map(array.type) or is_list(array.type)):
+        return array
+    kids = array.flatten() if pa.types.is_struct(array.type) else [array.values]
+    return rebuilt(array, [_masked(kid) for kid in kids], array.type)
 
 
 def schema_in(source: Any, path: str) -> pa.Schema:
