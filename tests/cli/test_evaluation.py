@@ -215,7 +215,7 @@ def test_a_score_below_what_was_asked_for_ends_with_code_1(files, tmp_path):
     asked = ("eval", "gsm8k", files / "half.jsonl", "--synthetic", "--no-store", "--fail-under")
     failed = crucible(*asked, "0.6")
     assert failed.code == exit_codes.CHECK_FAILED
-    assert failed.out.endswith("half: exact_match@1 is below --fail-under 0.6\n")
+    assert failed.out.endswith("half: exact_match@2 is below --fail-under 0.6\n")
     assert crucible(*asked, "0.5").code == exit_codes.OK
 
 

@@ -95,7 +95,7 @@ def test_the_command_says_so_to_people_and_programs(tmp_path):
     assert ran.code == exit_codes.BAD_DATA and "--missing wrong" in ran.err and "missing=" not in ran.err
     assert "--missing wrong" in json.loads(crucible(*asked, "--json").err)["error"]["message"]
     ran = crucible("eval", "ifeval", tmp_path / "few.jsonl", "--synthetic", "--no-store")
-    assert ran.err.startswith("BENCHMARK 'ifeval': no sample has a target, so ")
+    assert ran.err.startswith("BENCHMARK 'ifeval': this library lacks its metric, ")
     assert ran.err.endswith("Pass a metric of your own, in Python.\n")
 
 

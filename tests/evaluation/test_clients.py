@@ -12,7 +12,7 @@ import crucible_datasets as datasets
 from crucible_datasets.benchmarks import samples_from
 from crucible_datasets.evaluation import ResultStore, compare, evaluate, evaluate_many
 
-EM = "exact_match@1"
+EM = "exact_match@2"
 
 
 class Server(ThreadingHTTPServer):

@@ -24,7 +24,7 @@ from crucible_datasets.evaluation.statistics import holm, mean_interval, minimum
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, IncomparableRunsError, UnknownEntryError
 
 
-def result(values, model="a", dataset="quiz", metric="exact_match@1", ids=None, epochs=1, summary=(), **info):
+def result(values, model="a", dataset="quiz", metric="exact_match@2", ids=None, epochs=1, summary=(), **info):
     """A run in which every sample has one value; NaN does not count."""
     ids = [f"q{number}" for number in range(len(values) // epochs)] * epochs if ids is None else ids
     samples = [
@@ -52,7 +52,7 @@ GOOD, BETTER, BEST = ((DRAW.random(200) < chance).astype(float) for chance in (0
 def test_a_row_is_the_paired_difference():
     (row,) = compare(result(GOOD), result(BETTER, "b"))
     expected = paired(GOOD, BETTER)
-    assert (row.first, row.second, row.benchmark, row.metric) == ("a", "b", "quiz", "exact_match@1")
+    assert (row.first, row.second, row.benchmark, row.metric) == ("a", "b", "quiz", "exact_match@2")
     for name in ("difference", "interval", "p_value", "test", "n", "gained", "lost", "equal", "stderr"):
         assert getattr(row, name) == getattr(expected, name)
     assert row.test == "McNemar, exact"
@@ -206,7 +206,7 @@ def test_a_metric_where_less_is_better():
         ("rules", {"rules": []}),
         ("metric", {"metric": "exact_match@2"}),
         ("metric", {"metric": "f1@1"}),
-        ("metric options", {"options": {"metric_options": {"exact_match@1": {"ignore_case": True}}}}),
+        ("metric options", {"options": {"metric_options": {"exact_match@2": {"ignore_case": True}}}}),
     ],
 )
 def test_runs_that_are_not_alike_are_refused_with_the_reason(what, other):

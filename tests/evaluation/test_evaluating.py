@@ -27,7 +27,7 @@ from crucible_datasets.exceptions import (
     UnknownPredictionsError,
 )
 
-EM = "exact_match@1"
+EM = "exact_match@2"
 TEXTS = ["7", "1,0", "-3", "é\n", "", "=1", "007", "no"]
 
 
@@ -376,7 +376,7 @@ def test_targets_that_count_as_wrong_everywhere_are_told(caplog):
     assert evaluate(answers, benchmark).value() == 1.0 and not caplog.messages
     assert evaluate(answers, benchmark.raw).value() == 0.0
     assert (
-        "exact_match@1: no answer is right, though " in caplog.text
+        "exact_match@2: no answer is right, though " in caplog.text
         and "of the first 32 give their target" in caplog.text
     )
     caplog.clear()
@@ -606,7 +606,7 @@ def test_a_finished_run_is_given_back_whoever_finished_it(tmp_path, monkeypatch)
 def test_a_run_is_resumed_only_by_its_name(tmp_path):
     """Everything would be run again otherwise, without a word."""
     store = ResultStore(tmp_path)
-    store.open_run(run_id="begun", model="m", dataset="d", metrics=["exact_match@1"]).close()
+    store.open_run(run_id="begun", model="m", dataset="d", metrics=["exact_match@2"]).close()
     with pytest.raises(ArgumentError, match="pass store= and run_id= too"):
         evaluate(TEXTS, questions(), run_id="begun", resume=True)
     with pytest.raises(ArgumentError, match="pass run_id= too.* Unfinished in .*: begun"):

@@ -118,7 +118,7 @@ def test_failures_and_missing_answers_count_as_asked(executor):
         return None if sample.id == "4" else sample.target
 
     result = evaluate(model, SAMPLES, "exact_match", executor=executor, missing="wrong", cache=False)
-    assert [one.outcomes["exact_match@1"].status for one in result.samples[2:5]] == ["ok", "error", "missing"]
+    assert [one.outcomes["exact_match@2"].status for one in result.samples[2:5]] == ["ok", "error", "missing"]
     with pytest.raises(MissingPredictionsError, match="60"):
         evaluate(lambda sample: None, SAMPLES, "exact_match", executor=executor, cache=False)
 

@@ -97,7 +97,7 @@ def test_rows_of_samples_say_the_same_in_every_form(run, tmp_path):
         assert cell == {name: "" if value is None else str(value) for name, value in row.items()}
         assert row["id"] == line["id"] == sample.id and row["prediction"] == line["prediction"] == sample.prediction
         assert (
-            row["exact_match@1"] == line["outcomes"]["exact_match@1"]["value"] == sample.outcomes["exact_match@1"].value
+            row["exact_match@2"] == line["outcomes"]["exact_match@2"]["value"] == sample.outcomes["exact_match@2"].value
         )
         assert (
             row["f1@1 status"] == line["outcomes"]["f1@1"]["status"] and json.loads(row["metadata"]) == line["metadata"]
@@ -110,8 +110,8 @@ def test_rows_of_runs_say_the_same_in_every_form(run, tmp_path):
     table = pq.read_table(tmp_path / "a.parquet").to_pylist()
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     assert table == [{name: line[name] for name in table[0]} for line in lines] and len(table) == 4
-    assert [cell["metric"] for cell in cells(tmp_path / "a.csv")] == ["exact_match@1", "f1@1"] * 2
-    assert table[0]["value"] == run.value() and table[0]["low"] == run.summary["exact_match@1"].interval.low
+    assert [cell["metric"] for cell in cells(tmp_path / "a.csv")] == ["exact_match@2", "f1@1"] * 2
+    assert table[0]["value"] == run.value() and table[0]["low"] == run.summary["exact_match@2"].interval.low
     with pytest.raises(ArgumentError, match="samples, runs"):
         export(run, tmp_path / "a.csv", rows="all")
 
@@ -188,7 +188,7 @@ def test_markdown_is_sorted_and_grouped(run, tmp_path):
     assert "org" in lines[4] and "worse" in lines[-1]
     export([worse, run], tmp_path / "a.md", group_by="metric", sort_by="model")
     assert [line for line in (tmp_path / "a.md").read_text().splitlines() if line.startswith("## ")] == [
-        "## exact_match@1",
+        "## exact_match@2",
         "## f1@1",
     ]
     for wrong in ({"sort_by": "colour"}, {"group_by": "colour"}):
@@ -204,11 +204,11 @@ def test_every_eval_ever_names_what_a_score_needs(run, tmp_path):
     found = json.loads((tmp_path / "a.json").read_text())
     first = found["evaluation_results"][0]
     assert found["model_info"]["id"] == "org/m" and found["source_metadata"]["evaluator_relationship"] == "third_party"
-    assert first["score_details"]["score"] == run.value() and first["metric_config"]["metric_id"] == "exact_match@1"
+    assert first["score_details"]["score"] == run.value() and first["metric_config"]["metric_id"] == "exact_match@2"
     interval = first["score_details"]["uncertainty"]["confidence_interval"]
     assert (interval["lower"], interval["upper"]) == (
-        run.summary["exact_match@1"].interval.low,
-        run.summary["exact_match@1"].interval.high,
+        run.summary["exact_match@2"].interval.low,
+        run.summary["exact_match@2"].interval.high,
     )
     samples = found["detailed_evaluation_results"]
     lines = (tmp_path / samples["file_path"].rpartition("/")[2]).read_bytes()

@@ -42,11 +42,11 @@ def store(tmp_path_factory):
             revision=f"r{number}",
             created_at=f"2026-11-{10 + number // 2:02d}T00:00:0{number}.000000+00:00",
             tags=["x"] * (number % 2) + ["y"] * (number % 3),
-            metrics=["exact_match@1"],
+            metrics=["exact_match@2"],
         )
         value = None if number == 5 else number / 6
-        summary = {"exact_match@1": MetricSummary(value, 1), "f1@2": MetricSummary(1.0, 1)}
-        sample = SampleResult("1", "said\0", "t", {"exact_match@1": Outcome(value, "got")})
+        summary = {"exact_match@2": MetricSummary(value, 1), "f1@2": MetricSummary(1.0, 1)}
+        sample = SampleResult("1", "said\0", "t", {"exact_match@2": Outcome(value, "got")})
         made.save(EvaluationResult(info, [sample], summary))
     return made
 
@@ -56,7 +56,7 @@ def questions():
     scores = [
         None,
         {"exact_match": 0.5},
-        {"exact_match@1": (None, 0.5)},
+        {"exact_match@2": (None, 0.5)},
         {"f1": (0, 1), "exact_match": (0.1, 0.9)},
         {"f1@1": 0},
     ]

@@ -11,10 +11,10 @@ from crucible_datasets.evaluation import METRICS, RULES, evaluate, pass_at_k, sc
 from crucible_datasets.exceptions import ArgumentError, TooFewCompletionsError, UnknownEntryError
 
 NAMES = {
-    "exact_match@1": ["em", "EM", "exact", "ExactMatch", "exact-match"],
+    "exact_match@2": ["em", "EM", "exact", "ExactMatch", "exact-match"],
     "f1@1": ["F1", "token_f1", "squad-f1"],
     "contains@1": ["includes", "include"],
-    "numeric@1": ["number", "Numerical"],
+    "numeric@2": ["number", "Numerical"],
     "multiple_choice@2": ["mcq", "MCQ", "choice", "multiple choice"],
     "accuracy@1": ["acc"],
     "bleu@1": ["BLEU", "sacrebleu"],
@@ -24,7 +24,7 @@ NAMES = {
     "rouge1@1": ["ROUGE-1", "rouge_1"],
     "rougeL@1": ["ROUGE-L", "rouge_l", "rougel", "rouge"],
     "rougeLsum@1": ["rouge_lsum", "rougelsum"],
-    "math@1": ["maths", "math_verify", "math/verify"],
+    "math@2": ["maths", "math_verify", "math/verify"],
     "code_execution@1": ["code"],
     "pass_at_k@1": ["pass@k", "code_eval"],
     "pass_at_10@1": ["pass@10", "pass_at_10", "pass_at_10@1", "Pass@10"],
@@ -61,7 +61,7 @@ def test_an_option_has_the_names_of_other_libraries(name):
 def test_an_option_is_recorded_under_its_own_name():
     data = samples_from([{"id": 1, "input": "pi", "target": "3.14159"}])
     run = evaluate(["3.14"], data, metrics={"number": {"rtol": 0.01}})
-    assert run.value() == 1 and run.info.options["metric_options"] == {"numeric@1": {"relative": 0.01}}
+    assert run.value() == 1 and run.info.options["metric_options"] == {"numeric@2": {"relative": 0.01}}
     with pytest.raises(ArgumentError, match="numeric takes relative, absolute"):
         evaluate(["3.14"], data, metrics={"number": {"precision": 0.01}})
 

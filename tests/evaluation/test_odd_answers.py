@@ -72,7 +72,7 @@ def test_a_model_may_raise_what_ends_generators():
     with pytest.raises(RuntimeError, match="StopIteration") as told:
         evaluate(model, ROWS)
     assert "'q2'" in told.value.__notes__[0]
-    assert evaluate(model, ROWS, missing="wrong").summary["exact_match@1"].counts == {"ok": 3, "error": 1}
+    assert evaluate(model, ROWS, missing="wrong").summary["exact_match@2"].counts == {"ok": 3, "error": 1}
 
 
 def test_uneven_numbers_of_answers_are_told(caplog):
@@ -90,10 +90,10 @@ def test_a_rule_that_fails_counts_as_what_could_not_be_read():
         return int(text.split()[0])
 
     result = evaluate(["1", "2 of them", "none", " "], ROWS, extract=first_number)
-    summary = result.summary["exact_match@1"]
+    summary = result.summary["exact_match@2"]
     assert (summary.value, summary.n) == (0.5, 4) and summary.counts == {"ok": 2, "error": 1, "empty": 1}
     assert summary.value_parsed == 1.0
-    assert "invalid literal" in result.samples[2].outcomes["exact_match@1"].detail["error"]
+    assert "invalid literal" in result.samples[2].outcomes["exact_match@2"].detail["error"]
     with pytest.raises(ValueError, match="invalid literal"):
         score("exact_match", "none", "1", extract=first_number)
 

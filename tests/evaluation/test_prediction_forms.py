@@ -305,8 +305,8 @@ class TestFields:
 
 def test_the_samples_of_a_run_are_a_dataset(data):
     made = evaluate(ANSWERS, data).to_dataset()
-    assert made["exact_match@1"][:] == [1, 1, 1, 0, 0, 0] and made["id"][:] == NAMES
-    assert made["exact_match@1 status"][5] == "empty"
+    assert made["exact_match@2"][:] == [1, 1, 1, 0, 0, 0] and made["id"][:] == NAMES
+    assert made["exact_match@2 status"][5] == "empty"
 
 
 def test_a_remark_says_why(data):

@@ -149,7 +149,7 @@ class TestChoices:
     def test_data_with_choices_is_multiple_choice_unless_a_metric_is_named(self, caplog):
         run = evaluate(["The answer is (B)."] * 5, list(self.ROWS))
         assert run.info.metrics == ["multiple_choice@2"] and [*run.values()] == [1.0, 1.0, 1.0, 0.0, 0.0]
-        assert evaluate(["B"] * 5, list(self.ROWS), "exact_match").info.metrics == ["exact_match@1"]
+        assert evaluate(["B"] * 5, list(self.ROWS), "exact_match").info.metrics == ["exact_match@2"]
         assert not any("have choices" in told for told in caplog.messages)
 
     def test_a_column_that_was_not_kept_can_be(self):
@@ -164,7 +164,7 @@ class TestChoices:
 
     def test_choices_of_some_samples_are_told_of(self, caplog):
         data = [self.ROWS[0], {"question": "?", "choices": None, "answer": "B"}]
-        assert evaluate(["B", "B"], data).info.metrics == ["exact_match@1"]
+        assert evaluate(["B", "B"], data).info.metrics == ["exact_match@2"]
         assert "1 of 2 samples have choices" in caplog.messages[0]
 
 
@@ -190,7 +190,7 @@ class TestNames:
         evaluate(["1"] * 10, data, store=store)
         for place in (store, store.mirror()):
             assert len(place.query(scores={"<lambda>": 0.5})) == 1 and place.query(scores={"f1": 0.5}) == []
-            with pytest.raises(UnknownEntryError, match="exact_match@1"):
+            with pytest.raises(UnknownEntryError, match="exact_match@2"):
                 place.query(scores={"exact_mach": 0.1})
 
     def test_a_beginning_that_several_have_is_ambiguous(self, data, store):
@@ -289,7 +289,7 @@ class TestRunsOfAStore:
 
     def test_they_are_shown_in_short(self, data, store):
         evaluate(["1"] * 10, data, store=store, run_id="one", model="m")
-        assert repr(store.list()[0]) == "StoredRun('one', 'm' on 'own', 10 samples, exact_match@1=0.1)"
+        assert repr(store.list()[0]) == "StoredRun('one', 'm' on 'own', 10 samples, exact_match@2=0.1)"
         store.open_run(model="m", dataset="d", run_id="two")
         assert repr(store.unfinished()[0]) == "StoredRun('two', 'm' on 'd', 0 samples, unfinished)"
 
@@ -307,7 +307,7 @@ def test_miniatures_by_the_name_of_a_benchmark():
 def test_frames_of_pandas(data):
     found = evaluate([str(n) for n in range(10)], data)
     frame = found.to_pandas()
-    assert list(frame["id"]) == IDS and list(frame["exact_match@1"]) == [1.0] * 10
+    assert list(frame["id"]) == IDS and list(frame["exact_match@2"]) == [1.0] * 10
     assert list(frame.columns) == found.to_dataset().column_names
 
 

@@ -11,7 +11,7 @@ import pytest
 from crucible_datasets.benchmarks import samples_from
 from crucible_datasets.evaluation import evaluate
 
-EM = "exact_match@1"
+EM = "exact_match@2"
 TOOL_USE = {"type": "tool_use", "id": "t", "name": "add", "input": {"x": 1}}
 FinishReason = enum.Enum("FinishReason", ["STOP", "MAX_TOKENS", "SAFETY"])
 

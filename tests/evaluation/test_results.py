@@ -47,7 +47,7 @@ from crucible_datasets.exceptions import (
     UnknownEntryError,
 )
 
-KEY = "exact_match@1"
+KEY = "exact_match@2"
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -474,7 +474,7 @@ def test_groups_are_summed_on_their_own():
 
 
 def test_an_unknown_metric_is_named_with_those_there_are():
-    with pytest.raises(UnknownEntryError, match="exact_match@1"):
+    with pytest.raises(UnknownEntryError, match="exact_match@2"):
         EvaluationResult(info(), [], {KEY: None}).key("f1")
 
 

@@ -5,7 +5,7 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult, RunInfo, 
 from crucible_datasets.evaluation.runs.summaries import Tally
 from support.hostile import ALL_TERMINAL, ALL_XSS, XSS
 
-METRIC = "exact_match@1"
+METRIC = "exact_match@2"
 
 
 def run_of(model, values, *, samples=None, metric=METRIC, dataset="quiz", info=None):

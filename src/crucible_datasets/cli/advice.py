@@ -29,7 +29,7 @@ def _unread(results: Iterable[EvaluationResult], stored: bool) -> Iterable[str]:
 
 
 def _in_sentences(results: Iterable[EvaluationResult]) -> Iterable[str]:
-    found = [one for one in results if "exact_match@1" in one.summary and _reads_nothing(one) and _hides_targets(one)]
+    found = [one for one in results if "exact_match@2" in one.summary and _reads_nothing(one) and _hides_targets(one)]
     if found:
         yield (
             f"{_models(found)}: some wrong answers contain the target among other words. exact_match compares whole "
@@ -46,7 +46,7 @@ def _hides_targets(result: EvaluationResult) -> bool:
     """Whether many of the wrong answers contain their targets."""
     from crucible_datasets.evaluation.metrics import METRICS
 
-    wrong = (one for one in result.samples if one.outcomes["exact_match@1"].value == 0 and one.target)
+    wrong = (one for one in result.samples if one.outcomes["exact_match@2"].value == 0 and one.target)
     pairs = [(one.prediction, one.target) for one in islice(wrong, _LOOKED_AT) if isinstance(one.prediction, str)]
     if not pairs:
         return False

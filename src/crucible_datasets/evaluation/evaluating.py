@@ -65,6 +65,8 @@ def evaluate(
     if resume:
         _require_named_run(kept_in, run_id)
     questions = questions_of(data, fields, synthetic)
+    if metrics is None:
+        questions.refuse_without_metric()
     chosen = questions.metrics if metrics is None else metrics
     rule = questions.extract if extract is None else extract
     how = judging(chosen, rule, metric_options, missing, {"allow_code_execution": allow_code_execution})

@@ -8,7 +8,7 @@ import re
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # First characters that begin a formula in a spreadsheet, in normal and full-width form.
 _FORMULA = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")
-# Underscores inside words have no meaning in Markdown, so `exact_match@1` stays readable.
+# Underscores inside words have no meaning in Markdown, so `exact_match@2` stays readable.
 _HARMLESS = r"(?<=[^\W_])_(?=[^\W_])|(?<=\w)@(?=\d+(?![\w.-]))"
 _MARKDOWN = re.compile(rf"(?!{_HARMLESS})" + r"([\\`*_{}\[\]()#+\-.!|~:@^$/=\"'])")
 

@@ -1,6 +1,6 @@
 r"""Equality of answers, under one of three named rules.
 
-    VERIFY     numbers and words here, all else by math-verify: 1/2 is 0.5, (x+1)^2 is x^2+2x+1
+    VERIFY     version 2: numbers and words here, all else by math-verify: 1/2 is 0.5, (x+1)^2 is x^2+2x+1
     HENDRYCKS  equal as text after the clean-up of the MATH benchmark's authors
     MINERVA    equal as text after Minerva's clean-up, or with a difference that simplifies to nothing
 
@@ -10,17 +10,20 @@ They are not symmetric: (1,2) equals the target 1<x<2, but not the reverse.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
 from crucible_datasets.evaluation.maths import workers
-from crucible_datasets.evaluation.maths.forms import answer_in, for_math_verify
+from crucible_datasets.evaluation.maths.forms import answer_in, for_math_verify, plain_answer
 from crucible_datasets.evaluation.maths.judgement import DIFFERENT, EQUAL, Judgement
 from crucible_datasets.evaluation.maths.plain import same_plainly
 from crucible_datasets.evaluation.rules.hendrycks import strip_string
 from crucible_datasets.evaluation.rules.minerva import normalize_final_answer
+
+_LETTER = re.compile("[A-Z]")
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,19 @@ class Equivalence:
 
 
 def _plainly(target: str, answer: str) -> Judgement | None:
+    read, gold = plain_answer(answer), plain_answer(target)
+    if _LETTER.fullmatch(gold):  # of a choice; as a formula it would be a variable
+        return Judgement(read == gold, read=read) if _LETTER.fullmatch(read) else _judged_plainly(gold, read, answer)
+    return _judged_plainly(gold, read, answer)
+
+
+def _plainly_1(target: str, answer: str) -> Judgement | None:
     read = answer_in(answer)
-    same = same_plainly(answer_in(target), read)
+    return _judged_plainly(answer_in(target), read, answer)
+
+
+def _judged_plainly(gold: str, read: str, answer: str) -> Judgement | None:
+    same = same_plainly(gold, read)
     if same is None:
         return None
     if read == answer:
@@ -59,6 +73,15 @@ def _plainly(target: str, answer: str) -> Judgement | None:
 
 
 def _verified(target: str, answer: str, seconds: float) -> Judgement:
+    return _verified_1(plain_answer(target), _without_inner_stop(answer), seconds)
+
+
+def _without_inner_stop(answer: str) -> str:
+    r"""A text whose only answer is in a box, as that answer; else the text, in which math-verify looks for formulas."""
+    return plain_answer(answer) if "boxed" in answer or "fbox" in answer else answer
+
+
+def _verified_1(target: str, answer: str, seconds: float) -> Judgement:
     return workers.judge(for_math_verify(target), for_math_verify(answer), "verify", seconds)
 
 
@@ -78,6 +101,7 @@ def _without_difference(target: str, answer: str, seconds: float) -> Judgement:
     return Judgement(said.equal, "ok" if said.status == "unparsed" else said.status, read, said.note)
 
 
+VERIFY_1: Final = Equivalence(_plainly_1, _verified_1)
 VERIFY: Final = Equivalence(_plainly, _verified)
 HENDRYCKS: Final = Equivalence(_cleaned, lambda *_: DIFFERENT)
 MINERVA: Final = Equivalence(_cleaned_as_minerva, _without_difference)

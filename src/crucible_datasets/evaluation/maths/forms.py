@@ -22,6 +22,32 @@ def answer_in(text: str) -> str:
     return answer[:-1].rstrip() if answer.endswith(".") else answer
 
 
+_WRAPPED_LETTER = re.compile(
+    r"[\s({$]*(?:\\(?:text(?:bf|it|rm|sf)?|math(?:rm|bf|sf|it)|mbox)\s?\{)?[\s(]*([A-Z])[\s).]*\}?[\s)}$.]*"
+)
+_WRAPPED_WORD = re.compile(r"\\(?:text(?:bf|it|rm)?|mathrm|mbox)\{\s*([A-Za-z]{2,}(?:[ '-][A-Za-z]+)*)\s*\.?\}\.?")
+_LAYOUT = re.compile(r"\\[!,;:]|\{(?=,\})|(?<=\{,)\}")
+
+
+def plain_answer(text: str) -> str:
+    r"""The answer alone, without full stops inside and outside of its marks, and without the layout of numbers.
+
+    >>> plain_answer(r"$\text{even}$."), plain_answer(r"\$32,\!348"), plain_answer(r"\boxed{\text{(C)}}")
+    ('even', '32,348', 'C')
+    """
+    text = text.replace("\\boxed {", "\\boxed{").strip()
+    for _ in range(4):  # a full stop may stand inside of the box, of the dollars, and behind them
+        before, text = text, answer_in(text)
+        if text == before:
+            break
+    if letter := _WRAPPED_LETTER.fullmatch(text):
+        return letter[1]
+    if word := _WRAPPED_WORD.fullmatch(text):
+        return word[1]
+    number = _LAYOUT.sub("", text).replace("{,}", ",").removeprefix("\\$").strip()
+    return number if re.fullmatch(r"-?[\d,]+(?:\.\d+)?", number) else text
+
+
 def for_math_verify(text: str) -> str:
     r"""`\frac12` becomes `$\frac12$`; sentences, and texts with marked formulas, are unchanged.
 

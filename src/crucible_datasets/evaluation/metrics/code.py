@@ -150,7 +150,8 @@ def _with_tests(given: dict[str, Any], sample: Any, target: Any) -> dict[str, An
     return {**given, "tests": target} if bare else given
 
 
-_FIXED = re.compile(r"pass(?:@|_at_|_)([1-9][0-9]{0,5}|k)(?:@1)?", re.IGNORECASE)
+# `pass_k`, `pass^k`: the chance that all of k completions pass, which is another measure (tau-bench).
+_FIXED = re.compile(r"pass(?:@|_at_)([1-9][0-9]{0,5}|k)(?:@1)?", re.IGNORECASE)
 
 
 def _with_fixed_k(asked: str) -> Metric | None:

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from crucible_datasets.evaluation.metrics.answers import no_text_in
 from crucible_datasets.evaluation.metrics.base import metric
-from crucible_datasets.evaluation.metrics.normal import Form, form_of, leading_number, words, words_many
+from crucible_datasets.evaluation.metrics.normal import (
+    Form,
+    form_of,
+    leading_number,
+    signed_words,
+    with_signs,
+    words,
+    words_many,
+)
 from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
+
+
+def exact_match_1_many(
+    predictions: list[Any],
+    targets: list[Any],
+    *,
+    normalize: bool | str = True,
+    ignore_case: bool = True,
+    ignore_punctuation: bool = True,
+    ascii_only: bool = False,
+    tolerance: float = 0.01,
+) -> list[Outcome]:
+    """`exact_match@1` of many pairs."""
+    return _many(predictions, targets, form_of(normalize, ignore_case, ignore_punctuation, ascii_only), tolerance)
 
 
 def exact_match_many(
@@ -23,12 +45,20 @@ def exact_match_many(
     tolerance: float = 0.01,
 ) -> list[Outcome]:
     """`exact_match` of many pairs."""
-    form = form_of(normalize, ignore_case, ignore_punctuation, ascii_only)
+    form = _signed(form_of(normalize, ignore_case, ignore_punctuation, ascii_only))
+    return _many(predictions, targets, form, tolerance)
+
+
+def _signed(form: Form) -> Form:
+    return signed_words if form is words else form
+
+
+def _many(predictions: list[Any], targets: list[Any], form: Form, tolerance: float) -> list[Outcome]:
     pairs = list(zip(predictions, targets, strict=True))
     if not {*map(type, predictions), *map(type, targets)} <= {str}:
         return [RIGHT if _agree(*pair, form, tolerance) else WRONG for pair in pairs]
     differing = [at for at, (prediction, target) in enumerate(pairs) if prediction != target]
-    forms = words_many if form is words else lambda texts: [*map(form, texts)]
+    forms = _FORMS_OF_MANY.get(form) or (lambda texts: [*map(form, texts)])
     found, right = forms([predictions[at] for at in differing]), forms([targets[at] for at in differing])
     outcomes = [RIGHT] * len(pairs)
     for at in [at for at, one, other in zip(differing, found, right, strict=True) if one != other]:
@@ -36,7 +66,33 @@ def exact_match_many(
     return outcomes
 
 
-@metric(version=1, binary=True, mappings=True, many=exact_match_many, aliases=("em", "exact"))
+def _signed_words_many(texts: list[str]) -> list[str]:
+    return [*map(with_signs, words_many(texts), texts)]
+
+
+_FORMS_OF_MANY: Final[dict[Form, Callable[[list[str]], list[str]]]] = {
+    words: words_many,
+    signed_words: _signed_words_many,
+}
+
+
+@metric("exact_match", version=1, binary=True, mappings=True, many=exact_match_1_many, aliases=("em", "exact"))
+def exact_match_1(
+    prediction: Any,
+    target: Any,
+    *,
+    normalize: bool | str = True,
+    ignore_case: bool = True,
+    ignore_punctuation: bool = True,
+    ascii_only: bool = False,
+    tolerance: float = 0.01,
+) -> Outcome:
+    """1 when prediction and target agree; the ends of intervals and a minus behind a word count as punctuation."""
+    form = form_of(normalize, ignore_case, ignore_punctuation, ascii_only)
+    return RIGHT if _agree(prediction, target, form, tolerance) else WRONG
+
+
+@metric(version=2, binary=True, mappings=True, many=exact_match_many, aliases=("em", "exact"))
 def exact_match(
     prediction: Any,
     target: Any,
@@ -49,15 +105,15 @@ def exact_match(
 ) -> Outcome:
     """1 when prediction and target agree: texts after normalisation, numbers within a tolerance, lists as sets.
 
-    Texts are compared without case, extra white space and punctuation, except where that changes a number or a name
-    such as C++. Two ints must be equal; if one number is a float, they may differ by `tolerance` relative to the
-    target. A text compared with a number counts as the number it begins with, so "0.995" matches 1. Of mappings, the
-    `answer` counts.
+    Texts are compared without case, extra white space and punctuation, except where that changes a number, an interval
+    such as [1, 2) or a name such as C++ and Cl-. Two ints must be equal; if one number is a float, they may differ by
+    `tolerance` relative to the target. A text compared with a number counts as the number it begins with, so "0.995"
+    matches 1. Of mappings, the `answer` counts.
 
     >>> exact_match(" The  Answer!", "the answer").value, exact_match("3.5", "35").value, exact_match(99.5, 100.0).value
     (1.0, 0.0, 1.0)
     """
-    form = form_of(normalize, ignore_case, ignore_punctuation, ascii_only)
+    form = _signed(form_of(normalize, ignore_case, ignore_punctuation, ascii_only))
     return RIGHT if _agree(prediction, target, form, tolerance) else WRONG
 
 

@@ -9,6 +9,24 @@ from crucible_datasets.evaluation.metrics.base import metric
 from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
 
 
+def math_many_1(
+    predictions: list[Any], targets: list[Any], *, timeout: float = 1.5, num_workers: int | None = None
+) -> list[Outcome]:
+    """`math@1` of many pairs."""
+    from crucible_datasets.evaluation.maths.equivalence import VERIFY_1
+
+    return [_outcome(said) for said in VERIFY_1.judge_many(_pairs(predictions, targets), timeout, num_workers)]
+
+
+_NAMES = ("maths", "math/verify", "math_verify", "math_equivalence")
+
+
+@metric("math", version=1, binary=True, extra="eval", package="math_verify", many=math_many_1, aliases=_NAMES)
+def math_verify_1(prediction: Any, target: Any, *, timeout: float = 1.5, num_workers: int | None = None) -> Outcome:
+    """1 when both are equal as mathematics; letters and layout in LaTeX are read as math-verify reads them."""
+    return math_many_1([prediction], [target], timeout=timeout)[0]
+
+
 def math_many(
     predictions: list[Any], targets: list[Any], *, timeout: float = 1.5, num_workers: int | None = None
 ) -> list[Outcome]:
@@ -20,12 +38,12 @@ def math_many(
 
 @metric(
     "math",
-    version=1,
+    version=2,
     binary=True,
     extra="eval",
     package="math_verify",
     many=math_many,
-    aliases=("maths", "math/verify", "math_verify", "math_equivalence"),
+    aliases=_NAMES,
 )
 def math_verify(prediction: Any, target: Any, *, timeout: float = 1.5, num_workers: int | None = None) -> Outcome:
     r"""1 when both are equal as mathematics: 1/2 and 0.5, (x+1)^2 and x^2+2x+1, \sqrt8 and 2\sqrt2.

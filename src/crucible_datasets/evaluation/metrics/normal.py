@@ -92,6 +92,27 @@ def words(text: str) -> str:
     return _without_marks(" ".join(text.lower().split()))
 
 
+# An interval that is open at one end, and a minus behind a word: a charge, a mark such as A-.
+_HALF_OPEN = re.compile(r"([\[(])[^\[\](),]{1,60},[^\[\](),]{1,60}([\])])")
+_MINUS_BEHIND = re.compile(r"[^\W_][-−–⁻](?=[\s.,;:!?)\]}*_\"']|\Z)")
+
+
+def signed_words(text: str) -> str:
+    """`words`, with the ends of half-open intervals and a minus behind a word.
+
+    >>> signed_words("Cl-"), signed_words("[1, 2)"), signed_words("[1, 2]"), signed_words("(the answer)")
+    ('cl -', '1 2 [)', '1 2', 'the answer')
+    """
+    return with_signs(words(text), text)
+
+
+def with_signs(form: str, text: str) -> str:
+    """A normal form with the signs of its text that `words` leaves out."""
+    signs = [match[1] + match[2] for match in _HALF_OPEN.finditer(text) if (match[1] == "[") != (match[2] == "]")]
+    signs += ["-"] * len(_MINUS_BEHIND.findall(text))
+    return " ".join([form, *signs])
+
+
 def _without_marks(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text).replace("−", "-").replace("–", "-")

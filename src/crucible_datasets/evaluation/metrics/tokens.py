@@ -9,6 +9,7 @@ from typing import Any
 from crucible_datasets.evaluation.metrics.answers import no_text_in
 from crucible_datasets.evaluation.metrics.base import metric
 from crucible_datasets.evaluation.outcome import RIGHT, WRONG, Outcome
+from crucible_datasets.evaluation.rules.drop import drop_tokens, is_number
 from crucible_datasets.evaluation.rules.squad import tokens, unsplit_tokens
 
 _BLOCK = 256
@@ -72,3 +73,18 @@ def _text(value: Any) -> str:
             raise no_text_in(value, "f1")
         return _text(named[0])
     return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+@metric(version=1, aliases=("drop/f1",))
+def drop_f1(prediction: Any, target: Any) -> Outcome:
+    """Harmonic mean of precision and recall of DROP's words, as a set; 0 if the target has numbers and none is given.
+
+    >>> drop_f1("125 yards", "12.5 yards").value, drop_f1("the 12.5 yards", "12.50 yards").value
+    (0.0, 1.0)
+    """
+    predicted, right = set(drop_tokens(_text(prediction))), set(drop_tokens(_text(target)))
+    numbers = {token for token in right if is_number(token)}
+    if numbers and not numbers & predicted:
+        return WRONG
+    shared = len(predicted & right)
+    return Outcome(2 * shared / (len(predicted) + len(right))) if shared else WRONG

@@ -1,6 +1,6 @@
 """Samples as Arrow columns, and back. Texts stay texts; structured values become JSON text.
 
-A metric has the four columns `value:exact_match@1`, `status:…`, `extracted:…` and `detail:…`, which can be read
+A metric has the four columns `value:exact_match@2`, `status:…`, `extracted:…` and `detail:…`, which can be read
 separately.
 """
 

@@ -67,7 +67,7 @@ def as_expression(pattern: str) -> str:
 
 
 def same_metric(asked: str, key: str) -> bool:
-    """Whether `asked` (`exact_match` or `exact_match@1`) means the metric `key` of a run."""
+    """Whether `asked` (`exact_match` or `exact_match@2`) means the metric `key` of a run."""
     return asked in {key, key.rpartition("@")[0]}
 
 

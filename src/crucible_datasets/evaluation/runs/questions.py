@@ -60,6 +60,12 @@ class Questions:
             refuse_unknown(self.samples, path, field_values(self.samples.dataset, path))
         return path
 
+    def refuse_without_metric(self) -> None:
+        """Raise if the benchmark has a metric that this library lacks: another one would score something else."""
+        if self.metrics is None and self.entry is not None and self.extract is None:
+            reason = "this library lacks its metric, and another one would score something else. Pass metrics= with a"
+            raise ArgumentError("data", self.name, f"{reason} function of (prediction, target, sample=).")
+
     def refuse_without_targets(self, metrics: Iterable[Metric]) -> None:
         """Raise if metrics need targets and no sample has one: every answer would count as wrong."""
         comparing = [metric.key for metric in metrics if metric.needs_target]

@@ -28,7 +28,7 @@ class SampleResult(Struct, frozen=True):
     """One sample with the answer of a model and its outcomes.
 
     `prediction` is a text, the list of texts that are scored together (pass@k), None if it is missing, or another
-    value that a metric accepts. `outcomes` are by the key of the metric, such as `exact_match@1`.
+    value that a metric accepts. `outcomes` are by the key of the metric, such as `exact_match@2`.
     """
 
     id: str
@@ -161,7 +161,7 @@ def key_in(summary: Mapping[str, MetricSummary], metric: str | None) -> str:
 
 
 class Summaries(dict[str, MetricSummary]):
-    """The summary of each metric by its key, `exact_match@1`; lookup accepts any name of the metric."""
+    """The summary of each metric by its key, `exact_match@2`; lookup accepts any name of the metric."""
 
     def __missing__(self, metric: str) -> MetricSummary:
         return self[key_in(self, metric)]
@@ -202,7 +202,7 @@ class EvaluationResult(Viewable):
         return list(dict.fromkeys(self.samples.ids()))
 
     def key(self, metric: str | None = None) -> str:
-        """The key of a metric of this run: `exact_match` is `exact_match@1`; default: the first metric."""
+        """The key of a metric of this run: `exact_match` is `exact_match@2`; default: the first metric."""
         return key_in(self.summary, metric)
 
     def value(self, metric: str | None = None) -> float | None:
