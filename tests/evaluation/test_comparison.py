@@ -204,7 +204,7 @@ def test_a_metric_where_less_is_better():
         ("dataset hash", {"dataset_hash": None}),
         ("rules", {"rules": ["gsm8k/official@2"]}),
         ("rules", {"rules": []}),
-        ("metric", {"metric": "exact_match@2"}),
+        ("metric", {"metric": "exact_match@1"}),
         ("metric", {"metric": "f1@1"}),
         ("metric options", {"options": {"metric_options": {"exact_match@2": {"ignore_case": True}}}}),
     ],

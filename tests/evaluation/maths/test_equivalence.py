@@ -38,7 +38,7 @@ TABLE = [
     ("2+3i", "3i+2", True),
     ("(1,2)", "1<x<2", False),
     ("1<x<2", "(1,2)", True),
-    (r"\text{A}", "A", False),
+    (r"\text{A}", "A", True),
 ]
 
 
