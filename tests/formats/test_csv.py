@@ -194,3 +194,13 @@ def test_files_without_any_of_the_declared_columns(tmp_path, data):
                     "csv", data_files=str(path), split="train", features=Features(c=Value("int64")), streaming=streaming
                 )
             )
+
+
+@pytest.mark.parametrize("ends", [[], [2], [1, 2], [3]])
+def test_the_integer_minus_zero_has_no_sign_wherever_files_begin(tmp_path, ends):
+    rows = ["-0,1", "1,2", "-0.0,3", ",4", "-00,5"]
+    paths = [tmp_path / f"{number}.csv" for number in range(len(ends) + 1)]
+    for path, start, end in zip(paths, [0, *ends], [*ends, len(rows)], strict=True):
+        path.write_text("\n".join(["a,b", *rows[start:end]]))
+    values = load_dataset("csv", data_files=list(map(str, paths)), split="train")["a"][:]
+    assert str(values) == "[0.0, 1.0, -0.0, None, 0.0]"

@@ -179,7 +179,7 @@ class ColumnType:
         number = parsed[str(arrow)] if str(arrow) in parsed else _cast(self._numeric(values), arrow)
         if number is None:
             raise ArgumentError("dtype", str(arrow), f"column {self.name!r} holds other values.")
-        return number
+        return _without_minus_zero(number, values) if arrow == pa.float64() else number
 
     def _as_before(self, values: pa.ChunkedArray, arrow: pa.DataType) -> pa.ChunkedArray:
         """The values as the type that rows before them have; an error that names the first value of another type."""
@@ -258,6 +258,15 @@ class ColumnType:
     def _truth(self, values: pa.ChunkedArray) -> pa.ChunkedArray:
         true = pc.is_in(values, value_set=word_set(self.words.true))
         return pc.if_else(pc.is_null(values), pa.nulls(1, pa.bool_())[0], true)
+
+
+def _without_minus_zero(floats: pa.ChunkedArray, texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The floats with 0.0 for the integer -0, which has no sign where all numbers of a file are integers."""
+    zeros = pc.call("invert", pc.call("cast", floats, target_type=pa.bool_()))
+    if not _any(zeros) or not may_hold_bytes(texts, b"-"):
+        return floats
+    is_zero = pc.call("match_substring_regex", texts, pattern=r"^\s*-0+\s*$")
+    return pc.if_else(is_zero, pc.call("abs", floats), floats) if _any(is_zero) else floats
 
 
 def _has_inexact_integers(texts: pa.ChunkedArray, floats: pa.ChunkedArray) -> bool:
