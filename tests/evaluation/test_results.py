@@ -28,6 +28,7 @@ from crucible_datasets.evaluation import (
     RunInfo,
     SampleResult,
     SqlMirror,
+    compare,
     evaluate,
     export,
     write_report,
@@ -584,3 +585,18 @@ def test_the_least_error_is_right_where_lower_is_better(tmp_path):
     samples = load_samples([{"id": "a", "input": "q", "target": "1"}])
     one, other = (evaluate({"a": {"answer": "1", "confidence": sure}}, samples, "brier") for sure in (0.5, 1.0))
     assert ResultStore(tmp_path).diff(one, other).fixed == ["a"]
+
+
+def test_old_runs_keep_the_versions_of_their_rules_and_metrics(tmp_path):
+    rows = [{"id": str(n), "input": "?", "target": "B", "choices": ["x", "y"]} for n in range(2)]
+    said = ["The answer is B. A common wrong answer is A.", "B is correct."]
+    store = ResultStore(tmp_path)
+    old = evaluate(said, rows, "multiple_choice@1", extract="choice/letter@1", store=store, run_id="old")
+    assert (old.info.rules, list(old.summary)) == (["choice/letter@1"], ["multiple_choice@1"])
+    again = store.rescore("old")
+    assert again.moved == [] and again.result.info.rules == ["choice/letter@1"]
+    new = store.rescore("old", metrics="multiple_choice", extract="choice/letter")
+    assert (new.result.info.rules, list(new.result.summary)) == (["choice/letter@2"], ["multiple_choice@2"])
+    assert old.value() < new.result.value() == 1.0
+    with pytest.raises(IncomparableRunsError):
+        compare([old, new.result])

@@ -1,5 +1,7 @@
 """What holds for every rule, and how rules join."""
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,42 @@ class TestEveryRule:
 def test_thinking_is_stripped(text, answer, status):
     reading = RULES["strip_thinking@1"].read(text)
     assert (reading.text, reading.status) == (answer, status)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "status"),
+    [
+        ("answer <think>never ends", None, "truncated"),
+        ("<think>a</think><think>b", None, "truncated"),
+        ("<think>```\nx\n```</think>```\ny\n```", "```\ny\n```", "ok"),
+        ("The tag `<think>` opens thinking.", "The tag `<think>` opens thinking.", "ok"),
+        ('The tag "<think>" opens thinking.', 'The tag "<think>" opens thinking.', "ok"),
+        ("<reasoning>x</reasoning>y", "y", "ok"),
+        ("[THINK]x[/THINK]y", "y", "ok"),
+        ("◁think▷x◁/think▷y", "y", "ok"),
+        ("<|channel|>analysis<|message|>x<|end|><|start|>assistant<|channel|>final<|message|>y", "y", "ok"),
+        ("<|channel|>analysis<|message|>x", None, "truncated"),
+        ("analysisWe think.assistantfinalIt is 4.", "It is 4.", "ok"),
+        ("<think>only</think> ", None, "empty"),
+        ("a < b and [1, 2]", "a < b and [1, 2]", "ok"),
+        ("analysis of thinking", "analysis of thinking", "ok"),
+    ],
+)
+def test_thinking_of_every_family_is_stripped(text, answer, status):
+    reading = RULES["strip_thinking@2"].read(text)
+    assert (reading.text, reading.status) == (answer, status)
+
+
+def test_a_block_of_tests_is_not_the_program():
+    solution = "def add(a, b):\n    return a + b\n"
+    tests = "from main import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+    text = f"```python\n{solution}```\nIts tests:\n```python\n{tests}```\nIt prints:\n```\nok\n```"
+    sample = SimpleNamespace(metadata={"entry_point": "add"})
+    other = f"```python\n{solution}```\nOr:\n```python\ndef helper(): ...\n```"
+    for name in ("code/fenced", "code/completion"):
+        assert RULES[name].extract(text) == RULES[name].extract(text, sample) == solution
+        assert RULES[name].extract(other, sample) == solution
+        assert RULES[name].extract(other, SimpleNamespace(metadata={"tests": "assert add(1, 2) == 3"})) == solution
 
 
 def test_steps_join_to_a_chain():

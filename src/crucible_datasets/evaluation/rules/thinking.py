@@ -42,7 +42,7 @@ _NAMES = (
 )
 # Tags of DeepSeek, Qwen, Seed · Magistral · Kimi · OpenThoughts · Cohere · MedGemma. A quoted tag is only mentioned.
 _MARK = re.compile(
-    rf"""(?:<(?=[/a-z|])(?<![`"']<)|\[(?=/?THINK)|◁(?=/?think))
+    rf"""(?:<(?=[/a-z|])|\[(?=/?THINK)|◁(?=/?think))
         (?: (?P<closing>/(?:{_NAMES})>|/THINK\]|/think▷|\|end_of_thought\|>|\|END_THINKING\|>|unused95>)
           | (?P<opening>(?:{_NAMES})>|THINK\]|think▷|\|begin_of_thought\|>|\|START_THINKING\|>|unused94>) )""",
     re.IGNORECASE | re.VERBOSE,
@@ -51,6 +51,7 @@ _MARK = re.compile(
 _CHANNEL = "<|channel|>"
 _FINAL = re.compile(r"<\|channel\|>final[^<]{0,40}<\|message\|>|(?<=[^\s])assistantfinal(?=\S)")
 _BARE_CHANNEL = re.compile(r"analysis(?=[A-Z<])")
+_QUOTES: Final = frozenset("`\"'")
 _WORDS: Final = (
     "think",
     "thought",
@@ -79,6 +80,8 @@ def strip_thinking(text: str) -> Reading:
         return _of_channels(text)
     kept, end, thinking = [], 0, False
     for mark in _MARK.finditer(text):
+        if text[mark.start() - 1] in _QUOTES and _is_quoted(text, mark):
+            continue
         if not thinking and mark["opening"]:
             kept.append(text[end : mark.start()])
         elif not thinking:  # thinking that began in the prompt
@@ -88,6 +91,12 @@ def strip_thinking(text: str) -> Reading:
         return TRUNCATED
     answer = _without_blank_lines("".join([*kept, text[end:]])) if end else text
     return Reading(answer, "ok" if answer.strip() else "empty")
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    """Whether a tag is only mentioned: between two quotes, or as code in a line."""
+    before, behind = text[max(0, mark.start() - 2) : mark.start()], text[mark.end() : mark.end() + 2]
+    return before[-1:] == behind[:1] and "``" not in (before, behind)
 
 
 def _of_channels(text: str) -> Reading:
