@@ -281,3 +281,12 @@ def test_declared_types_get_what_is_written_or_the_error_names_the_row(tmp_path,
             assert "'a'" in str(caught.value)
         else:
             assert list(load_dataset("json", data_files=str(path), **options)) == [{"a": None}, {"a": expected}]
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}\n{"\\ud800": 1}', '[{"\\ud800": [1]}]', '{"a": {"\\ud800": 1}}'])
+def test_a_key_that_utf8_has_no_form_for_is_an_error_that_names_the_file(tmp_path, text):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    for streaming in (False, True):
+        with pytest.raises(DatasetsError, match=r"a\.json"):
+            list(load_dataset("json", data_files=str(path), split="train", streaming=streaming))

@@ -20,7 +20,7 @@ class ColumnNamesError(DatasetsError, ValueError, TypeError):
     """New column names are no texts, empty, repeated or already taken."""
 
     def message(self, names: Iterable[object], available: Iterable[str], reason: str) -> str:
-        self.names, self.available = list(names), list(available)
+        self.names, self.available, self.reason = list(names), list(available), reason
         what = "Column name" if len(self.names) == 1 else "Column names"
         existing = f" Existing columns: {listed(self.available)}." if self.available else ""
         return f"{what} {listed(map(repr, self.names))}: {reason}.{existing}"

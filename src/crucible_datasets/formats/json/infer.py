@@ -22,11 +22,12 @@ import pyarrow.json as arrow_json
 
 from crucible_datasets import compute as pc
 from crucible_datasets import config
-from crucible_datasets.exceptions import LimitExceededError, ValueTypeError
+from crucible_datasets.exceptions import ColumnNamesError, LimitExceededError, ValueTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.features.dtypes import is_list
 from crucible_datasets.features.encode import column_of, holding, recast, widened
 from crucible_datasets.features.infer import infer_column, mixed_feature
+from crucible_datasets.features.names import require_name
 from crucible_datasets.features.shred import array_of
 from crucible_datasets.features.storage import (
     children,
@@ -116,6 +117,11 @@ class Parser:
         names = dict.fromkeys(name for row in rows for name in row)
         if not names:
             return _empty_rows(len(rows))
+        for name in names:
+            try:
+                require_name(name)
+            except ColumnNamesError as error:
+                raise ColumnNamesError([name], (), f"{error.reason}, in {self.name}") from error
         return pa.table({name: self._column([row.get(name) for row in rows], name, encode) for name in names})
 
     def joined(self, tables: Sequence[pa.Table], text: bytes, spans: Sequence[tuple[int, int]]) -> pa.Table:
