@@ -154,8 +154,9 @@ _TAIL = re.compile(
 )
 _WEAK = re.compile(
     r"""\b(?:choose|chose|choosing|pick|select|go(?:ing)?\swith|opt\sfor|say|guess|conclude(?:\sthat)?|must\sbe|should\sbe|has\sto\sbe|would\sbe
-        |it\sis|it's|that\sis|that's|this\sis|therefore|thus|hence|so|correct|probably|likely|corresponds?\sto|match(?:es)?|points?\sto
-        |(?:the|my|final|our)\s(?:solution|result)(?:\sis|:))(?!\w)(?:[,:]|\sit\sis)?\s*(?=\S)
+        |it\sis|it's|that\sis|that's|this\sis|therefore|thus|hence|so|correct|probably|likely|corresponds?\sto|(?:will|would|'ll)\sanswer|leaves(?:\sus\swith)?|left\swith(?:\soption)?|believe|opinion|okay|yes|sure|selected\soption
+        |match(?:es)?|points?\sto
+        |(?:the|my|final|our)\s(?:solution|result)(?:\sis|:))(?!\w)(?:[,:!]|\sit\sis)?\s*(?=\S)
         (?![(\[]?[A-Z][)\]]?\s(?:is|was|has|says)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )

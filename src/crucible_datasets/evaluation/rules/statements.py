@@ -55,13 +55,16 @@ _CLAIMS = 12  # of a sentence, from its end
 
 _BOX = re.compile(r"\\(?:boxed|fbox)\s?(?=\{)|\\boxed (?=[^\s{$][^$\n]{0,200}\$)")
 _BOX_IN_BOX = re.compile(r"\s*\$?\s*\\(?:boxed|fbox)\s?\{(.*)\}\s*\$?\s*")
-_NAME = r"(?:final_?|correct_?|predicted_?)?(?:answer|choice|solution|result)(?:_?(?:letter|text|value|option))?"
+_NAME = (
+    r"(?:final_?|correct_?|predicted_?)?(?:answer|choice|solution|result)"
+    r"(?:_?(?:letter|text|value|option|choice|key|label))?"
+)
 _TAG = re.compile(
-    rf"<({_NAME}|option|output|response|final)>(.*?)(?:</\1>|\Z)|\[(answer)\](?!\s?:)(.*?)(?:\[/answer\]|\Z)",
+    rf"<({_NAME}|option|ans|output|response|final)>(.*?)(?:</\1>|\Z)|\[(answer)\](?!\s?:)(.*?)(?:\[/answer\]|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _FIELD = re.compile(
-    rf"""["'](?:{_NAME}|option|prediction|label)["']\s{{0,8}}:\s{{0,8}}
+    rf"""["'](?:{_NAME}|option|prediction|label|letter|selected(?:_option)?|response)["']\s{{0,8}}:\s{{0,8}}
     ( "(?:[^"\\\n]|\\.){{0,2000}}" | '[^'\n]{{0,2000}}' | [-+]?[\d.][\d.,eE+-]{{0,40}}(?<!,) | true | false | null
     | (?P<open>["'][^"\n]{{0,2000}}\Z) )""",
     re.IGNORECASE | re.VERBOSE,
@@ -285,11 +288,9 @@ def _marked_claim(sentence: Sentence, part: Part, kind: Kind) -> str | None:
         elif wording.NOT.match(claim):
             but = wording.BUT.search(claim)
             claim = but[1] if but else ""
-        found = (
-            NONE
-            if claim.strip() and (is_nothing(claim) or wording.HESITANT.search(claim))
-            else kind.head(f"{claim} {sentence.rest}")
-        )
+        found = NONE if wording.HESITANT.search(claim) else kind.head(f"{claim} {sentence.rest}")
+        if found is None and claim.strip() and is_nothing(claim):
+            found = NONE
         answer = answer if found is None else found
     if answer is None and sentence.following and wording.HEADING.match(sentence.text):
         return kind.content(sentence.following)

@@ -34,6 +34,9 @@ _IN_OTHER_LANGUAGES = phrases(
 _IN_HAN_AND_KANA = (
     r"(?:答案|正解|答え|解答|选项|選項|选择|故选|正答|정답|답|选)\s?(?:应该?|應該?)?\s?(?:[:=]|是|为|為|は|은|는)?"
 )
+_COMPLETE = phrases(
+    "odpowied[źz] to|odpověď je|svar är|vastaus on|उत्तर|απάντηση είναι το|răspunsul corect este|răspunsul este"
+)
 _IS = phrases(
     r"""is|are|was|be|equals?|becomes|remains|comes to|comes out to|es|est|ist|lautet|é|è|är|er|jest|هي|هو|là|adalah
     ialah|είναι|является|це|это|dır"""
@@ -42,7 +45,7 @@ _COLON = r"""[*_`"'\])\s]{0,6}(?:[:=]+>?|->|→|⇒|➜|[-–—](?=\s)|\||(?<=a
 _LINK = rf"""(?:{_COLON}|[\s*_)\]"']{{1,4}}{_IS}\b[*_]{{0,3}}:?|(?<=r)'s\b)"""
 #: "The answer to this question is", "**Answer:**", "Die Antwort lautet", "答案是".
 MARKER: Final = _pattern(
-    rf"\b(?:{_ANSWER}|{_IN_OTHER_LANGUAGES}\b)(?P<between>[^\n.;:?!=→{CLAIM}]{{0,60}}?){_LINK}|{_IN_HAN_AND_KANA}"
+    rf"\b(?:{_ANSWER}|{_IN_OTHER_LANGUAGES}\b)(?P<between>[^\n.;:?!=→{CLAIM}]{{0,60}}?){_LINK}|{_IN_HAN_AND_KANA}|\b{_COMPLETE}"
 )
 #: A line that announces the answer.
 HEADING: Final = _pattern(r"[\W_]*(?:(?:the|my)\s)?(?:final\s|correct\s)?(?:answer|ans)[\W_]*\Z")
@@ -56,16 +59,19 @@ BARE: Final = (
     re.compile(r"\W*A\W{0,3}:\s*(.+)"),
 )
 _BEST = phrases("answer|option|choice|one|solution|best|most (?:accurate|appropriate|likely|suitable|plausible)")
+_IS_OR_SEEMS = phrases("is|was|are|seems|looks|appears|would be|must be|should be|has to be|seems to be|appears to be")
 _AFFIRMING = phrases(
-    rf"""{phrases("is|was|are|would be|must be|should be|has to be")} (?:(?!not\b|never\b)\w{{1,12}}\s){{0,2}}?"""
-    rf"""(?:(?:the|my|our) (?:\w{{1,12}}\s){{0,2}}?{_BEST}|correct|right)\b"""
+    rf"""{_IS_OR_SEEMS} (?:(?!not\b|never\b)\w{{1,12}}\s){{0,2}}?"""
+    rf"""(?:(?:the|my|our) (?:\w{{1,12}}\s){{0,2}}?{_BEST}|correct|right|most likely)\b"""
     r"""(?! (?:if|unless|about|in that|to say|order|way|hand|side|away|here|triangle|angle))
     ist (?:die )?(?:richtig|korrekt) | es (?:la )?(?:respuesta )?correct[ao] | est (?:la )?(?:bonne réponse|correcte?)
     (?:选项|選項)?是?(?:正确|正確)"""
 )
 #: "… is the answer", "… is correct".
 AFFIRMED: Final = _pattern(rf"[\s*_\"'`,]{{1,4}}{_AFFIRMING}|(?:选项|選項)?是?(?:正确|正確)")
-UNAFFIRMED: Final = _pattern(r"\b(?:not|wrong|if|whether|why|hope|nor|neither|cannot|think|what|which|how|one)\b|n't\b")
+UNAFFIRMED: Final = _pattern(
+    r"\b(?:not|wrong|if|whether|why|hope|nor|neither|cannot|some|many|people|students|what|which|how|one)\b|n't\b"
+)
 
 # ── denials
 
