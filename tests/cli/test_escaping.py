@@ -85,6 +85,7 @@ def commands(folder):
         ("metrics", "rules"): [()],
         ("metrics", "show"): [("exact_match",), (ALL_TERMINAL,)],
         ("metrics", "score"): [("exact_match", ALL_TERMINAL, ALL_TERMINAL, "--extract", "squad")],
+        ("metrics", "explain"): [(ALL_TERMINAL, ALL_TERMINAL, "--choices", ALL_TERMINAL, "x")],
         ("eval",): [
             (folder / "quiz.jsonl", f"{NAME}={folder / 'answers.jsonl'}", "--metrics", "exact_match", "--no-store"),
             (folder / "quiz.jsonl", data, "--metrics", "exact_match", "--no-store"),
