@@ -12,7 +12,15 @@ from typing import Final
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
 from crucible_datasets.evaluation.rules.numbers import NUMBER, canonical, with_plain_fractions
-from crucible_datasets.evaluation.rules.statements import NONE, Kind, is_denied, is_unfinished, last_sentence, stated
+from crucible_datasets.evaluation.rules.statements import (
+    NONE,
+    Kind,
+    is_denied,
+    is_nothing,
+    is_unfinished,
+    last_sentence,
+    stated,
+)
 
 _AFTER_HASHES = re.compile(r"#### (-?[0-9.,]+)")
 # The last match of `(-?[$0-9.,]{2,})|(-?[0-9]+)`, found from the end, in time independent of the text before it.
@@ -73,7 +81,7 @@ _BEFORE = r"""(?:[\s:=*_"'“‘`([{|>→➡✅≈~.…\ufe0f{}]|\$(?=\s|\()|abo
     |la|el|le|die|der|das|[A-Za-z]\w{0,20}\s?(?==[^=])|\w{1,20}\s\w{1,20}\s?(?==[^=]))"""
 _HEAD = re.compile(rf"(?i:{_BEFORE}){{0,24}}(?<![A-Za-z0-9.])(?=[-−–+$€£¥₹\d.UR])", re.VERBOSE)
 _UNIT = re.compile(
-    r"""(?![.):]\s+[^\W\d])[\s{})\]*_"'”’`$.!。|°%✅]*(?:(?:per|a|an|each|every|in|of|/)?\s?[^\W\d]{1,20}[\s.)}\]"'”*!|/]*){0,5}\Z"""
+    r"""(?![.):]\s+[^\W\d])[\s{})\]*_"'”’`$.!。|°%✅/]*(?:(?:per|a|an|each|every|in|of|/)?\s?[^\W\d]{1,20}[\s.)}\]"'”*!|/]*){0,5}\Z"""
 )
 _OPERATION = re.compile(r"\s?(?:[+*/×÷^=]|\\(?:times|cdot|div)|[-−–]\s?(?=[\d$(]))")
 _RANGE = re.compile(r"\s?(?:,\s|-|–|to|or|or\sabout|and|/|oder|ou|o|或)\s?[$€£]?\d")
@@ -108,9 +116,9 @@ def _content(text: str) -> str | None:
     number = NUMBER.match(plain, head.end()) if head else None
     if number is None:
         return None
-    if _OPERATION.match(plain, number.end()):
-        return _result(plain)
-    return canonical(number) if _UNIT.match(plain, number.end()) else None
+    if _UNIT.match(plain, number.end()):
+        return canonical(number)
+    return _result(plain) if _OPERATION.match(plain, number.end()) else None
 
 
 def _of_claim(claim: str) -> str | None:
@@ -119,10 +127,19 @@ def _of_claim(claim: str) -> str | None:
     head = _HEAD.match(plain)
     number = NUMBER.match(plain, head.end()) if head else None
     if number is None:
-        return None
+        return _only_number(plain)
     if _RANGE.match(plain, number.end()):
         return NONE
     return _result(plain) if _OPERATION.match(plain, number.end()) else canonical(number)
+
+
+def _only_number(claim: str) -> str | None:
+    """The only number of the sentence that a claim begins with: "Ada has 38 apples"."""
+    sentence = _LIST_NUMBER.sub(" ", re.split(r"(?<=[.!?])\s", claim, maxsplit=1)[0])
+    if is_nothing(sentence) or is_denied(sentence) or is_unfinished(sentence) or not _CONCLUDING.search(sentence):
+        return None
+    numbers = {canonical(number) for number in NUMBER.finditer(sentence)}
+    return numbers.pop() if len(numbers) == 1 and "=" not in sentence else None
 
 
 def _result(calculation: str) -> str | None:
