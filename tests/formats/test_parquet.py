@@ -185,3 +185,30 @@ def test_what_is_no_fault_of_filters_is_not_said_to_be_one(kind):
 def test_filters_that_do_not_fit_are_told(kind):
     with pytest.raises(ArgumentError, match="do not fit"), fitting(pc.field("a") == 1, ["a"]):
         raise kind("no such kernel")
+
+
+@pytest.mark.parametrize("value", [0, 1, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("streaming", [False, True])
+def test_filters_on_integers_beyond_int64(tmp_path, value, streaming):
+    values = [0, 1, 2**63, 2**64 - 1]
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"a": pa.array(values, pa.uint64())}), path)
+    for operator, matches in {"=": value.__eq__, "!=": value.__ne__, "<": value.__gt__, ">=": value.__le__}.items():
+        filters = [("a", operator, value)]
+        rows = load_dataset("parquet", data_files=path, split="train", filters=filters, streaming=streaming)
+        assert [row["a"] for row in rows] == [*filter(matches, values)]
+    filters = [("a", "in", [value, 5])]
+    rows = load_dataset("parquet", data_files=path, split="train", filters=filters, streaming=streaming)
+    assert [row["a"] for row in rows] == [value]
+
+
+def test_filters_on_integers_that_no_column_holds(tmp_path):
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"a": [1]}), path)
+    for streaming in (False, True):
+        with pytest.raises(ArgumentError, match="64 bits"):
+            list(
+                load_dataset(
+                    "parquet", data_files=path, split="train", filters=[("a", "<", 2**64)], streaming=streaming
+                )
+            )

@@ -29,8 +29,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "<=": lambda column, value: column <= value,
     ">": lambda column, value: column > value,
     ">=": lambda column, value: column >= value,
-    "in": lambda column, value: column.isin(list(value)),
-    "not in": lambda column, value: ~column.isin(list(value)),
+    "in": lambda column, value: column.isin(value),
+    "not in": lambda column, value: ~column.isin(value),
 }
 _EXPECTED = "expected tuples (column, operator, value), lists of such lists, or an expression of pyarrow."
 _KERNELS = {
@@ -73,6 +73,10 @@ def expression_of(filters: Filters) -> pc.Expression | None:
 
 
 def _expression(column: str, operator: str, value: Any) -> pc.Expression:
+    if type(value) is int:
+        value = _scalar(value)  # Arrow would compare integers of uint64 as int64
+    elif type(value) is list and value and all(type(item) is int for item in value):
+        value = array_of(value)
     return OPERATORS[operator](pc.field(column), value)
 
 
@@ -119,7 +123,7 @@ def _either(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _met(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
     if operator in _KERNELS:
-        return pc.call(_KERNELS[operator], column, array_of([value])[0])
+        return pc.call(_KERNELS[operator], column, _scalar(value))
     found = pc.is_in(column, value_set=array_of(value).cast(column.type))
     return found if operator == "in" else pc.invert(found)
 
@@ -127,11 +131,28 @@ def _met(column: pa.ChunkedArray, operator: str, value: Any) -> pa.ChunkedArray:
 def array_of(values: Sequence[Any]) -> pa.Array:
     """Values as an array, without importing pandas for plain values; `pa.array` always imports it."""
     kinds = {type(value) for value in values}
-    if kinds == {int} and all(-(1 << 63) <= value < 1 << 63 for value in values):
-        return _of_buffers(pa.int64(), len(values), np.array(values, dtype=np.int64))
+    if kinds == {int}:
+        return _integers(values, pa.int64(), pa.uint64())
     if kinds == {float}:
         return _of_buffers(pa.float64(), len(values), np.array(values, dtype=np.float64))
     return texts(values) if kinds == {str} else pa.array(values)
+
+
+def _scalar(value: Any) -> pa.Scalar:
+    """A value to compare with a column. Integers have no sign if they can be: Arrow compares those with both kinds."""
+    unsigned = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+    is_natural = type(value) is int and value >= 0
+    return (_integers([value], *unsigned) if is_natural else array_of([value]))[0]
+
+
+def _integers(values: Sequence[int], *kinds: pa.DataType) -> pa.Array:
+    """Integers as the first of the types that holds them."""
+    low, high = min(values), max(values)
+    for kind in kinds:
+        limits = np.iinfo(str(kind))
+        if limits.min <= low and high <= limits.max:
+            return _of_buffers(kind, len(values), np.array(values, dtype=str(kind)))
+    raise ArgumentError("filters", values, "no column holds integers of more than 64 bits.")
 
 
 def _of_buffers(kind: pa.DataType, length: int, values: Any) -> pa.Array:
