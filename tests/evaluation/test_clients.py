@@ -159,6 +159,41 @@ def test_resume_asks_again_what_failed_and_only_that(client, server, tmp_path, i
     assert server.asked.total() == before.total() + len(expected) and again.value() == 1.0
 
 
+@pytest.mark.parametrize(("is_finished", "executor"), [(False, None), (True, None), (True, "processes")])
+def test_resume_judges_again_the_answers_of_which_only_verdicts_are_missing(tmp_path, is_finished, executor):
+    """A judge that was out of order does not cost the answers, nor are other answers drawn in their place."""
+    asked, broken = tmp_path / "asked", tmp_path / "broken"
+    broken.touch()
+
+    def answer(sample):
+        with asked.open("a") as file:
+            file.write(f"{sample.id}\n")
+        if sample.id == 8 and broken.exists() and not is_finished:
+            raise KeyboardInterrupt
+        return f"{len(asked.read_text().splitlines())}"
+
+    def judge(prediction, target, *, sample):
+        if broken.exists() and sample.id in (3, 5):
+            raise RuntimeError("the judge is out of order")
+        return float(int(prediction) > 0)
+
+    call = {"store": tmp_path / "store", "run_id": "r", "cache": False, "model": "m", "concurrency": 1}
+    call |= {"executor": executor, "metrics": judge}
+    if is_finished:
+        assert evaluate(answer, questions(), **call).summary["judge"].n == 10
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(answer, questions(), **call)
+    kept = ResultStore(tmp_path / "store").load("r").samples if is_finished else []
+    before = {sample.id: sample.prediction for sample in kept}
+    broken.unlink()
+    count = len(asked.read_text().splitlines())
+    result = evaluate(answer, questions(), resume=True, **call)
+    assert (result.summary["judge"].n, result.value()) == (12, 1.0)
+    assert not {"3", "5"} & set(asked.read_text().splitlines()[count:])
+    assert {sample.id: sample.prediction for sample in result.samples}.items() >= before.items()
+
+
 def test_a_mirror_shows_the_scores_of_a_run_that_was_resumed(client, server, tmp_path):
     server.broken = {"q3"}
     call = {"store": tmp_path, "run_id": "r", "missing": "ignore", "cache": False, "model": "m"}

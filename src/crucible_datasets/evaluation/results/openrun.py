@@ -16,7 +16,8 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -113,18 +114,37 @@ class OpenRun:
         If samples have several answers, those of the last one may be incomplete, so it does not count.
         """
         counts: dict[str, int] = {}
-        failed: set[tuple[str, int]] = set()
         for samples in (finished_samples(self._file), samples_in(self.folder)):
             several, last = False, None
             for sample in samples:
                 counts[sample.id] = max(counts.get(sample.id, 0), sample.epoch + 1)
-                (failed.add if has_failed(sample) else failed.discard)((sample.id, sample.epoch))
                 several, last = several or sample.epoch > 0, sample.id
         if several and last is not None:
             del counts[last]
-        for sample_id, _ in failed:
+        for sample_id in self._failed():
             counts.pop(sample_id, None)
         return counts
+
+    def unjudged(self) -> dict[str, list[Any]]:
+        """The answers to samples of which only verdicts are missing, since a metric failed and not the model."""
+        failed = self._failed()
+        answers: dict[str, dict[int, Any]] = {}
+        for sample in self._stored():
+            if sample.id in failed:
+                answers.setdefault(sample.id, {})[sample.epoch] = sample.prediction
+        # Answers that are scored together are stored as one list.
+        texts = {name: _flat([given[epoch] for epoch in sorted(given)]) for name, given in answers.items()}
+        return {name: given for name, given in texts.items() if all(isinstance(text, str) for text in given)}
+
+    def _failed(self) -> set[str]:
+        """The samples without a verdict for some answer."""
+        failed: set[tuple[str, int]] = set()
+        for sample in self._stored():
+            (failed.add if has_failed(sample) else failed.discard)((sample.id, sample.epoch))
+        return {name for name, _ in failed}
+
+    def _stored(self) -> Iterator[SampleResult]:
+        return chain(finished_samples(self._file), samples_in(self.folder))
 
     def finish(
         self, summary: Mapping[str, MetricSummary] | None = None, duration: float | None = None
@@ -223,6 +243,10 @@ def refuse_other(kept: RunInfo, info: RunInfo) -> None:
 def has_failed(sample: SampleResult) -> bool:
     """Whether a sample has no verdict because the model or a metric failed."""
     return any(outcome.failed for outcome in sample.outcomes.values())
+
+
+def _flat(predictions: list[Any]) -> list[Any]:
+    return predictions[0] if isinstance(predictions[0], list) else predictions
 
 
 def finished_samples(file: str) -> Iterator[SampleResult]:

@@ -59,6 +59,12 @@ def remaining(samples: Samples, ids: list[str], predictions: Answers | Generatio
     return Remaining(samples.select(places), answers and [answers[place] for place in places])
 
 
+def answered(samples: Samples, ids: list[str], answers: dict[str, list[Any]]) -> Remaining:
+    """The samples that have answers, with these."""
+    places = [place for place, name in enumerate(ids) if name in answers]
+    return Remaining(samples.select(places), [answers[ids[place]] for place in places])
+
+
 def judged(
     how: Judging, given: Iterable[Given], generation: Generation | None, total: int
 ) -> Iterator[list[SampleResult]]:

@@ -15,7 +15,7 @@ from crucible_datasets.evaluation.predictions.generating import Generation
 from crucible_datasets.evaluation.results.openrun import OpenRun, drop_if_empty, refuse_other
 from crucible_datasets.evaluation.results.places import new_run_id, now
 from crucible_datasets.evaluation.results.store import ResultStore
-from crucible_datasets.evaluation.runs.batches import judged, remaining
+from crucible_datasets.evaluation.runs.batches import Remaining, answered, judged, remaining
 from crucible_datasets.evaluation.runs.counting import Counting
 from crucible_datasets.evaluation.runs.judging import Judging
 from crucible_datasets.evaluation.runs.questions import Questions
@@ -136,7 +136,7 @@ def _checked(call: EvaluationCall, predictions: Any) -> Answers:
 
 def _in_memory(call: EvaluationCall, info: RunInfo, predictions: Any) -> EvaluationResult:
     samples, counting = SampleList(), Counting(info, call.how.metrics)
-    for batch in _judged(call, predictions, {}):
+    for batch in _judged(call, predictions, {}, {}):
         samples += batch
         counting.add(batch)
     info = msgspec.structs.replace(info, num_samples=counting.num_samples)
@@ -144,9 +144,9 @@ def _in_memory(call: EvaluationCall, info: RunInfo, predictions: Any) -> Evaluat
 
 
 def _into_store(kept: OpenRun, call: EvaluationCall, predictions: Any, began: float) -> EvaluationResult:
-    done = kept.done() if call.resume else {}
+    done, unjudged = (kept.done(), kept.unjudged()) if call.resume else ({}, {})
     counting = Counting(kept.info, call.how.metrics)
-    for batch in _judged(call, predictions, done):
+    for batch in _judged(call, predictions, done, unjudged):
         kept.extend(batch)
         counting.add(batch)
     # The summary of a resumed run includes the earlier samples, so it is computed from the journals.
@@ -181,14 +181,23 @@ def _info(call: EvaluationCall) -> RunInfo:
     )
 
 
-def _judged(call: EvaluationCall, predictions: Any, done: dict[str, int]) -> Iterator[list[SampleResult]]:
-    ids = call.questions.ids
-    total, rest = len(ids), remaining(call.questions.samples, ids, predictions, done)
+def _judged(
+    call: EvaluationCall, predictions: Any, done: dict[str, int], unjudged: dict[str, list[Any]]
+) -> Iterator[list[SampleResult]]:
+    """The results of samples that are not done yet; those that lack only verdicts are not asked again."""
+    samples, ids = call.questions.samples, call.questions.ids
+    parts: list[tuple[Remaining, Generation | None]] = []
     asking = predictions if isinstance(predictions, Generation) else None
-    with bar(total=total, desc=f"Evaluating {call.model}", unit=" samples") as progress:
-        if call.executor is not None:
-            yield from judged_by_workers(call.executor, call.how, rest, asking, total, progress.update)
-            return
-        for batch in judged(call.how, rest, asking and asking.ready(), total):
-            yield batch
-            progress.update(len({result.id for result in batch}))
+    if asking is not None and unjudged:
+        unjudged = {name: answers for name, answers in unjudged.items() if len(answers) >= asking.repeats}
+        parts.append((answered(samples, ids, unjudged), None))
+        done = done | dict.fromkeys(unjudged, asking.repeats)
+    parts.append((remaining(samples, ids, predictions, done), asking))
+    with bar(total=len(ids), desc=f"Evaluating {call.model}", unit=" samples") as progress:
+        for part, generation in parts:
+            if call.executor is not None:
+                yield from judged_by_workers(call.executor, call.how, part, generation, len(ids), progress.update)
+                continue
+            for batch in judged(call.how, part, generation and generation.ready(), len(ids)):
+                yield batch
+                progress.update(len({result.id for result in batch}))
