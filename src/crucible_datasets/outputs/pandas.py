@@ -41,11 +41,7 @@ class PandasFormatter:
         # A column remembers its name in the table, which `to_pandas` uses.
         if decoder(feature):
             values = decoded(column.to_pylist(), feature, column._name)
-            series = self.pandas.Series(values, name=column._name)
-            is_rounded = series.dtype.kind == "f" and any(
-                type(value) is int and value != float(value) for value in values
-            )
-            return self.pandas.Series(values, name=column._name, dtype=object) if is_rounded else series
+            return self._series(values, column._name)
         if isinstance(feature, ArrayXD):
             rows = arrays.matrices(one_array(column), feature.shape)
             return self.pandas.Series(np.fromiter(rows, dtype=object, count=len(rows)), name=column._name)
@@ -56,6 +52,15 @@ class PandasFormatter:
             return column.to_pandas(**options)
         except pa.ArrowException as error:
             raise CastError(column._name, str(column.type), "pandas", str(error)) from error
+
+    def _series(self, values: list[Any], name: str) -> Any:
+        objects = self.pandas.Series(values, name=name, dtype=object)
+        try:
+            series = self.pandas.Series(values, name=name)
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return objects
+        is_rounded = series.dtype.kind == "f" and any(type(value) is int and value != float(value) for value in values)
+        return objects if is_rounded else series
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         special = {

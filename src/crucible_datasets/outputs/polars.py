@@ -63,10 +63,10 @@ class PolarsFormatter:
         objects = self.polars.Series(name, values, dtype=self.polars.Object)
         try:
             series = self.polars.Series(name, values, strict=True)
-        except (TypeError, UnicodeEncodeError, self.polars.exceptions.PolarsError):
+        except (TypeError, ValueError, OverflowError, self.polars.exceptions.PolarsError):
             return objects
-        # A type inferred from some values would change the others.
-        return series if series.to_list() == values else objects
+        # A type inferred from some values would change the others: 0 beside 0.5 is equal to 0.0, and not the same.
+        return series if repr(series.to_list()) == repr(values) else objects
 
 
 OUTPUT = Output("polars", PolarsFormatter, aliases=("pl",), lazy_column=False, mapping=False, package="polars")
