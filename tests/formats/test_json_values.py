@@ -290,3 +290,14 @@ def test_a_key_that_utf8_has_no_form_for_is_an_error_that_names_the_file(tmp_pat
     for streaming in (False, True):
         with pytest.raises(DatasetsError, match=r"a\.json"):
             list(load_dataset("json", data_files=str(path), split="train", streaming=streaming))
+
+
+@pytest.mark.parametrize("how", [{}, {"keep_in_memory": True}, {"num_proc": 2}, {"streaming": True}])
+@pytest.mark.parametrize("texts", [("{}\n{}\n", '{"a":1}\n'), ("[{},{}]", '[{"a":1}]'), ('{"a":1}\n', "{}\n{}\n")])
+def test_rows_without_keys_count_beside_files_with_columns(tmp_path, texts, how):
+    for name, text in zip("bc", texts, strict=True):
+        (tmp_path / f"{name}.json").write_text(text)
+    paths = [str(tmp_path / f"{name}.json") for name in "bc"]
+    result = load_dataset("json", data_files=paths, split="train", cache_dir=str(tmp_path / "cache"), **how)
+    values = [row.get("a") for row in result]
+    assert values == ([1, None, None] if texts[0].startswith('{"a"') else [None, None, 1])

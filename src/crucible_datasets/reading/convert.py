@@ -178,7 +178,8 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance, faul
                     advance(max(position - done, 0))
                     done = max(position, done)
                     types = Features.from_arrow_schema(table.schema)
-                    table = ArrowTable.of(table).table
+                    if table.num_columns:  # a table without columns would lose the number of its rows
+                        table = ArrowTable.of(table).table
                     if request.final is not None:
                         table, types = _declared(table, types, request.final, rows)
                     rows += len(table)

@@ -50,6 +50,8 @@ class Batch:
     @classmethod
     def of_arrow(cls, table: pa.Table) -> Batch:
         """An Arrow table from outside, of any types."""
+        if not table.num_columns:
+            return cls.of_rows([{} for _ in range(table.num_rows)])
         features = Features.from_arrow_schema(table.schema)
         return cls.of_table(pa.table({name: chunked(table.column(name)) for name in features}), features)
 
