@@ -15,7 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from crucible_datasets.cache import default_cache
 from crucible_datasets.exceptions import FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.arrow import batches as arrow_batches
@@ -37,6 +36,8 @@ def good_rows(
 
     A file of which not even the columns are known is left out.
     """
+    from crucible_datasets.cache import default_cache
+
     cache = default_cache(cache_dir)
     if fresh:
         cache.remove(key)
