@@ -10,6 +10,8 @@ from functools import cache
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.packed import COMPRESSIONS, compressed
 
 from crucible_datasets import config
@@ -67,6 +69,20 @@ def test_readers_of_other_libraries_take_the_stream(kind):
     assert list(stream_of(packed, kind)) == [b"a,b\n", b"1,x\n", b"2,y\n"]
     buffer = bytearray(5)
     assert io.BufferedReader(stream_of(packed, kind)).readinto(buffer) == 5 and bytes(buffer) == b"a,b\n1"
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    kind=st.sampled_from(COMPRESSIONS),
+    parts=st.lists(
+        st.sampled_from([b"", b"a", b"long " * 400_000, bytes(range(256)) * 3, DATA]), min_size=1, max_size=4
+    ),
+)
+def test_streams_of_any_size_one_after_the_other_are_one(kind, parts):
+    """Highly compressible parts give more at once than is asked for while the next part is at hand already."""
+    packed = b"".join(compressed(part, kind) for part in parts)
+    budget = Budget("x", 1 << 30)
+    assert decompressed(io.BytesIO(packed), kind, "x", budget).read() == b"".join(parts)
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)

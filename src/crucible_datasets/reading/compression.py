@@ -125,8 +125,9 @@ class _GzipDecoder:
             self._rest = memoryview(bytes(self._rest) + data)
         given = self._rest[:1] if max_length == 1 else self._rest
         piece = self._zlib.decompress(given, max_length)
-        used = len(given) - len(self._zlib.unconsumed_tail) - len(self._zlib.unused_data)
-        self._rest = self._rest[used:]
+        # At the end of a member both may hold what follows.
+        left = self._zlib.unused_data if self._zlib.eof else self._zlib.unconsumed_tail
+        self._rest = self._rest[len(given) - len(left) :]
         return piece
 
 
