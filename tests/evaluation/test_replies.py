@@ -75,6 +75,7 @@ FAILURES = {
     "filtered": ("refused", chat(message={"content": ""}, finish_reason="content_filter")),
     "safety": ("refused", {"candidates": [{"finishReason": "SAFETY"}]}),
     "blocked prompt": ("refused", {"candidates": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),
+    "blocked prompt without candidates": ("refused", {"promptFeedback": {"blockReason": "SAFETY"}}),
     "cut off": ("truncated", chat(message={"content": "é4"}, finish_reason="length")),
     "cut off in its thoughts": ("truncated", chat(message={"content": None}, finish_reason="length")),
     "cut off by anthropic": ("truncated", {"content": [{"type": "text", "text": "é4"}], "stop_reason": "max_tokens"}),
@@ -142,13 +143,15 @@ def test_a_line_of_a_batch_without_an_answer_is_one_sample(name, tmp_path):
     assert result.summary[EM].counts == {"ok": 2, status: 1}
 
 
-def test_a_reply_of_an_unknown_form_is_an_error_that_names_its_fields(tmp_path):
-    reply = {"verdict": "é4", "trace": [1]}
+@pytest.mark.parametrize("missing", ["error", "wrong", "ignore"])
+@pytest.mark.parametrize("reply", [{"verdict": "é4", "trace": [1]}, {"status": 500}, {"confidence": 0.5}, {}])
+def test_a_reply_of_an_unknown_form_is_an_error_that_names_its_fields(reply, missing, tmp_path):
     calls: list[int] = []
     for _ in range(2):
-        result = evaluate(asked(reply, calls), QUESTIONS, cache=tmp_path, cache_key="k")
-        assert result.samples[1].outcomes[EM].status == "error"
-        assert "'verdict', 'trace'" in result.samples[1].outcomes[EM].detail["error"]
+        result = evaluate(asked(reply, calls), QUESTIONS, missing=missing, cache=tmp_path, cache_key="k")
+        outcome = result.samples[1].outcomes[EM]
+        assert (outcome.status, outcome.value, result.value()) == ("error", None, 1.0)
+        assert (", ".join(map(repr, reply)) or "no field") in outcome.detail["error"]
     assert len(calls) == 4
 
 
@@ -180,3 +183,14 @@ def test_a_prediction_with_its_confidence_is_no_reply():
     assert (
         evaluate(lambda sample: {"A": 0.9, "B": 0.1}, [{"id": 0, "input": "?", "target": "A"}], "brier").value() < 0.1
     )
+
+
+@pytest.mark.parametrize("reply", [{"confidence": 0.5}, {"said": "é4"}, {"answer": {"x": 1}}])
+def test_an_answer_that_only_some_metrics_can_judge_is_an_error_of_the_others(reply):
+    def fields(prediction, target):
+        return float(isinstance(prediction, dict))
+
+    result = evaluate(asked(reply), QUESTIONS, [fields, "f1"], cache=False)
+    judged, unread = (result.samples[1].outcomes[result.key(name)] for name in ("fields", "f1"))
+    assert (judged.value, unread.value, unread.status) == (1.0, None, "error")
+    assert result.value("f1") == 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 from crucible_datasets import config
@@ -92,8 +93,8 @@ def evaluate(
     answers = prediction_cache(predictions, name, cache, cache_key) if cache else None
     with nullcontext() if answers is None else answers:
         is_tolerant = missing != "error"
-        asked = Generation(predictions, concurrency, repeats, timeout, is_tolerant, answers, how.reads_mappings)
-        return run(call, asked)
+        asked = Generation(predictions, how.reads, concurrency, repeats, timeout, is_tolerant, answers)
+        return run(replace(call, how=replace(how, generated=True)), asked)
 
 
 def evaluate_many(predictions: Mapping[str, Any], data: Any, *args: Any, **kwargs: Any) -> dict[str, EvaluationResult]:

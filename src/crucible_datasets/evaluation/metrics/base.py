@@ -66,6 +66,7 @@ class Metric:
     several: bool = False  # the function takes all completions of a sample together
     numbers_are_one: bool = False  # a list of numbers is one answer (such as two rewards), not several
     mappings: bool = False  # an answer may be a mapping such as {"answer": …}; users' functions accept any
+    numbers_by_name: bool = False  # so is a mapping of numbers, such as rewards or probabilities
     reads: str | None = None  # the default extraction rule
     extra: str | None = None  # the extra that installs the package it needs
     package: str | None = None  # the import name of that package

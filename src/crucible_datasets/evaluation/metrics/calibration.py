@@ -51,6 +51,7 @@ def _bin(confidence: float, bins: int) -> int:
     higher_is_better=False,
     all_targets=True,
     mappings=True,
+    numbers_by_name=True,
     reduce=_ece,
     aliases=("expected_calibration_error",),
 )
@@ -64,7 +65,14 @@ def ece(prediction: Any, target: Any) -> Outcome:
     return _UNSTATED if belief is None else _outcome(abs(belief.confidence - belief.correct), belief)
 
 
-@metric(version=1, higher_is_better=False, all_targets=True, mappings=True, aliases=("brier_score",))
+@metric(
+    version=1,
+    higher_is_better=False,
+    all_targets=True,
+    mappings=True,
+    numbers_by_name=True,
+    aliases=("brier_score",),
+)
 def brier(prediction: Any, target: Any) -> Outcome:
     """Brier score: the squared error of a confidence; of probabilities of classes, the sum of the squared errors.
 

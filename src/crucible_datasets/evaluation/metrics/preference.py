@@ -18,7 +18,12 @@ _ROLES = ("chosen", "rejected")
 _REWARDS = (("A", "B"), ("a", "b"), _ROLES)  # names of rewards
 _OTHER = {"A": "B", "B": "A", "tie": "B"}
 _TIES = ("half", "wrong", "exclude")
-_FACTS: dict[str, Any] = {"numbers_are_one": True, "mappings": True, "aliases": ("preference", "pairwise_accuracy")}
+_FACTS: dict[str, Any] = {
+    "numbers_are_one": True,
+    "mappings": True,
+    "numbers_by_name": True,
+    "aliases": ("preference", "pairwise_accuracy"),
+}
 
 
 @metric("preference_accuracy", version=1, **_FACTS)

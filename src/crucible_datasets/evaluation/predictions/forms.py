@@ -7,7 +7,7 @@ A list as long as the data, a dict by id, a file, a dataset or a column are know
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from numbers import Number
 from types import NoneType
@@ -20,7 +20,6 @@ from crucible_datasets.evaluation.predictions.responses import (
     TEXTS,
     Failure,
     as_mapping,
-    is_structured,
     said,
     unfamiliar,
 )
@@ -215,14 +214,13 @@ def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
     return [answers] if numbers_are_one and _are_numbers(answers) else answers
 
 
-def generated_answers(reply: Any, reads_mappings: bool, numbers_are_one: bool = False) -> list[Any]:
-    """The answers in what a model returned; a mapping that no metric reads is a failure of this one call."""
-    answers = answers_in(reply, numbers_are_one)
-    if reads_mappings:
-        return answers
+def generated_answers(
+    reply: Any, reads: Callable[[Mapping[str, Any]], bool], numbers_are_one: bool = False
+) -> list[Any]:
+    """The answers in what a model returned; a mapping that no metric `reads` is a failure of this one call."""
     return [
-        unfamiliar(answer) if isinstance(answer, Mapping) and not is_structured(answer) else answer
-        for answer in answers
+        unfamiliar(answer) if isinstance(answer, Mapping) and not reads(answer) else answer
+        for answer in answers_in(reply, numbers_are_one)
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,12 +34,12 @@ class Generation:
     """How a function is called."""
 
     function: Callable[..., Any]
+    reads: Callable[[Mapping[str, Any]], bool]  # whether a mapping is an answer
     concurrency: int | None = None
     repeats: int = 1
     timeout: float | None = None
     tolerant: bool = False  # failures become `Failure`s instead of ending the run
     cache: Answered | None = None
-    reads_mappings: bool = False  # whether any mapping is an answer
 
     def ready(self) -> Generation:
         """The same, with a class replaced by an instance of it."""
@@ -117,7 +117,7 @@ class Generation:
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
         """The answer, checked, and stored in the cache unless it should be asked for again."""
         answer = as_mapping(answer)
-        answers = generated_answers(answer, self.reads_mappings)
+        answers = generated_answers(answer, self.reads)
         require_answers(answers)
         is_lasting = all(item.is_reply for item in answers if isinstance(item, Failure))
         if self.cache is not None and answer is not None and is_lasting:

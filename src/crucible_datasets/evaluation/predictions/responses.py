@@ -125,7 +125,7 @@ def said(value: Mapping[str, Any]) -> Any:
         reply = inner
     choices = next((reply[name] for name in _CHOICES if name in reply), ...)
     if choices is ...:
-        return _reading(reply) if _is_reply(reply) else value
+        return _reading(reply) if _is_reply(reply) or "promptFeedback" in reply else value
     turns = [choice for choice in choices or () if isinstance(choice, Mapping)]
     if not turns:
         finish = _finish(reply)
@@ -134,10 +134,10 @@ def said(value: Mapping[str, Any]) -> Any:
     return [_reading(turn) for turn in turns]
 
 
-def is_structured(value: Mapping[str, Any]) -> bool:
-    """Whether a mapping is a prediction: an answer with its confidence, or numbers by name."""
-    numbers = all(isinstance(item, (int, float, type(None))) for item in value.values())
-    return "answer" in value or "confidence" in value or numbers
+def are_numbers_by_name(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping is a confidence, or numbers such as two rewards or the probabilities of classes."""
+    numbers = [isinstance(item, (int, float, type(None))) for item in value.values()]
+    return "confidence" in value or (bool(numbers) and all(numbers))
 
 
 def unfamiliar(value: Mapping[str, Any]) -> Failure:

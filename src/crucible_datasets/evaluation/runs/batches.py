@@ -99,9 +99,7 @@ def _answered(
     with closing(generation.answers(sample for sample, _ in given)) as asked:
         for sample, answers in asked:
             found = [
-                one
-                for answer in answers
-                for one in generated_answers(answer, generation.reads_mappings, how.numbers_are_one)
+                one for answer in answers for one in generated_answers(answer, generation.reads, how.numbers_are_one)
             ]
             if how.missing == "error" and has_missing(found):
                 raise MissingPredictionsError([str(sample.id)], total, True)

@@ -10,6 +10,7 @@ from crucible_datasets.evaluation.metrics.base import Metric, metric_of
 from crucible_datasets.evaluation.metrics.known import known_key
 from crucible_datasets.evaluation.metrics.passing import keeping_verdicts
 from crucible_datasets.evaluation.outcome import MISSING, Outcome
+from crucible_datasets.evaluation.predictions.responses import are_numbers_by_name
 from crucible_datasets.evaluation.rules.base import Rule, rule_of
 from crucible_datasets.exceptions import ArgumentError, CodeExecutionRefusedError, PredictionsError
 from crucible_datasets.registry import need
@@ -30,6 +31,7 @@ class Judging:
     options: dict[str, dict[str, Any]]
     rule: Rule | None
     missing: str
+    generated: bool = False  # by a function: one answer that cannot be judged does not end the run
 
     @property
     def rules(self) -> list[str]:
@@ -46,10 +48,12 @@ class Judging:
         """Whether a list of numbers is one answer, such as two rewards."""
         return any(metric.numbers_are_one for metric in self.metrics.values())
 
-    @property
-    def reads_mappings(self) -> bool:
-        """Whether any mapping may be an answer; metrics of this library know theirs by their fields."""
-        return any(not metric.is_built_in for metric in self.metrics.values())
+    def reads(self, answer: Mapping[str, Any]) -> bool:
+        """Whether a metric reads a mapping: users' functions any, those of this library know theirs by its fields."""
+        numbers = are_numbers_by_name(answer)
+        return "answer" in answer or any(
+            not metric.is_built_in or (numbers and metric.numbers_by_name) for metric in self.metrics.values()
+        )
 
     def check_ready(self) -> None:
         """Raise errors that would otherwise come after the model was called: a missing package or permission."""
@@ -98,7 +102,11 @@ class Judging:
                 found[place] = outcome
 
     def _scored(self, metric: Metric, *columns: list[Any]) -> list[Outcome]:
-        """The outcomes of predictions, targets and samples; an error of one prediction says whose it is."""
+        """The outcomes of predictions, targets and samples; an error of one prediction says whose it is.
+
+        Of what a function returned, it is the outcome of this one.
+        """
+        single: list[Outcome] = []
 
         def scored(predictions: list[Any], targets: list[Any], samples: list[Any]) -> list[Outcome]:
             options = self.options.get(metric.key, {})
@@ -109,10 +117,15 @@ class Judging:
         except PredictionsError:
             for prediction, target, sample in zip(*columns, strict=True):
                 try:
-                    scored([prediction], [target], [sample])
+                    single += scored([prediction], [target], [sample])
                 except PredictionsError as error:
+                    if self.generated:
+                        single.append(Outcome(None, status="error", detail={"error": str(error)}))
+                        continue
                     error.add_note(f"This is about the prediction for sample {str(sample.id)!r}.")
                     raise
+            if self.generated:
+                return single
             raise
 
 
