@@ -162,7 +162,15 @@ def _digits(fact: Facts) -> int:
 
 def is_uniform(facts: dict[Path, Facts]) -> bool:
     """Whether the first rows show the types of all: only nulls, lengths and values differ."""
-    return all(len(fact.types) <= 1 and len(fact.zones) <= 1 and not fact.is_json for fact in facts.values())
+    return all(
+        max(len(fact.types), len(fact.zones), len(set(map(_decimal_type, fact.decimals)))) <= 1 and not fact.is_json
+        for fact in facts.values()
+    )
+
+
+def _decimal_type(number: Decimal) -> tuple[int, Any]:
+    """The digits of a decimal, and those after the point."""
+    return len(number.as_tuple().digits), number.as_tuple().exponent
 
 
 # ── comparison ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -71,7 +71,7 @@ def test_readers_of_other_libraries_take_the_stream(kind):
     assert io.BufferedReader(stream_of(packed, kind)).readinto(buffer) == 5 and bytes(buffer) == b"a,b\n1"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     kind=st.sampled_from(COMPRESSIONS),
     parts=st.lists(

@@ -24,7 +24,7 @@ from crucible_datasets.features.frames import arrow_of_pandas, arrow_of_polars
 from crucible_datasets.features.infer import infer_column
 from crucible_datasets.features.storage import chunked, plain, storage_type
 from crucible_datasets.features.types import is_identical
-from crucible_datasets.features.unite import json_for_other_keys
+from crucible_datasets.features.unite import adopt, json_for_other_keys
 from crucible_datasets.fingerprint import Fingerprint
 from crucible_datasets.formats.arrow import features_in
 from crucible_datasets.info import DatasetInfo
@@ -275,7 +275,7 @@ def with_item(view: View, item: Mapping[str, Any], fingerprint: str | None = Non
         before = view.features.get(name, Value("null"))
         if isinstance(before, Value) and before.dtype != "null" and isinstance(value, (dict, list, tuple)):
             raise CastError(name, str(found), str(before), "the column holds single values.", len(view))
-        kinds[name] = found if before == Value("null") else json_for_other_keys(before, found, name)
+        kinds[name] = json_for_other_keys(adopt(before, found), found, name)
         columns[name] = column_of([value], kinds[name], name)
     widened = {name: kinds[name] for name, feature in view.features.items() if kinds[name] != feature}
     if widened:
