@@ -335,6 +335,8 @@ TEXTS = (
 RETRACTED = (
     "The answer is ⟨wrong⟩. Wait, no. The answer is ⟨x⟩.",
     "The answer is ⟨wrong⟩. Wait, that's wrong. The answer is ⟨x⟩.",
+    "The answer is ⟨wrong⟩, no wait, the answer is ⟨x⟩.",
+    "The answer is ⟨wrong⟩ — no, actually, the answer is ⟨x⟩.",
     "The answer is ⟨wrong⟩.\n\nActually, I made a mistake. The answer is ⟨x⟩.",
     "Answer: ⟨wrong⟩\n\nCorrection: the answer is ⟨x⟩.",
     r"\boxed{⟨wrong⟩}. Hmm, this is not right. \boxed{⟨bare⟩}",
@@ -393,6 +395,8 @@ SILENT = (
     "Suppose the answer is ⟨bare⟩. Then we get a contradiction.",
     "Let's check whether the answer is ⟨bare⟩.",
     "The answer is ⟨bare⟩. Wait, that's wrong.",
+    "The answer is ⟨bare⟩, no wait, let me think again.",
+    "The answer is ⟨bare⟩. Actually, no.",
     "The answer is ⟨bare⟩. No, that is not right.",
     "The answer is ⟨bare⟩. Actually, I made a mistake. Let me start again.",
     "First, we need to find out what is",

@@ -150,6 +150,7 @@ _EXACT = re.compile(f"[{wording.CLAIM}]")
 _SEVERAL = re.compile(rf"[{wording.CLAIM}]\W{{0,6}}\b(?:or|and)\b\W{{0,6}}[{wording.CLAIM}]")
 _SENTENCE = re.compile(
     r"""(?<=[.!?。！？])(?<!\b[aA]ns\.)(?<!\s[eEvV][gs]\.)["'”’)*_`]{0,4}(?:\s+|(?<=[。！？]))|(?<=。)"""
+    r"""|[,;—–…]\s?(?=(?:oh,?\s)?(?:no|wait|actually),?\s(?:no|wait|actually)\b)"""
 )
 _MARKUP = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+)?(?:\|\s*)?")
 
@@ -224,8 +225,9 @@ def _said(part: Part, kind: Kind) -> Stated:
         if answer is not None:
             said, age = Stated(answer, sentence.text), 0
             continue
-        if said.answer and age <= _NEAR and wording.TAKEN_BACK.match(sentence.text):
-            said = weak = Stated(NONE, sentence.text)
+        if wording.TAKEN_BACK.match(sentence.text) and (weak.answer if said.answer is None else age <= _NEAR):
+            weak = Stated(NONE, sentence.text)
+            said = weak if said.answer else said
         answer = _weak_claim(sentence.text, kind)
         if answer is None:
             continue

@@ -114,7 +114,8 @@ _WRONG = phrases(
 )
 #: A sentence that takes back what was stated before.
 TAKEN_BACK: Final = _pattern(
-    rf"\W*(?:(?:but|oh|no|wait|hmm+|actually|hold\son|sorry|oops)\W+){{0,4}}{_WRONG}|\W*(?:wait|no)\W+no\b|\W*correction\b"
+    rf"\W*(?:(?:but|oh|no|wait|hmm+|actually|hold\son|sorry|oops)\W+){{0,4}}{_WRONG}"
+    r"|\W*(?:oh\W+)?(?:wait|no|actually)\W+(?:no|wait|actually)\b|\W*correction\b"
 )
 CORRECTING: Final = _pattern(
     rf"\W*{phrases('wait|actually|hmm+|no|correction|sorry|oops|rather|on second thought|hold on')}\b"
