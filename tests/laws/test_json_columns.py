@@ -41,11 +41,12 @@ _ANY_COLUMN = {
     "save_to_disk": _saved,
     **{
         f"{name}{', read as a stream' * streaming}{', written by a stream' * of_stream}": _written(
-            name, name == "parquet", streaming, of_stream
+            name, name != "json", streaming, of_stream
         )
-        for name in ("parquet", "json")
+        for name in ("parquet", "arrow", "json")
         for streaming in (False, True)
         for of_stream in (False, True)
+        if not (of_stream and name == "arrow")
     },
     "map": lambda data, path, features: data.map(lambda row: {**row, "n": 1}).remove_columns("n"),
     "map, batched": lambda data, path, features: data.map(lambda batch: batch, batched=True, batch_size=3),

@@ -59,8 +59,8 @@ class PandasFormatter:
             series = self.pandas.Series(values, name=name)
         except UnicodeEncodeError:  # half of a surrogate pair
             return objects
-        is_rounded = series.dtype.kind == "f" and any(type(value) is int and value != float(value) for value in values)
-        return objects if is_rounded else series
+        has_integers = series.dtype.kind == "f" and any(type(value) is int for value in values)
+        return objects if has_integers else series
 
     def batch(self, table: pa.Table, features: Features) -> Any:
         special = {
