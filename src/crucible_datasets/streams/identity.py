@@ -140,6 +140,8 @@ def _differences(then: Mapping[str, Any], now: Facts, stage: Stage) -> Iterable[
                 yield from _different_shards(then[name], now[name], stage)
             case "shards":
                 yield f"it had {then[name]} files or shards, and has {now[name]} now"
+            case "generator":
+                yield "the seed is another"
             case "rows":
                 yield "the rows are others"
             case "reading":
@@ -159,8 +161,12 @@ def _differs(then: Any, now: Any) -> bool:
 
 
 def _different_shards(then: Any, now: Sequence[str | None], source: Source) -> Iterable[str]:
+    is_reordered = sorted(map(str, then)) == sorted(map(str, now))
     for run, before, after in zip(_runs(len(source.shards)), then, now, strict=False):
         if before is not None and after is not None and before != after:
             names = [str(source.shards[index].name or f"shard {index}") for index in (run[0], run[-1])]
             shown = names[0] if len(run) == 1 else f"one of the {len(run)} from {names[0]} to {names[1]}"
+            if is_reordered:  # one reason says it: others, such as the seed, have their place beside it
+                yield f"the files or shards stand in another order, beginning with {shown}"
+                return
             yield f"{shown} has other content, or stands in another order"

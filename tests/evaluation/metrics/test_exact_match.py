@@ -32,6 +32,9 @@ RULES = [
     ("covid-19", "covid19", 1),
     ("3.0", "3", 0),
     ("x < 5", "x > 5", 0),
+    (">=5", "5", 0),
+    ("<=5", ">=5", 0),
+    ("!=5", "5", 0),
     ("x<5", "x>5", 0),
     ("√2", "2", 0),
     # … or another formula or program; emphasis and ends of sentences are none.

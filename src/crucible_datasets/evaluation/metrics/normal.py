@@ -27,7 +27,7 @@ def _marks_that_count(mark: str, word: str, digit: str, letter: str) -> re.Patte
             (?<={digit}.)(?={digit})(?: (?<![,'’]) | (?!{digit}{{3}}(?!{digit})) ) | (?<={digit}[eE]-)(?={digit})
             # before a number that it changes or compares with
           | (?<![{word}].)(?<=[-.])(?=[$€£]?\.?{digit})
-          | (?<=[<>])(?=\ ?[-$€£]?\.?{digit})
+          | (?: (?<=[<>])=? | (?<=!)= )(?=\ ?[-$€£]?\.?{digit})
             # comparisons: a<b, a != b, x= 5; 5>
           | (?<=[!<=>])(?: (?<={left}.) | (?<={left}\ .) )(?: (?<=!)= | (?<!!)[<=>]? )(?=\ ?{right}) | (?<={digit}[<>])
             # other operators without spaces, or with one on both sides: a*b, a->b, a && b, but not **a** and 5%
