@@ -136,9 +136,13 @@ class CsvShard(BlockShard):
         separator = re.escape(self._separator.encode())
         if re.search(rb'[^\r\n"' + separator + rb']"[^\r\n"' + separator + b"]", data[:end]):
             return _end_of_fields(data, separator)
-        while end and data.count(b'"', 0, end) % 2:
-            end = data.rfind(b"\n", 0, end - 1) + 1
-        return end
+        last, is_open = end, data.count(b'"', 0, end) % 2
+        while end and is_open:
+            before = data.rfind(b"\n", 0, end - 1) + 1
+            is_open ^= data.count(b'"', before, end) % 2
+            end = before
+        # A quote at the end of a bare field opens nothing.
+        return end + _end_of_fields(data[end:last], separator)
 
     def tables(self, text: bytes | None = None, begin: int = 0) -> Iterator[pa.Table]:
         """The rows of the file, or of a block that begins at a byte, with the types of the stream."""
