@@ -93,3 +93,18 @@ def test_an_empty_column_casts_to_anything() -> None:
     empty = pa.chunked_array([], pa.null())
     for feature in (Value("int8"), List(Value("int8"), 2), Json(), ClassLabel(2), Array2D((2, 2), "int8"), {}):
         assert len(cast_column(empty, feature)) == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "before", "after"),
+    [
+        ([[{"x": 1}], [], None], List(Json()), List({"x": Value("int64")})),
+        ([[{"x": 1}], [{"é": "1"}], None], List(Json()), Json()),
+        ([{"b": {"x": 1}}, {"b": "text"}], {"b": Json()}, Json()),
+        ([{"b": {"x": 1}}, None], {"b": Json(decode=False)}, {"b": {"x": Value("int64")}}),
+        ([[{"b": [1, 2]}]], List({"b": Json()}), List({"b": List(Value("int8"))})),
+    ],
+)
+def test_json_within_lists_and_structs_casts_as_its_values(rows, before, after):
+    dataset = Dataset.from_dict({"a": rows}, features=Features({"a": before}))
+    assert dataset.cast_column("a", after)["a"][:] == rows

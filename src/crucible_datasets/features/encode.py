@@ -56,11 +56,31 @@ def column_of(values: Any, feature: Any, name: str | None = None) -> pa.ChunkedA
 
 def recast(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
     """A stored column of one feature as another; Json values become what their text cannot be cast to exactly."""
-    target = storage_type(feature)
-    if isinstance(before, Json) and (pa.types.is_nested(target) or pa.types.is_floating(target)):
-        read = Json()
-        return column_of([read.decode_example(text) for text in column.to_pylist()], feature, name)
+    if _reads_json(before, feature):
+        read = decoder(_decoding(before))
+        return column_of([value if read is None else read(value) for value in column.to_pylist()], feature, name)
     return cast_column(column, feature, name)
+
+
+def _reads_json(before: Any, feature: Any) -> bool:
+    """Whether `before` has `Json`, at any depth, where `feature` has what the text of the JSON is no value of."""
+    if isinstance(before, dict) and isinstance(feature, dict):
+        return any(_reads_json(kind, feature[key]) for key, kind in before.items() if key in feature)
+    if isinstance(before, (List, LargeList)) and isinstance(feature, (List, LargeList)):
+        return _reads_json(before.feature, feature.feature)
+    if isinstance(before, Json):
+        target = storage_type(feature)
+        return pa.types.is_nested(target) or pa.types.is_floating(target)
+    return any_leaf(before, (Json,))
+
+
+def _decoding(feature: Any) -> Any:
+    """A feature in which JSON is decoded."""
+    if isinstance(feature, dict):
+        return {key: _decoding(kind) for key, kind in feature.items()}
+    if isinstance(feature, (List, LargeList)):
+        return with_item(feature, _decoding(feature.feature))
+    return Json() if isinstance(feature, Json) else feature
 
 
 def widened(column: pa.ChunkedArray, before: Any, feature: Any, name: str | None = None) -> pa.ChunkedArray:
