@@ -249,7 +249,7 @@ def test_streams_of_damaged_files_resume_at_any_row(five_files):
 
 
 def test_readers_share_streams_of_damaged_files_without_loss(five_files):
-    sample, paths, rows = five_files
+    sample, paths, _ = five_files
 
     def sorted_rows(parts: list[Any]) -> list[str]:
         return sorted(json.dumps(row, default=str) for part in parts for row in rows_of(part))
@@ -268,6 +268,12 @@ def test_readers_share_streams_of_damaged_files_without_loss(five_files):
                 found.append(list(stream))
         assert sorted_rows(found) == expected
     assert sorted_rows([stream.reshard()]) == expected
+
+
+def test_selected_columns_of_a_stream_have_the_rows_of_all_columns(five_files):
+    sample, paths, rows = five_files
+    stream = load(sample, paths, on_bad_files="skip", streaming=True)
+    assert rows_of(stream) == rows
     name = next(iter(rows[0]))
     assert [row[name] for row in stream.select_columns([name])] == [row[name] for row in rows]
 

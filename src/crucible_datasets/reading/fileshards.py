@@ -151,9 +151,9 @@ class ParquetShard(FileShard):
             vars(made)["part"] = self.part
         return made
 
-    def only(self, names: Sequence[str]) -> ParquetShard:
+    def only(self, names: Sequence[str]) -> ParquetShard | None:
         if not self.request.raises:
-            return self  # which rows are good must not depend on the columns that are looked at
+            return None  # which rows are good must not depend on the columns that are looked at
         return replace(self, unneeded=self.unneeded | (frozenset(self.expected) - set(names)))
 
     @cached_property
