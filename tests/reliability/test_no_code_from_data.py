@@ -38,12 +38,12 @@ SAFE_LOADERS = {"SafeLoader", "CSafeLoader"}
 
 
 # What is no code of data: that of candidates is run in a process that can do nothing else; a class is made of the names
-# of its fields; `_dill` only writes; and pickles in tar shards are opened where the caller has said `allow_pickle=True`.
+# of its fields; `py_utils` only writes; and pickles in tar shards are opened where the caller has said `allow_pickle=True`.
 EXCEPTIONS = {
     "evaluation/sandbox/inside/examiner.py": {"compile", "exec"},
     "evaluation/sandbox/inside/program.py": {"compile", "exec"},
     "records.py": {"exec"},
-    "dropin/datasets/utils/_dill.py": {"cloudpickle"},
+    "dropin/datasets/utils/py_utils.py": {"cloudpickle"},
     "formats/webdataset/decoders.py": {"pickle"},
     "formats/webdataset/shards.py": {"allow_pickle"},
 }

@@ -4,17 +4,13 @@
 `datasets` that Crucible Datasets does not have by itself; they only forward. They belong to `crucible_datasets` too,
 whose `__path__` ends with this folder, and `_sharing` gives the same modules under both names.
 
-    arrow_reader arrow_writer _typed table   Arrow files and tables that programs read and write by themselves
+    arrow_reader arrow_writer table      Arrow files and tables that programs read and write by themselves
     data_files inspect naming            looking for data
-    io/            abc csv generator json parquet sql text: readers and writers as classes
-    features/      bio_sequence bio_structure
-    formatting/    formatting _queries jax_formatter np_formatter polars_formatter tf_formatter torch_formatter
-    utils/         _anywhere _dill experimental extract file_utils filelock _filelock hub info_utils json logging
-                   metadata py_utils sharding tf_utils tqdm typing version
-    filesystems/ packaged_modules/ (_builders, a package for each common format)
-    _more/         arrow_dataset builder config download_streaming_download_manager features_features features_image
-                   fingerprint info iterable_dataset load logging: names that the modules called so (dots for
-                   underscores) lack
+    filesystems formatting io packaged_modules    with the modules below them, which have no files
+    features/                            bio_sequence bio_structure
+    utils/                               extract file_utils info_utils py_utils, and modules without files
+    _names                               names that modules of this library lack: _examples _features _fingerprint
+    _sharing                             how modules are shared, forwarded and completed
 """
 
 from importlib import import_module as _import_module

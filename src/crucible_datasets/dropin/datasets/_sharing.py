@@ -1,13 +1,14 @@
 """How `datasets.x` and `crucible_datasets.x` are one module, so that there is one of each class.
 
 A module of this library that Hugging Face has too may lack names that it has there. They are looked up, when somebody
-asks, in `_more/` (a file for each such module), then among the public names and the errors of the library: Hugging
-Face's modules show all that they import, and programs rely on it.
+asks, in the table of `_names`, then among the public names and the errors of the library: Hugging Face's modules show
+all that they import, and programs rely on it. Modules that only forward names have no files: `forward` makes them.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -39,9 +40,9 @@ def elsewhere(module: str, asked: str) -> Any:
     """A name that Hugging Face's module has, and the module of this library has not."""
     name = module.removeprefix("crucible_datasets.")
     if asked.isidentifier() and not asked.startswith("__"):
-        more = f"crucible_datasets._more.{name.replace('.', '_')}"
-        if find_spec(more) and hasattr(found := import_module(more), asked):
-            return getattr(found, asked)
+        origins = import_module("crucible_datasets._names").ORIGINS.get(name, {})
+        if asked in origins:
+            return getattr(import_module(f"crucible_datasets.{origins[asked]}"), asked)
         if asked in exceptions.__all__:
             return getattr(exceptions, asked)
         if asked in crucible_datasets.__all__:
@@ -49,6 +50,36 @@ def elsewhere(module: str, asked: str) -> Any:
         if "__path__" in vars(sys.modules[module]) and find_spec(f"{module}.{asked}"):
             return shared(f"{name}.{asked}")
     raise AttributeError(f"module {module!r} has no attribute {asked!r}")
+
+
+def forward(package: str, modules: Mapping[str, Mapping[str, str]]) -> None:
+    """Give a package modules that only forward: names, or `name:alias`, by the module of this library they are from."""
+    for name, origins in modules.items():
+        module = ModuleType(f"{package}.{name}", "Forwards to other modules of Crucible Datasets.")
+        homes = {alias or own: (home, own) for home, own, alias in _listed(origins)}
+        vars(module).update(
+            __all__=sorted(homes), __getattr__=_getter(module.__name__, homes), __path__=[], __package__=module.__name__
+        )
+        module.__spec__ = ModuleSpec(module.__name__, None, is_package=True)
+        sys.modules[module.__name__] = module
+        if name not in vars(sys.modules[package]):
+            setattr(sys.modules[package], name, module)
+        names_of_datasets(module.__name__)
+
+
+def _listed(origins: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    words = [(home, word.partition(":")) for home, words in origins.items() for word in words.split()]
+    return [(home, name, alias) for home, (name, _, alias) in words]
+
+
+def _getter(module: str, homes: Mapping[str, tuple[str, str]]) -> Any:
+    def named(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        home, own = homes[name]
+        return getattr(import_module(home if home == "filelock" else f"crucible_datasets.{home}"), own)
+
+    return named
 
 
 def shared(name: str) -> ModuleType:

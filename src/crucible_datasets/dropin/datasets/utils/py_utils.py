@@ -1,39 +1,59 @@
-"""Small functions that programs borrow from Hugging Face: nested values, sizes, seeds."""
+"""Small functions that programs borrow from Hugging Face: nested values, sizes, seeds, shards, pickles, JSON."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
 import re
 import shutil
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, Union
+
+import cloudpickle
 
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.formats.parquet import byte_count as convert_file_size_to_int
+from crucible_datasets.streams.from_generator import shared_arguments
+from crucible_datasets.tables.rows import shared_out
 
 T = TypeVar("T")
+ListLike = list[T] | tuple[T, ...]
+NestedDataStructureLike = Union[T, list[T], dict[str, T]]  # noqa: UP007 - a variable first is no alias to type checkers
+PathLike = str | bytes | os.PathLike[str]
 
 __all__ = [
+    "ListLike",
     "Literal",
     "NestedDataStructure",
+    "NestedDataStructureLike",
     "NonMutableDict",
+    "PathLike",
+    "Pickler",
+    "T",
     "asdict",
     "convert_file_size_to_int",
     "copyfunc",
+    "dump",
+    "dumps",
     "first_non_null_non_empty_value",
     "first_non_null_value",
     "glob_pattern_to_regex",
     "has_sufficient_disk_space",
     "iter_batched",
     "map_nested",
+    "minimal_tf_collate_fn",
+    "minimal_tf_collate_fn_with_renaming",
     "no_op_if_value_is_null",
     "size_str",
     "string_to_dict",
     "temp_seed",
     "temporary_assignment",
+    "ujson_dumps",
+    "ujson_loads",
     "unique_values",
     "zip_dict",
 ]
@@ -213,3 +233,73 @@ def _torch_seed(seed: int) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
+
+
+def ujson_loads(*args: Any, **kwargs: Any) -> Any:
+    """What JSON text says."""
+    return json.loads(*args, **kwargs)
+
+
+def ujson_dumps(*args: Any, **kwargs: Any) -> str:
+    """A value as JSON text, without spaces."""
+    return json.dumps(*args, **{"separators": (",", ":"), **kwargs})
+
+
+class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Writes objects to a file; functions and what they use go with them, with or without `recurse`."""
+
+    def __init__(self, file: Any, *args: Any, recurse: bool = True, **kwargs: Any) -> None:
+        super().__init__(file, *args, **kwargs)
+
+
+dump, dumps = cloudpickle.dump, cloudpickle.dumps
+
+
+def _number_of_shards_in_gen_kwargs(gen_kwargs: dict[str, Any]) -> int:
+    """How many elements the lists have."""
+    return len(shared_arguments(gen_kwargs))
+
+
+def _distribute_shards(num_shards: int, max_num_jobs: int) -> list[range]:
+    """Which shards each of several jobs gets; none gets nothing."""
+    return [shared_out(num_shards, jobs, job) for jobs in [min(num_shards, max_num_jobs)] for job in range(jobs)]
+
+
+def _split_gen_kwargs(gen_kwargs: dict[str, Any], max_num_jobs: int) -> list[dict[str, Any]]:
+    """The arguments of each of several jobs."""
+    count = _number_of_shards_in_gen_kwargs(gen_kwargs)
+    if count == 1:
+        return [dict(gen_kwargs)]
+    return [
+        {
+            name: [value[shard] for shard in shards] if isinstance(value, list) else value
+            for name, value in gen_kwargs.items()
+        }
+        for shards in _distribute_shards(count, max_num_jobs)
+    ]
+
+
+def _merge_gen_kwargs(gen_kwargs_list: list[dict[str, Any]]) -> dict[str, Any]:
+    """The arguments of several jobs as one."""
+    first = gen_kwargs_list[0]
+    return {
+        name: [element for part in gen_kwargs_list for element in part[name]] if isinstance(value, list) else value
+        for name, value in first.items()
+    }
+
+
+def minimal_tf_collate_fn(features: dict[str, Any] | list[dict[str, Any]]) -> dict[str, Any]:
+    """The columns of rows as arrays; columns as they are."""
+    import numpy as np
+
+    if isinstance(features, dict):
+        return features
+    return {name: np.array([row[name] for row in features]) for name in features[0]}
+
+
+def minimal_tf_collate_fn_with_renaming(features: Any) -> dict[str, Any]:
+    """The same; the column `label` is called `labels`, as models do."""
+    batch = minimal_tf_collate_fn(features)
+    if "label" in batch:
+        batch["labels"] = batch.pop("label")
+    return batch

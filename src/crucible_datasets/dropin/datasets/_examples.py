@@ -1,4 +1,4 @@
-"""More of `datasets.iterable_dataset`: pairs of a key and a row, which programs write classes of."""
+"""Pairs of a key and a row, which programs write classes of: names that Hugging Face's `iterable_dataset` has."""
 
 from __future__ import annotations
 

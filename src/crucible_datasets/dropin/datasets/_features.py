@@ -1,11 +1,13 @@
-"""More of `datasets.features.features`: functions of features, as Hugging Face calls them."""
+"""Functions of features and pictures that Hugging Face's `features.features` and `features.image` have."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
+from crucible_datasets.features import Image
 from crucible_datasets.features.arrays import ArrayXD as _ArrayXD
 from crucible_datasets.features.decode import decoder
 from crucible_datasets.features.dtypes import arrow_of as string_to_arrow
@@ -18,6 +20,7 @@ from crucible_datasets.features.extension import (
     Array5DExtensionType,
     ArrayExtensionArray,
 )
+from crucible_datasets.features.image import encoded as image_to_bytes
 from crucible_datasets.features.infer import translate
 from crucible_datasets.features.serialized import FEATURE_TYPES as _FEATURE_TYPES
 from crucible_datasets.features.storage import arrow_type as get_nested_type
@@ -37,9 +40,14 @@ __all__ = [
     "cast_to_python_objects",
     "decode_nested_example",
     "encode_nested_example",
+    "encode_np_array",
+    "encode_pil_image",
     "generate_from_arrow_type",
     "generate_from_dict",
     "get_nested_type",
+    "image_to_bytes",
+    "list_image_compression_formats",
+    "objects_to_list_of_image_dicts",
     "require_decoding",
     "require_storage_cast",
     "require_storage_embed",
@@ -107,3 +115,27 @@ def _check_non_null_non_empty_recursive(obj: Any, schema: Any = None) -> bool:
     if not isinstance(obj, (list, tuple)):
         return True
     return len(obj) > 0 and _check_non_null_non_empty_recursive(obj[0])
+
+
+def encode_pil_image(image: Any) -> dict[str, Any]:
+    """A picture of Pillow as it is stored."""
+    return dict(Image().encode_example(image))
+
+
+def encode_np_array(array: Any) -> dict[str, Any]:
+    """A picture in an array as it is stored."""
+    return dict(Image().encode_example(array))
+
+
+def objects_to_list_of_image_dicts(objs: list[Any]) -> list[Any]:
+    """Paths, pictures or arrays as they are stored."""
+    return [value if value is None or isinstance(value, dict) else Image().encode_example(value) for value in objs]
+
+
+@cache
+def list_image_compression_formats() -> list[str]:
+    """The formats that Pillow reads and writes."""
+    import PIL.Image
+
+    PIL.Image.init()
+    return sorted(set(PIL.Image.OPEN) & set(PIL.Image.SAVE))

@@ -1,4 +1,4 @@
-"""More of `datasets.fingerprint`."""
+"""Functions of fingerprints that Hugging Face's `fingerprint` has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.fingerprint import is_caching_enabled
 from crucible_datasets.hashing import Hasher
 
-from ..naming import INVALID_WINDOWS_CHARACTERS_IN_PATH
+from .naming import INVALID_WINDOWS_CHARACTERS_IN_PATH
 
 __all__ = [
     "Hasher",

@@ -1,4 +1,4 @@
-"""Rows and columns of a table, by the keys that datasets take, and how they are shown."""
+"""Forwards to `crucible_datasets.outputs`: what rows are returned as, and rows and columns of a table by key."""
 
 from __future__ import annotations
 
@@ -10,8 +10,55 @@ from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.exceptions import ColumnNotFoundError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import to_storage
-from crucible_datasets.outputs.base import Formatter
+from crucible_datasets.lazy_imports import names_of_datasets
+from crucible_datasets.ops.mapping.lazy import LazyBatch, LazyRow
+from crucible_datasets.outputs.base import OUTPUTS, Formatter
 from crucible_datasets.outputs.python import PythonFormatter
+
+from ._sharing import forward
+
+__all__ = [
+    "Formatter",
+    "LazyBatch",
+    "LazyRow",
+    "format_table",
+    "get_format_type_from_alias",
+    "get_formatter",
+    "query_table",
+]
+
+__path__: list[str] = []
+forward(
+    __name__,
+    {
+        "formatting": {
+            "formatting": "format_table key_to_query_type query_table",
+            "ops.mapping.lazy": "Lazy:LazyDict LazyBatch LazyRow",
+            "outputs.arrow": "ArrowFormatter",
+            "outputs.base": "Formatter",
+            "outputs.custom": "CustomFormatter",
+            "outputs.pandas": "PandasFormatter",
+            "outputs.python": "PythonFormatter",
+            "outputs.tensors": "TensorFormatter",
+        },
+        "jax_formatter": {"outputs.jax": "JaxFormatter"},
+        "np_formatter": {"outputs.numpy": "NumpyFormatter"},
+        "polars_formatter": {"outputs.polars": "PolarsFormatter"},
+        "tf_formatter": {"outputs.tensorflow": "TensorflowFormatter:TFFormatter"},
+        "torch_formatter": {"outputs.torch": "TorchFormatter"},
+    },
+)
+
+
+def get_format_type_from_alias(format_type: str | None) -> str | None:
+    """The name of an output, by any of its names; None is Python objects."""
+    name = None if format_type is None else OUTPUTS[format_type].name
+    return None if name == "python" else name
+
+
+def get_formatter(format_type: str | None, **format_kwargs: Any) -> Formatter:
+    """What turns Arrow rows into objects of one library."""
+    return OUTPUTS[format_type or "python"].make(**format_kwargs)
 
 
 def key_to_query_type(key: Any) -> str:
@@ -53,3 +100,6 @@ def _shown(table: pa.Table, key: Any, formatter: Formatter) -> Any:
         return formatter.column(to_storage(table.column(key)), features[key])
     stored = pa.table({name: to_storage(table.column(name)) for name in features})
     return (formatter.row if isinstance(key, int) else formatter.batch)(stored, features)
+
+
+names_of_datasets(__name__)

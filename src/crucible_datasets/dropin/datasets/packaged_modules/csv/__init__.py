@@ -1,5 +1,0 @@
-"""Forwards to `load_dataset_builder("csv", …)`."""
-
-from crucible_datasets.lazy_imports import names_of_datasets
-
-names_of_datasets(__name__)

@@ -1,5 +1,0 @@
-"""Forwards to `crucible_datasets.version`."""
-
-from crucible_datasets.version import Version
-
-__all__ = ["Version"]
