@@ -170,6 +170,7 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance, faul
 
     What is wrong with a damaged file is an error, or is added to `faults`.
     """
+    seen: list[Features] = []
     for file in files:
         done, rows = 0, 0
         try:
@@ -178,6 +179,9 @@ def _batches(files: Sequence[DataFile], request: Request, advance: Advance, faul
                     advance(max(position - done, 0))
                     done = max(position, done)
                     types = Features.from_arrow_schema(table.schema)
+                    if table.num_rows and types not in seen:
+                        seen.append(types)
+                        _require_types_of_all_rows(seen, request)
                     if table.num_columns:  # a table without columns would lose the number of its rows
                         table = ArrowTable.of(table).table
                     if request.final is not None:
@@ -214,12 +218,12 @@ def _declared(table: pa.Table, types: Features, declared: Features, rows_before:
         raise CastError(error.column, error.source, error.target, error.reason, row) from error
 
 
-def _require_types_of_all_rows(segments: Sequence[Segment], request: Request) -> None:
+def _require_types_of_all_rows(files: Sequence[Features], request: Request) -> None:
     """Refuse types of single files where the rows of all have others: integers are floats beside missing values."""
-    if request.format.common_types is None or request.types is not None:
+    if request.format.common_types is None or request.types is not None or request.final is not None:
         return
-    for name in dict.fromkeys(name for segment in segments for name in segment.features):
-        types = {str(getattr(segment.features.get(name), "dtype", "")) for segment in segments if segment.num_rows}
+    for name in dict.fromkeys(name for features in files for name in features):
+        types = {str(getattr(features.get(name), "dtype", "")) for features in files}
         if "null" in types and types & {"int64", "uint64"}:
             raise CastError(name, "null", "int64", "files are read one by one.")
 
@@ -227,7 +231,7 @@ def _require_types_of_all_rows(segments: Sequence[Segment], request: Request) ->
 def _agreed(segments: Sequence[Segment], request: Request) -> Features:
     """The features of the result: the given ones, if they match the files' columns, or the common types of all rows."""
     if request.final is None:
-        _require_types_of_all_rows(segments, request)
+        _require_types_of_all_rows([segment.features for segment in segments if segment.num_rows], request)
         # In a file with a schema, a field that the schema lacks is null; elsewhere objects have the keys they have.
         return common_features(segments, _on_mixed_types(request), "null" if request.format.in_place else "json")
     found = dict.fromkeys(name for segment in segments for name in segment.features)
