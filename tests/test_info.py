@@ -13,8 +13,8 @@ from crucible_datasets.info import (
     DatasetInfosDict,
     PostProcessedInfo,
     SupervisedKeysData,
+    write_text,
 )
-from crucible_datasets.info.texts import write_text
 from crucible_datasets.splits import SplitDict, SplitInfo
 from crucible_datasets.version import Version
 

@@ -24,7 +24,7 @@ from crucible_datasets.benchmarks import (
     to_sharegpt,
     to_transcript,
 )
-from crucible_datasets.benchmarks.adapters.parts import picture
+from crucible_datasets.benchmarks.adapters.chat import picture
 from crucible_datasets.exceptions import InvalidRecordError
 
 PNG = b"\x89PNG\r\n\x1a\n..."

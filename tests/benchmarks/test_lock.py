@@ -25,7 +25,7 @@ from crucible_datasets.benchmarks import (
     lock_datasets,
     write_miniatures,
 )
-from crucible_datasets.benchmarks.locks.rowhash import rows_hash
+from crucible_datasets.benchmarks.locks.file import rows_hash
 from crucible_datasets.cli import exit_codes
 from crucible_datasets.exceptions import (
     ArgumentError,

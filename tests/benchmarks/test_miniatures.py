@@ -11,7 +11,7 @@ import zlib
 
 from crucible_datasets.benchmarks import Catalog, write_miniatures
 from crucible_datasets.benchmarks.miniatures.base import VERSION, Draw, makers
-from crucible_datasets.benchmarks.miniatures.pictures import png
+from crucible_datasets.benchmarks.miniatures.texts import png
 
 # Digests of the rows. When one changes on purpose, VERSION must change too: scores name it. A new dataset adds a line.
 KNOWN = {

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets.benchmarks.rules import RULES, Unfit
-from crucible_datasets.benchmarks.rules.answers import after_hashes, last_boxed
 from crucible_datasets.benchmarks.rules.choices import in_own_order, right_and_wrong
 from crucible_datasets.benchmarks.rules.code import parsed
-from crucible_datasets.benchmarks.rules.tables import best_and_worst
+from crucible_datasets.benchmarks.rules.questions import after_hashes, best_and_worst, last_boxed
 from crucible_datasets.exceptions import UnknownEntryError
 
 

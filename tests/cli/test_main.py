@@ -161,11 +161,11 @@ def test_every_name_of_an_error_with_an_exit_code_exists():
     import httpx2
     from huggingface_hub import errors
 
-    from crucible_datasets.splits import errors as of_splits
+    from crucible_datasets import splits
 
     for _, names in exit_codes._CODES:
         for name in names:
-            assert any(hasattr(home, name) for home in (exceptions, of_splits, builtins, errors, httpx2)), name
+            assert any(hasattr(home, name) for home in (exceptions, splits, builtins, errors, httpx2)), name
 
 
 def test_every_exit_code_has_a_meaning():

@@ -13,10 +13,16 @@ from crucible_datasets.benchmarks.adapters.chat import (
     from_sharegpt as from_sharegpt,
 )
 from crucible_datasets.benchmarks.adapters.chat import (
+    from_transcript as from_transcript,
+)
+from crucible_datasets.benchmarks.adapters.chat import (
     message as message,
 )
 from crucible_datasets.benchmarks.adapters.chat import (
     to_sharegpt as to_sharegpt,
+)
+from crucible_datasets.benchmarks.adapters.chat import (
+    to_transcript as to_transcript,
 )
 from crucible_datasets.benchmarks.adapters.inspect_ai import (
     from_inspect as from_inspect,
@@ -36,13 +42,7 @@ from crucible_datasets.benchmarks.adapters.preferences import (
 from crucible_datasets.benchmarks.adapters.preferences import (
     labeled_comparison as labeled_comparison,
 )
-from crucible_datasets.benchmarks.adapters.transcripts import (
-    from_transcript as from_transcript,
-)
-from crucible_datasets.benchmarks.adapters.transcripts import (
-    to_transcript as to_transcript,
-)
-from crucible_datasets.benchmarks.catalog.entry import (
+from crucible_datasets.benchmarks.catalog.registry import (
     BenchmarkEntry as BenchmarkEntry,
 )
 from crucible_datasets.benchmarks.catalog.registry import (
@@ -69,20 +69,20 @@ from crucible_datasets.benchmarks.contamination.report import (
 from crucible_datasets.benchmarks.contamination.report import (
     OverlapReport as OverlapReport,
 )
-from crucible_datasets.benchmarks.loading.benchmark import (
+from crucible_datasets.benchmarks.loading.load import (
     Benchmark as Benchmark,
 )
-from crucible_datasets.benchmarks.loading.benchmark import (
+from crucible_datasets.benchmarks.loading.load import (
     StreamedBenchmark as StreamedBenchmark,
 )
 from crucible_datasets.benchmarks.loading.load import (
     load_benchmark as load_benchmark,
 )
-from crucible_datasets.benchmarks.locks.entries import (
-    LockedDataset as LockedDataset,
-)
 from crucible_datasets.benchmarks.locks.file import (
     Lock as Lock,
+)
+from crucible_datasets.benchmarks.locks.file import (
+    LockedDataset as LockedDataset,
 )
 from crucible_datasets.benchmarks.locks.making import (
     check_lock as check_lock,
@@ -99,14 +99,17 @@ from crucible_datasets.benchmarks.owndata.fields import (
 from crucible_datasets.benchmarks.owndata.load import (
     load_samples as load_samples,
 )
-from crucible_datasets.benchmarks.rendering.examples import (
+from crucible_datasets.benchmarks.rendering.prompts import (
     FewShot as FewShot,
-)
-from crucible_datasets.benchmarks.rendering.layouts import (
-    laid_out as laid_out,
 )
 from crucible_datasets.benchmarks.rendering.prompts import (
     Prompt as Prompt,
+)
+from crucible_datasets.benchmarks.rendering.prompts import (
+    Template as Template,
+)
+from crucible_datasets.benchmarks.rendering.prompts import (
+    laid_out as laid_out,
 )
 from crucible_datasets.benchmarks.rendering.providers import (
     to_anthropic as to_anthropic,
@@ -116,9 +119,6 @@ from crucible_datasets.benchmarks.rendering.providers import (
 )
 from crucible_datasets.benchmarks.rendering.providers import (
     to_openai as to_openai,
-)
-from crucible_datasets.benchmarks.rendering.templates import (
-    Template as Template,
 )
 from crucible_datasets.benchmarks.rules.base import (
     RULES as RULES,

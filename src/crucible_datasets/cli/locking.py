@@ -58,7 +58,7 @@ def _checked(checked: Any) -> Output:
 
 
 def _move_text(move: dict[str, Any]) -> str:
-    from crucible_datasets.benchmarks.locks.entries import Move
+    from crucible_datasets.benchmarks.locks.file import Move
 
     return str(Move(**move))
 

@@ -57,7 +57,7 @@ def _rows(read: Any, id_column: str | None) -> list[Mapping[str, Any]] | None:
 
 
 def _ids_among(names: Collection[str], asked: str | None) -> str | None:
-    from crucible_datasets.benchmarks.samples.idnames import is_like_id
+    from crucible_datasets.benchmarks.samples.making import is_like_id
     from crucible_datasets.evaluation.predictions.identities import IDS
 
     usual = [asked] if asked else [*IDS, *filter(is_like_id, names)]

@@ -6,7 +6,7 @@ import atexit
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from typing import Any, BinaryIO
@@ -14,9 +14,10 @@ from typing import Any, BinaryIO
 from crucible_datasets.cache import Cache, default_cache
 from crucible_datasets.cache.manifest import read_manifest
 from crucible_datasets.download.download_config import DownloadConfig
-from crucible_datasets.download.iterables import ArchiveMembers, FilesUnder
 from crucible_datasets.exceptions import FileNotFoundDatasetsError
 from crucible_datasets.fingerprint import Hasher, is_caching_enabled
+from crucible_datasets.reading.archives import members
+from crucible_datasets.reading.membernames import is_shown
 from crucible_datasets.reading.unpack import is_packed, unpack
 from crucible_datasets.sources import listings
 
@@ -169,3 +170,42 @@ def _until_exit() -> Cache:
         atexit.register(folder.cleanup)
         _temporary[:] = [(os.getpid(), folder)]
     return default_cache(_temporary[0][1].name)
+
+
+_HIDDEN = (".", "__")
+
+
+class ArchiveMembers:
+    """The files of an archive: their names, and open files that are valid until the next one."""
+
+    def __init__(self, archive: str | BinaryIO) -> None:
+        self._archive = archive
+
+    def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
+        if not isinstance(self._archive, str):
+            self._archive.seek(0)
+        for name, _, stream in members(self._archive):
+            if is_shown(name):
+                yield name, stream
+
+
+class FilesUnder:
+    """The files in folders, without hidden ones; a path that is a file is itself."""
+
+    def __init__(self, paths: list[str]) -> None:
+        self._paths = paths
+
+    def __iter__(self) -> Iterator[str]:
+        for path in self._paths:
+            if os.path.isfile(path):
+                yield path
+            elif os.path.isdir(path):
+                yield from _walk(path)
+            else:
+                raise FileNotFoundDatasetsError(path)
+
+
+def _walk(folder: str) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(_HIDDEN))
+        yield from (os.path.join(place, name) for name in sorted(files) if not name.startswith(_HIDDEN))

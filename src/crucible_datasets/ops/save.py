@@ -24,7 +24,7 @@ from crucible_datasets.atomic import atomic_file, atomic_folder
 from crucible_datasets.atomic.files import flushed_early, make_folders
 from crucible_datasets.atomic.folders import carry_over
 from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError, NotAFolderError
-from crucible_datasets.info.texts import write_text
+from crucible_datasets.info import write_text
 from crucible_datasets.ops.blocks import blocks_with_files
 from crucible_datasets.ops.destination import Path, StorageOptions, inside, local_path, reached, written
 from crucible_datasets.ops.file_copies import link_or_copy, reusable_files

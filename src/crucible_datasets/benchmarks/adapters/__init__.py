@@ -1,8 +1,6 @@
 """Chats and preferences in the formats of datasets and other libraries ↔ the types.
 
-chat         a chat of any usual shape → Conversation; and back to ShareGPT
-transcripts  `Human: … Assistant: …` ↔ Conversation
-parts        parts of a message → Part
+chat         a chat of any usual shape, or a `Human: … Assistant: …` transcript ↔ Conversation
 preferences  rows of preference sets → LabeledComparison
 inspect_ai   samples of inspect_ai ↔ Sample
 """

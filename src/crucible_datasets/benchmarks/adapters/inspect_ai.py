@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from crucible_datasets.benchmarks.adapters.parts import picture
+from crucible_datasets.benchmarks.adapters.chat import picture
 from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.benchmarks.types.messages import Message, Part
 from crucible_datasets.exceptions import InvalidRecordError

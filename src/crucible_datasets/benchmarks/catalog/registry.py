@@ -15,9 +15,138 @@ from importlib import resources
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
+import msgspec
+
 from crucible_datasets import config
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry, entry_of
 from crucible_datasets.exceptions import BenchmarkFileError, UnknownEntryError
+
+Columns = dict[str, str | list[str]]
+
+
+class BenchmarkEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """One benchmark of the registry. It is data only: rules are referred to by name (`benchmarks.rules`)."""
+
+    name: str
+    source: str
+    rule: str
+    columns: Columns
+    title: str = ""
+    extends: str = ""
+    revision: str = ""
+    config: str = ""
+    configs: list[str] | dict[str, list[str]] = []
+    groups: str | dict[str, list[str]] = {}
+    group_column: str = ""
+    split: str = ""
+    splits: list[str] = msgspec.field(default_factory=lambda: ["train"])
+    prepare: str = ""
+    prepare_columns: dict[str, str] = {}
+    exclude: str = ""
+    id: str = ""
+    target_rule: str = ""
+    metadata: list[str] = []
+    overrides: dict[str, dict[str, Any]] = {}
+    extract: str = ""
+    metrics: list[str] = []
+    domain: str = ""
+    task_type: str = ""
+    languages: list[str] = msgspec.field(default_factory=lambda: ["en"])
+    licence: str = ""
+    citation: str = ""
+    size: dict[str, int] = {}
+    tags: list[str] = []
+    miniature: str = ""
+    place: str = ""  # the path of the file
+
+    @property
+    def url(self) -> str:
+        """The page of the dataset on the Hub."""
+        return f"https://huggingface.co/datasets/{self.source}"
+
+    @property
+    def group_names(self) -> dict[str, list[str]]:
+        """The groups of configurations by name."""
+        return GROUPS[self.groups] if isinstance(self.groups, str) else self.groups
+
+    @property
+    def config_names(self) -> list[str]:
+        """The configurations of the dataset, without groups of them."""
+        members = [member for group in self.group_names.values() for member in group]
+        return list(dict.fromkeys([*self.configs, *members]))
+
+    @property
+    def default_split(self) -> str:
+        """The split that is loaded by default."""
+        return self.split or self.splits[0]
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules, with versions, that convert rows to samples."""
+        return [name for name in (self.prepare, self.rule, self.target_rule) if name]
+
+    def splits_of(self, config: str) -> list[str]:
+        """The splits of a configuration."""
+        return self.configs.get(config, self.splits) if isinstance(self.configs, dict) else self.splits
+
+    def of(self, config: str | None) -> BenchmarkEntry:
+        """The entry for one configuration, with its table in `overrides` applied."""
+        chosen = config or self.config or (next(iter(self.configs), "") if self.configs else "")
+        known = [*self.config_names, *self.group_names]
+        if chosen and chosen not in known:
+            raise UnknownEntryError(f"configuration of {self.name}", chosen, known)
+        return entry_of({**self.to_dict(), **self.overrides.get(chosen, {}), "config": chosen}, self.place)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields of the file, including those of the file it extends."""
+        made: dict[str, Any] = msgspec.to_builtins(self)
+        return made
+
+
+def entry_of(stated: dict[str, Any], file: str) -> BenchmarkEntry:
+    """The entry of a TOML table; errors name the file."""
+    try:
+        entry = msgspec.convert({**stated, "place": file}, BenchmarkEntry)
+    except msgspec.ValidationError as error:
+        raise BenchmarkFileError(file, str(error)) from error
+    if isinstance(entry.groups, str) and entry.groups not in GROUPS:
+        raise BenchmarkFileError(file, str(UnknownEntryError("list of groups", entry.groups, GROUPS)))
+    return entry
+
+
+_STEM = """abstract_algebra anatomy astronomy college_biology college_chemistry college_computer_science
+college_mathematics college_physics computer_security conceptual_physics electrical_engineering
+elementary_mathematics high_school_biology high_school_chemistry high_school_computer_science
+high_school_mathematics high_school_physics high_school_statistics machine_learning"""
+
+_HUMANITIES = """formal_logic high_school_european_history high_school_us_history high_school_world_history
+international_law jurisprudence logical_fallacies moral_disputes moral_scenarios philosophy prehistory
+professional_law world_religions"""
+
+_SOCIAL_SCIENCES = """econometrics high_school_geography high_school_government_and_politics
+high_school_macroeconomics high_school_microeconomics high_school_psychology human_sexuality
+professional_psychology public_relations security_studies sociology us_foreign_policy"""
+
+_OTHER = """business_ethics clinical_knowledge college_medicine global_facts human_aging management marketing
+medical_genetics miscellaneous nutrition professional_accounting professional_medicine virology"""
+
+_BBH = """boolean_expressions causal_judgement date_understanding disambiguation_qa dyck_languages
+formal_fallacies geometric_shapes hyperbaton logical_deduction_five_objects logical_deduction_seven_objects
+logical_deduction_three_objects movie_recommendation multistep_arithmetic_two navigate object_counting
+penguins_in_a_table reasoning_about_colored_objects ruin_names salient_translation_error_detection snarks
+sports_understanding temporal_sequences tracking_shuffled_objects_five_objects
+tracking_shuffled_objects_seven_objects tracking_shuffled_objects_three_objects web_of_lies word_sorting"""
+
+# As in evaluation harnesses, 19 of the 57 subjects are STEM, including anatomy.
+GROUPS: dict[str, dict[str, list[str]]] = {
+    "mmlu_subjects": {
+        "stem": _STEM.split(),
+        "humanities": _HUMANITIES.split(),
+        "social_sciences": _SOCIAL_SCIENCES.split(),
+        "other": _OTHER.split(),
+    },
+    "bbh_tasks": {"all": _BBH.split()},
+}
+
 
 ENTRY_POINTS = "crucible_datasets.benchmarks"
 Folders = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None

@@ -8,11 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from crucible_datasets.benchmarks.contamination.grams import Grams, runs, wholes
 from crucible_datasets.benchmarks.contamination.minhash import nearly_same
-from crucible_datasets.benchmarks.contamination.passages import examples as examples_of
 from crucible_datasets.benchmarks.contamination.report import How, OverlapReport
-from crucible_datasets.benchmarks.contamination.scan import Found, scanned
+from crucible_datasets.benchmarks.contamination.report import examples as examples_of
+from crucible_datasets.benchmarks.contamination.scan import Found, Grams, runs, scanned, wholes
 from crucible_datasets.benchmarks.contamination.sources import Side
 from crucible_datasets.benchmarks.contamination.words import words_of
 from crucible_datasets.exceptions import ArgumentError

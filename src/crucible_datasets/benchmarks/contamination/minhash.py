@@ -12,10 +12,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from crucible_datasets.benchmarks.contamination.grams import Grams, distinct
-from crucible_datasets.benchmarks.contamination.index import Index
-from crucible_datasets.benchmarks.contamination.pairs import Matches, first_of_each
-from crucible_datasets.benchmarks.contamination.scan import Found
+from crucible_datasets.benchmarks.contamination.scan import Found, Grams, Index, Matches, distinct, first_of_each
 from crucible_datasets.benchmarks.contamination.words import Numbers, Places, mixed
 
 PERMUTATIONS = 128

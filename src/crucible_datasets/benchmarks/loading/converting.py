@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry
 from crucible_datasets.benchmarks.rules.base import RULES, Fields, Rule, Unfit
+from crucible_datasets.benchmarks.types.schemas import sample_features
 from crucible_datasets.exceptions import BadRowError, BenchmarkFileError, MissingFieldError
-from crucible_datasets.features import ClassLabel, Features
+from crucible_datasets.features import ClassLabel, Features, Json, List, Value
 from crucible_datasets.fingerprint import Hasher
 from crucible_datasets.forking import cached_property
 
@@ -169,3 +170,34 @@ def class_names(entry: BenchmarkEntry, features: Features | None) -> dict[str, l
         for column in needs(entry)
         if features and isinstance(features.get(column), ClassLabel)
     }
+
+
+def features_of(entry: BenchmarkEntry, rule: Rule, raw: Features | None) -> Features:
+    """The features of the samples of a dataset with these features, which a stream of JSON may not know."""
+    kept = {column: _kept(column, raw) for column in entry.metadata}
+    declared_types = {name: declared(kind) for name, kind in rule.metadata.items()}
+    fields = sample_features(
+        messages=rule.input == "messages",
+        parts=rule.input == "pictures",
+        targets=rule.target == "texts",
+        metadata={**kept, **declared_types},
+    )
+    return Features({ROW: Value("int64"), **fields, REASON: Value("string")})
+
+
+def _kept(column: str, raw: Features | None) -> Any:
+    kind = raw.get(column) if raw else None
+    if kind is None:
+        return Json()
+    return Value("int64") if isinstance(kind, ClassLabel) else kind
+
+
+def declared(kind: Any) -> Any:
+    """The feature of a short form: the name of a type, a list or dict of short forms, or a feature."""
+    if isinstance(kind, Mapping):
+        return {name: declared(one) for name, one in kind.items()}
+    if isinstance(kind, list):
+        return List(declared(kind[0]))
+    if not isinstance(kind, str):
+        return kind
+    return Json() if kind == "json" else Value(kind)

@@ -10,21 +10,21 @@ from functools import partial
 from typing import Any, Literal
 
 from crucible_datasets.arrow_dataset import Dataset
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.benchmarks.catalog.registry import Folders, get_benchmark
-from crucible_datasets.benchmarks.loading.benchmark import Benchmark, StreamedBenchmark
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry, Folders, get_benchmark
 from crucible_datasets.benchmarks.loading.converting import (
     REASON,
     ROW,
     Converter,
     class_names,
+    features_of,
     refuse_missing,
 )
 from crucible_datasets.benchmarks.loading.origins import Origin, origin_of
 from crucible_datasets.benchmarks.loading.pieces import Piece, limited, pieces_of, within
-from crucible_datasets.benchmarks.loading.shapes import features_of
 from crucible_datasets.benchmarks.locks.guard import LockGiven, benchmark_under, lock_of
 from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.samples.stream import StreamedSamples
+from crucible_datasets.benchmarks.samples.table import Samples
 from crucible_datasets.exceptions import ArgumentError, DownloadError, OfflineError, UnknownEntryError
 from crucible_datasets.keywords import passing_on
 
@@ -219,3 +219,46 @@ def _streamed(
         made, raw = made.take(limit), raw.take(limit)
     fitting = made.filter(fits, input_columns=["id", REASON]).remove_columns([ROW, REASON])
     return StreamedBenchmark(fitting, entry, raw, provenance, left_out)
+
+
+class _OfBenchmark:
+    """Properties shared by `Benchmark` and `StreamedBenchmark`."""
+
+    entry: BenchmarkEntry
+    raw: Any
+    _provenance: Provenance
+
+    @property
+    def config(self) -> str | None:
+        """The configuration that was loaded."""
+        return self._provenance.config
+
+    @property
+    def split(self) -> str | None:
+        """The split that was loaded."""
+        return self._provenance.split
+
+
+class Benchmark(_OfBenchmark, Samples):
+    """The samples of a benchmark, with its entry in the registry and the original rows."""
+
+    def __init__(
+        self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, bad_rows: Any = None
+    ) -> None:
+        super().__init__(dataset, entry.name, provenance, bad_rows)
+        self.entry, self.raw = entry, raw
+
+
+class StreamedBenchmark(_OfBenchmark, StreamedSamples):
+    """The samples of a benchmark as a stream: `raw` and `dataset` are streams too."""
+
+    def __init__(
+        self, dataset: Any, entry: BenchmarkEntry, raw: Any, provenance: Provenance, left_out: set[str]
+    ) -> None:
+        super().__init__(dataset, entry.name, provenance)
+        self.entry, self.raw, self._left_out = entry, raw, left_out
+
+    @property
+    def skipped(self) -> int:
+        """The number of invalid rows skipped so far."""
+        return len(self._left_out)

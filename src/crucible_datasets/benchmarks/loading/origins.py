@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from crucible_datasets import config as settings
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.benchmarks.catalog.registry import is_bundled
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry, is_bundled
 from crucible_datasets.exceptions import ConfigNotFoundError, DatasetNotFoundError, PinNotFoundError, UnknownEntryError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.keywords import keywords_of, refuse_unknown_keywords

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crucible_datasets.arrow_dataset import Dataset
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.benchmarks.loading.converting import ROW, named
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry
+from crucible_datasets.benchmarks.loading.converting import ROW, declared, named
 from crucible_datasets.benchmarks.loading.origins import Origin
-from crucible_datasets.benchmarks.loading.shapes import declared
 from crucible_datasets.benchmarks.rules.base import Unfit
 from crucible_datasets.exceptions import ArgumentError, BadRowError, ColumnNotFoundError, MissingFieldError
 from crucible_datasets.features import Features, Value

@@ -1,8 +1,6 @@
 """Lock files: the commits and hashes of the data of a project; loading with a lock fails if data has changed.
 
-    entries   a locked dataset, and its changes since
-    rowhash   the hash of any dataset's rows
-    file      crucible.lock, read and written
+    file      crucible.lock, read and written; a locked dataset, and its changes since
     guard     loading with a lock
     making    `lock_datasets` and `check_lock`
 

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from crucible_datasets import config as settings
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.benchmarks.locks.entries import LockedDataset
-from crucible_datasets.benchmarks.locks.file import FILE, Lock
-from crucible_datasets.benchmarks.locks.rowhash import rows_hash
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry
+from crucible_datasets.benchmarks.locks.file import FILE, Lock, LockedDataset, rows_hash
 from crucible_datasets.benchmarks.owndata.sources import opened
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import ArgumentError, LockMismatchError, NotLockedError

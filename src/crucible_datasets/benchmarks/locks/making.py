@@ -9,8 +9,7 @@ from typing import Any
 from crucible_datasets.benchmarks.catalog.registry import get_benchmark
 from crucible_datasets.benchmarks.loading.load import load_benchmark, loaded
 from crucible_datasets.benchmarks.loading.naming import Named, named, split_names
-from crucible_datasets.benchmarks.locks.entries import LockedDataset, Move
-from crucible_datasets.benchmarks.locks.file import FILE, Lock
+from crucible_datasets.benchmarks.locks.file import FILE, Lock, LockedDataset, Move
 from crucible_datasets.benchmarks.locks.guard import found_now
 from crucible_datasets.benchmarks.samples.provenance import Provenance
 from crucible_datasets.exceptions import NotLockedError

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.benchmarks.loading.shapes import declared
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry
+from crucible_datasets.benchmarks.loading.converting import declared
 from crucible_datasets.exceptions import ArgumentError
 from crucible_datasets.features import Features
 
 if TYPE_CHECKING:
     from crucible_datasets.arrow_dataset import Dataset
+
 
 VERSION = 1  # of all rows, which change only with it
 T = TypeVar("T")
@@ -111,3 +112,33 @@ def miniature(entry: BenchmarkEntry, config: str, split: str) -> Dataset:
             "synthetic", True, f"{entry.name} has no miniature. Name a file of rows in {entry.place}: miniature = …"
         )
     return Dataset.from_list(found.made(config, split), features=found.features(config))
+
+
+NAMES = ("Ada", "Bela", "Chen", "Dora", "Emil", "Farid", "Gita", "Hugo", "Ines", "Jun", "Kofi", "Lena")
+THINGS = ("apples", "books", "candles", "drums", "eggs", "flags", "gloves", "hats", "jars", "kites")
+PLACES = ("the market", "the harbour", "the library", "the mill", "the station", "the garden")
+TOPICS = ("rivers", "bridges", "clocks", "bees", "glass", "maps", "salt", "tides", "wind", "yeast")
+KINDS = ("short", "clear", "friendly", "careful", "funny", "plain")
+MODELS = ("model-alpha", "model-beta", "model-gamma", "model-delta")
+
+
+def statement(draw: Draw) -> str:
+    """A statement."""
+    return f"{draw.one(NAMES)} took {draw.number(2, 40)} {draw.one(THINGS)} to {draw.one(PLACES)}."
+
+
+def request(draw: Draw) -> str:
+    """A request for a text."""
+    return (
+        f"Write a {draw.one(KINDS)} note about {draw.one(TOPICS)} for {draw.one(NAMES)}, number {draw.number(1, 999)}."
+    )
+
+
+def reply(draw: Draw) -> str:
+    """A reply to a request."""
+    return " ".join(statement(draw) for _ in range(draw.number(1, 3)))
+
+
+def chat(draw: Draw, turns: int) -> list[tuple[str, str]]:
+    """Alternating texts of user and assistant."""
+    return [(role, text(draw)) for _ in range(turns) for role, text in (("user", request), ("assistant", reply))]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crucible_datasets.benchmarks.catalog.groups import GROUPS
-from crucible_datasets.benchmarks.miniatures.base import Draw, Row, maker
-from crucible_datasets.benchmarks.miniatures.words import NAMES, PLACES, THINGS, TOPICS, statement
+from crucible_datasets.benchmarks.catalog.registry import GROUPS
+from crucible_datasets.benchmarks.miniatures.base import NAMES, PLACES, THINGS, TOPICS, Draw, Row, maker, statement
 from crucible_datasets.features import ClassLabel
 
 SUBJECTS = [subject for group in GROUPS["mmlu_subjects"].values() for subject in group]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crucible_datasets.benchmarks.miniatures.base import Draw, Row, maker
-from crucible_datasets.benchmarks.miniatures.words import NAMES, THINGS
+from crucible_datasets.benchmarks.miniatures.base import NAMES, THINGS, Draw, Row, maker
 
 TYPES = {
     "algebra": "Algebra",

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crucible_datasets.atomic.files import atomic_file
-from crucible_datasets.benchmarks.catalog.entry import BenchmarkEntry
-from crucible_datasets.benchmarks.catalog.registry import Catalog, Folders
+from crucible_datasets.benchmarks.catalog.registry import BenchmarkEntry, Catalog, Folders
 from crucible_datasets.benchmarks.miniatures.base import Maker, makers
 from crucible_datasets.exceptions import UnknownEntryError
 

@@ -1,10 +1,7 @@
 """Users' own data as samples.
 
-load         `load_samples`
-sources      data of any kind → rows
-fields       `FieldMapping`: which columns become which fields
-paths        nested values by path
-values       a value of any column → a field of a sample
-columns      the types of the samples' columns
-preferences  rows of `chosen` and `rejected` → prompt, choices and target
+load     `load_samples`
+sources  data of any kind → rows
+fields   `FieldMapping`: which columns, or nested values by path, become which fields, and their types
+values   a value of any column → a field of a sample; `chosen` and `rejected` → prompt, choices and target
 """

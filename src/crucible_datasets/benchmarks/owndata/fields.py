@@ -7,19 +7,22 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-from crucible_datasets.benchmarks.owndata.paths import PathError, feature_at, getter, root_of
-from crucible_datasets.benchmarks.owndata.preferences import better_of, is_judged, prompt_of, responses_of
 from crucible_datasets.benchmarks.owndata.values import (
     as_choices,
     as_id,
     as_input,
     as_metadata,
     as_target,
+    better_of,
+    is_judged,
+    prompt_of,
+    responses_of,
     without_gaps,
 )
 from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.benchmarks.types.schemas import message_features, sample_features
 from crucible_datasets.exceptions import ArgumentError, DatasetsError, MissingFieldError, UnknownEntryError
-from crucible_datasets.features import ClassLabel, LargeList, List
+from crucible_datasets.features import ClassLabel, Features, Image, Json, LargeList, List, Value
 
 Row = dict[str, Any]
 Source = str | Callable[[Row], Any]
@@ -212,3 +215,138 @@ def _used(mapping: FieldMapping) -> list[str]:
     sources: list[Any] = [mapping.input, mapping.target, mapping.id, mapping.choices]
     sources += _several(mapping.choices) or []
     return [source for source in sources if isinstance(source, str)]
+
+
+RowLike = Mapping[str, Any]
+
+
+class PathError(LookupError):
+    """A row has no value at a path."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(reason)
+        self.column = path
+
+
+def root_of(path: str, columns: Sequence[str]) -> str | None:
+    """The column of a path: the longest column name that it begins with; None if there is none."""
+    steps = path.split(".")
+    names = (".".join(steps[:size]) for size in range(len(steps), 0, -1))
+    return next((name for name in names if name in columns), None)
+
+
+def getter(path: str, columns: Sequence[str], dataset: str, field: str) -> Callable[[RowLike], Any]:
+    """The function from a row to the value at a path; None if a value on the way is None."""
+    root = root_of(path, columns)
+    if root is None:
+        raise MissingFieldError(dataset, field, path, columns)
+    steps = path[len(root) + 1 :].split(".") if path != root else []
+    return lambda row: _walked(row[root], steps, path)
+
+
+def _walked(value: Any, steps: list[str], path: str) -> Any:
+    for step in steps:
+        if value is None:
+            return None
+        value = _inside(value, step, path)
+    return value
+
+
+def _inside(value: Any, step: str, path: str) -> Any:
+    if isinstance(value, Mapping):
+        if step not in value:
+            raise PathError(path, f"there is no {step!r} among {', '.join(map(str, value)) or 'nothing'}")
+        return value[step]
+    if isinstance(value, list) and step.lstrip("-").isdigit():
+        if not -len(value) <= int(step) < len(value):
+            raise PathError(path, f"there is no item {step} in a list of {len(value)}")
+        return value[int(step)]
+    raise PathError(path, f"{step!r} cannot be looked up in {type(value).__name__}")
+
+
+def feature_at(path: str, features: Mapping[str, Any]) -> Any:
+    """The type of the value at a path; None if unknown."""
+    root = root_of(path, list(features))
+    kind = None if root is None else features[root]
+    for step in path[len(root) + 1 :].split(".") if root is not None and path != root else []:
+        if isinstance(kind, dict) and step in kind:
+            kind = kind[step]
+        elif isinstance(kind, (List, LargeList)) and step.lstrip("-").isdigit():
+            kind = kind.feature
+        else:
+            return None
+    return kind
+
+
+_TEXTS = ("string", "large_string", "string_view")
+
+
+def features_known(mapping: FieldMapping, features: Mapping[str, Any] | None, auto_id: bool) -> Features | None:
+    """The types of all five columns; None if a function, or a column without fixed type, leaves one open."""
+    if features is None or mapping.transforms:
+        return None
+    kinds = {
+        "id": _id_type(mapping.id, features, auto_id),
+        "input": _input_type(mapping.input, features),
+        "target": _target_type(mapping.target, features),
+        "metadata": _metadata_type(mapping, features),
+    }
+    if any(kind is None for kind in kinds.values()):
+        return None
+    return Features({**sample_features(), **kinds})
+
+
+def _at(source: Any, features: Mapping[str, Any]) -> Any:
+    return feature_at(source, features) if isinstance(source, str) else None
+
+
+def _is_text(kind: Any) -> bool:
+    return isinstance(kind, Value) and kind.dtype in _TEXTS
+
+
+def _id_type(source: Any, features: Mapping[str, Any], auto_id: bool) -> Any:
+    if auto_id or source is None:
+        return Value("int64")
+    kind = _at(source, features)
+    whole = isinstance(kind, Value) and kind.dtype.startswith(("int", "uint"))
+    return Value("int64") if whole else Value("string") if _is_text(kind) else None
+
+
+def _input_type(source: Any, features: Mapping[str, Any]) -> Any:
+    kind = _at(source, features)
+    if isinstance(kind, (Value, ClassLabel)):
+        return Value("string")
+    if isinstance(kind, Image):
+        return List(message_features(parts=True))
+    said = kind.feature if isinstance(kind, (List, LargeList)) else None
+    if not isinstance(said, dict) or set(said) not in ({"role", "content"}, {"from", "value"}):
+        return None
+    in_parts = isinstance(said.get("content"), (List, LargeList))
+    known = in_parts or all(map(_is_text, said.values()))
+    return List(message_features(parts=in_parts)) if known else None
+
+
+def _target_type(source: Any, features: Mapping[str, Any]) -> Any:
+    if source is None:
+        return Value("string")
+    kind = _at(source, features)
+    if isinstance(kind, (List, LargeList)):
+        return List(Value("string"))
+    return Value("string") if isinstance(kind, (Value, ClassLabel)) else None
+
+
+def _metadata_type(mapping: FieldMapping, features: Mapping[str, Any]) -> Any:
+    named = metadata_sources(mapping, list(features))
+    if named is None:
+        kind = None if mapping.metadata is None else _at(mapping.metadata, features)
+        return kind if isinstance(kind, dict) and kind else Json()
+    kinds = {name: _at(source, features) for name, source in named.items()}
+    return None if any(kind is None for kind in kinds.values()) else kinds or Json()
+
+
+def undecoded(rows: Any) -> Any:
+    """The rows with undecoded media: decoding and encoding would change them."""
+    for name, kind in (rows.features or {}).items():
+        if isinstance(kind, Image) and kind.decode:
+            rows = rows.cast_column(name, replace(kind, decode=False))
+    return rows

@@ -9,8 +9,14 @@ from typing import Any
 from crucible_datasets.arrow_dataset import Dataset
 from crucible_datasets.benchmarks.adapters.inspect_ai import from_inspect, is_inspect_sample
 from crucible_datasets.benchmarks.locks.guard import LockGiven, options_under
-from crucible_datasets.benchmarks.owndata.columns import features_known, undecoded
-from crucible_datasets.benchmarks.owndata.fields import FieldMapping, found, mapping_of, reader
+from crucible_datasets.benchmarks.owndata.fields import (
+    FieldMapping,
+    features_known,
+    found,
+    mapping_of,
+    reader,
+    undecoded,
+)
 from crucible_datasets.benchmarks.owndata.sources import opened, title
 from crucible_datasets.benchmarks.samples.making import RECORD, BadRows, samples_from, samples_of, unfolded
 from crucible_datasets.benchmarks.samples.provenance import Provenance

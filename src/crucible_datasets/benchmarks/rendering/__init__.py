@@ -1,20 +1,14 @@
 """Samples → prompts.
 
-prompts    `Prompt`: from sample to prompt
-templates  texts with placeholders
-layouts    the layout of choices
-examples   `FewShot`: solved examples before the question
+prompts    `Prompt`: from sample to prompt, by a template, a layout of choices and `FewShot` examples
 providers  messages in the format of each provider
 """
 
 from crucible_datasets.lazy_imports import names as _names
 
 _HOMES: dict[str, tuple[str, ...]] = {
-    "examples": ("FewShot",),
-    "layouts": ("LAYOUTS", "laid_out"),
-    "prompts": ("Prompt",),
+    "prompts": ("LAYOUTS", "FewShot", "Prompt", "Template", "laid_out"),
     "providers": ("PROVIDERS", "to_anthropic", "to_gemini", "to_openai"),
-    "templates": ("Template",),
 }
 
 __all__ = sorted(name for home in _HOMES.values() for name in home)

@@ -1,16 +1,19 @@
 """The public names, for editors and type checkers; at run time they are loaded when first used."""
 
-from crucible_datasets.benchmarks.rendering.examples import (
-    FewShot as FewShot,
-)
-from crucible_datasets.benchmarks.rendering.layouts import (
+from crucible_datasets.benchmarks.rendering.prompts import (
     LAYOUTS as LAYOUTS,
 )
-from crucible_datasets.benchmarks.rendering.layouts import (
-    laid_out as laid_out,
+from crucible_datasets.benchmarks.rendering.prompts import (
+    FewShot as FewShot,
 )
 from crucible_datasets.benchmarks.rendering.prompts import (
     Prompt as Prompt,
+)
+from crucible_datasets.benchmarks.rendering.prompts import (
+    Template as Template,
+)
+from crucible_datasets.benchmarks.rendering.prompts import (
+    laid_out as laid_out,
 )
 from crucible_datasets.benchmarks.rendering.providers import (
     PROVIDERS as PROVIDERS,
@@ -23,7 +26,4 @@ from crucible_datasets.benchmarks.rendering.providers import (
 )
 from crucible_datasets.benchmarks.rendering.providers import (
     to_openai as to_openai,
-)
-from crucible_datasets.benchmarks.rendering.templates import (
-    Template as Template,
 )

@@ -4,14 +4,10 @@ TOML files refer to them as `family/name@version`. They affect scores, so a chan
 old version stays available.
 
 base         `Rule` and the registry
-questions    free answers
-answers      extraction of the target from a text
+questions    free answers, targets extracted from a text, images, functions of all rows at once
 choices      multiple choice
-chats        conversations; the last answer is the target
-preferences  two responses, one of them better
+preferences  conversations, whose last answer is the target; two responses, one of them better
 code         coding problems with tests
-pictures     image classification
-tables       functions of all rows at once
 """
 
 from crucible_datasets.lazy_imports import names as _names

@@ -14,8 +14,9 @@ import msgspec
 import pyarrow as pa
 
 from crucible_datasets.benchmarks.types import Message, Part, Picture, Sample
-from crucible_datasets.exceptions import InvalidRecordError
-from crucible_datasets.features import jsontext
+from crucible_datasets.exceptions import InvalidRecordError, OutOfBoundsError
+from crucible_datasets.features import Image, LargeList, List, jsontext
+from crucible_datasets.features.bounds import Bounds, Roots
 
 FIELDS = ("id", "input", "target", "choices", "metadata")
 _TYPES: dict[str, Any] = {
@@ -158,3 +159,48 @@ def _parts(array: pa.Array) -> list[Any] | None:
 
 def _picture(value: Any) -> Picture | None:
     return None if value is None else Picture(value["bytes"], value["path"])
+
+
+def has_pictures(feature: Any) -> bool:
+    """Whether a type contains images."""
+    if isinstance(feature, dict):
+        return any(map(has_pictures, feature.values()))
+    if isinstance(feature, (List, LargeList)):
+        return has_pictures(feature.feature)
+    return isinstance(feature, Image)
+
+
+def with_bytes(sample: Sample, roots: Roots | None) -> Sample:
+    """The sample with the bytes of its images, if they are in these folders; None means any folder."""
+    if isinstance(sample.input, str) or not any(map(_is_named, _pictures(sample))):
+        return sample
+    return sample.replace(input=[_message(message, roots) for message in sample.input])
+
+
+def _pictures(sample: Sample) -> list[Picture]:
+    return [picture for message in sample.messages for picture in message.images]
+
+
+def _is_named(picture: Picture) -> bool:
+    return picture.bytes is None and picture.path is not None and "://" not in picture.path
+
+
+def _message(message: Message, roots: Roots | None) -> Message:
+    if isinstance(message.content, str):
+        return message
+    return message.replace(content=[_part(part, roots) for part in message.content])
+
+
+def _part(part: Part, roots: Roots | None) -> Part:
+    return part if part.image is None else part.replace(image=_with_content(part.image, roots))
+
+
+def _with_content(picture: Picture, roots: Roots | None) -> Picture:
+    if not _is_named(picture):
+        return picture
+    path = str(picture.path)
+    try:
+        with open(path if roots is None else Bounds(roots).locate(path), "rb") as file:
+            return Picture(file.read(), path)
+    except (OutOfBoundsError, OSError, ValueError):  # ValueError: a path with a null byte
+        return picture

@@ -204,3 +204,14 @@ def _tidy(dataset: Dataset) -> Dataset:
 
 def _empty(features: Features | None) -> Dataset:
     return Dataset.from_dict({name: [] for name in FIELDS}, features=features or sample_features())
+
+
+_LIKE_ID = re.compile(
+    r"(?:.*[^a-z])?(?:q|u|uu|gu|doc|sample|item|question|problem|prompt|instance|record|row|example|task)?"
+    r"(?:id|idx|index)"
+)
+
+
+def is_like_id(column: object) -> bool:
+    """Whether a name is that of an id column: qid, doc_id, exampleId, idx."""
+    return isinstance(column, str) and _LIKE_ID.fullmatch(column.lower()) is not None

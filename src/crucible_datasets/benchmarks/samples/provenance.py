@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from crucible_datasets.benchmarks.types import Sample
-from crucible_datasets.benchmarks.types.records import Record
+from crucible_datasets.benchmarks.types.messages import Record
 
 _encoded = msgspec.json.Encoder(order="sorted").encode_lines
 _AT_ONCE = 256

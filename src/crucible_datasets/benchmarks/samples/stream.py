@@ -9,10 +9,9 @@ from typing import Any, Self
 import msgspec
 
 from crucible_datasets.benchmarks.samples import shuffling
-from crucible_datasets.benchmarks.samples.base import Predicate, Viewed
-from crucible_datasets.benchmarks.samples.decoding import FIELDS
-from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
+from crucible_datasets.benchmarks.samples.decoding import FIELDS, has_pictures, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance
+from crucible_datasets.benchmarks.samples.table import Predicate, Viewed
 from crucible_datasets.benchmarks.types import Sample
 from crucible_datasets.exceptions import InvalidRecordError
 from crucible_datasets.features import jsontext

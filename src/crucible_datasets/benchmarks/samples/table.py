@@ -2,21 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Self, overload
+import copy
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
+
+import msgspec
 
 from crucible_datasets.arrow_dataset import Column, Dataset
 from crucible_datasets.benchmarks.samples import shuffling
-from crucible_datasets.benchmarks.samples.base import Predicate, Viewed, key_of
-from crucible_datasets.benchmarks.samples.decoding import samples_in
-from crucible_datasets.benchmarks.samples.pictures import has_pictures, with_bytes
+from crucible_datasets.benchmarks.samples.decoding import FIELDS, has_pictures, samples_in, with_bytes
 from crucible_datasets.benchmarks.samples.provenance import Provenance, content_hash
-from crucible_datasets.benchmarks.types import Sample
+from crucible_datasets.benchmarks.types import Comparison, Conversation, LabeledComparison, Message, Sample
+from crucible_datasets.exceptions import DatasetsError, InvalidRecordError, MissingFieldError
 from crucible_datasets.forking import cached_property
 from crucible_datasets.internal_api import media_roots, stored_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+Predicate = Callable[[Sample], Any]
+Seen = TypeVar("Seen", bound="Viewed")
+
+
+class Viewed(ABC):
+    """A dataset seen as samples, with its name and provenance."""
+
+    dataset: Any
+
+    def __init__(self, dataset: Any, name: str = "samples", provenance: Provenance | None = None) -> None:
+        self.dataset, self.name = dataset.with_format(None), name
+        self._provenance = provenance or Provenance()
+        refuse_other_columns(dataset.column_names, name)
+
+    def _with(self, dataset: Any) -> Self:
+        """The same with other rows."""
+        other = copy.copy(self)
+        other.dataset = dataset
+        for name in list(vars(other)):
+            if isinstance(getattr(type(other), name, None), functools.cached_property):  # computed from the old rows
+                del other.__dict__[name]
+        return other
+
+    def seen_as(self, kind: type[Seen], **attributes: Any) -> Seen:
+        """The same samples as an instance of a subclass, with additional attributes."""
+        other = kind.__new__(kind)
+        other.__dict__.update(self.__dict__, **attributes)
+        return other
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an error that refers to `dataset` for methods of datasets, such as `map`."""
+            error = f"{type(self).__name__!r} object has no attribute {name!r}"
+            dataset = vars(self).get("dataset")
+            if not name.startswith("_") and hasattr(type(dataset), name):
+                error += f"; its rows are a {type(dataset).__name__}, which has: .dataset.{name}"
+            raise AttributeError(error, name=name, obj=self)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Sample]: ...
+
+    def take(self, n: int) -> Self:
+        """The first `n` samples."""
+        return self._with(self.dataset.take(n))
+
+    def skip(self, n: int) -> Self:
+        """The samples after the first `n`."""
+        return self._with(self.dataset.skip(n))
+
+    def conversations(self) -> Iterator[Conversation]:
+        """Each sample as a conversation: the messages of its input, and its target as the answer."""
+        return map(conversation_of, self)
+
+    def comparisons(self) -> Iterator[LabeledComparison]:
+        """Each sample of a preference dataset as a comparison: two choices, and which is better."""
+        return (comparison_of(sample, self.name) for sample in self)
+
+
+def key_of(key: str | Predicate | None) -> Predicate:
+    """The function from a sample to its sort or group key."""
+    if key is None:
+        return lambda sample: len(sample.input_text)
+    return key if callable(key) else partial(_reached, key)
+
+
+def _reached(path: str, sample: Sample) -> Any:
+    first, *rest = path.split(".")
+    value: Any = {name: getattr(sample, name) for name in FIELDS}
+    for name in (first, *rest):
+        if not isinstance(value, dict) or name not in value:
+            known = [*FIELDS[:-1], *(f"metadata.{one}" for one in sample.metadata)]
+            raise MissingFieldError(f"sample {sample.id!r}", first, path, known)
+        value = value[name]
+    return value
+
+
+def refuse_other_columns(names: list[str] | None, dataset: str) -> None:
+    """Raise unless every field of a sample has a column; a stream may not know its columns yet."""
+    for field in FIELDS:
+        if names is not None and field not in names:
+            raise MissingFieldError(dataset, field, field, names)
+
 
 _DECODED = 256  # rows; decoding is fastest while they fit the CPU cache
 _GATHERED = 2048  # scattered rows are gathered faster in larger blocks
@@ -122,3 +212,57 @@ class Samples(Viewed, Sequence[Sample]):
     def shuffle_choices(self, seed: int | None = None) -> Self:
         """The samples with shuffled choices and adjusted targets. The order depends only on seed and id."""
         return self._with(shuffling.dataset_with_shuffled_choices(self.dataset, seed))
+
+
+_LABELS = {"A": "a", "B": "b", "0": "a", "1": "b"}
+
+
+def conversation_of(sample: Sample) -> Conversation:
+    """The messages of the input, and the first target as the answer to them."""
+    answer = next(iter(sample.targets), "")
+    said = [Message("assistant", answer)] if answer else []
+    return Conversation([*sample.messages, *said], sample.metadata)
+
+
+def comparison_of(sample: Sample, name: str) -> LabeledComparison:
+    """The two choices of a sample as responses, and the one that its target names.
+
+    `metadata.conversation_a` and `conversation_b`, if present, have all messages, of which the choices are the last
+    ones; `metadata.margin` is the margin of the preference.
+    """
+    try:
+        return _compared(sample)
+    except (DatasetsError, msgspec.ValidationError) as error:
+        raise InvalidRecordError(f"{name}, sample {sample.id!r}", f"not a comparison: {error}") from error
+
+
+def _compared(sample: Sample) -> LabeledComparison:
+    if sample.choices is None or len(sample.choices) != 2 or not isinstance(sample.target, str):
+        raise InvalidRecordError("Sample", "a comparison has two choices and one target: A, B or tie")
+    first, second = sample.choices
+    known = [_messages(sample.metadata.get(key)) for key in ("conversation_a", "conversation_b")]
+    if known[0] and known[1] and known[0][-1].text == second != known[1][-1].text:
+        known.reverse()  # the choices have been swapped
+    comparison = Comparison(
+        sample.input, _response(sample, first, known[0]), _response(sample, second, known[1]), sample.metadata
+    )
+    margin = sample.metadata.get("margin")
+    label = _LABELS.get(sample.target, sample.target)
+    return LabeledComparison.from_label(comparison, label, None if margin is None else abs(float(margin)))
+
+
+def _messages(value: Any) -> list[Message] | None:
+    return None if value is None else msgspec.convert(value, list[Message])
+
+
+def _response(sample: Sample, text: str, messages: list[Message] | None) -> str | list[Message]:
+    """The messages after the prompt if there are several, else the text."""
+    prompt = sample.messages
+    if (
+        messages is None
+        or messages[: len(prompt)] != prompt
+        or messages[-1].text != text
+        or len(messages) == len(prompt) + 1
+    ):
+        return text
+    return messages[len(prompt) :]

@@ -6,8 +6,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from crucible_datasets.benchmarks.types.messages import Conversation, Message
-from crucible_datasets.benchmarks.types.records import Record
+from crucible_datasets.benchmarks.types.messages import Conversation, Message, Record
 from crucible_datasets.exceptions import UnknownEntryError
 
 Words = str | list[Message]

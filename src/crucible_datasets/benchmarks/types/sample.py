@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from crucible_datasets.benchmarks.types.messages import Message
-from crucible_datasets.benchmarks.types.records import Record
+from crucible_datasets.benchmarks.types.messages import Message, Record
 
 
 class Rubric(Record, frozen=True):

@@ -67,6 +67,7 @@ _LISTED = {
             "format_transform_for_fingerprint generate_fingerprint generate_random_fingerprint "
             "get_temporary_cache_files_directory update_fingerprint validate_fingerprint"
         ),
+        "naming": "INVALID_WINDOWS_CHARACTERS_IN_PATH",
     },
     "info": {"_names": "MissingCachedSizesConfigError NonMatchingCachedSizesError"},
     "iterable_dataset": {

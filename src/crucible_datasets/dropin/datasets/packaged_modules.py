@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from crucible_datasets.builder.inputs import files_of
+from crucible_datasets.builder import files_of
 from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.load import FilesBuilder, load_dataset_builder
 from crucible_datasets.reading import format_choice

@@ -13,7 +13,7 @@ from numbers import Number
 from types import NoneType
 from typing import Any
 
-from crucible_datasets.benchmarks.samples.idnames import is_like_id
+from crucible_datasets.benchmarks.samples.making import is_like_id
 from crucible_datasets.evaluation.predictions.files import Columns, read_predictions
 from crucible_datasets.evaluation.predictions.identities import IDS, id_column_in
 from crucible_datasets.evaluation.predictions.responses import (

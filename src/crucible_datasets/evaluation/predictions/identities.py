@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crucible_datasets.benchmarks.samples.idnames import is_like_id
+from crucible_datasets.benchmarks.samples.making import is_like_id
 from crucible_datasets.exceptions import PredictionsError
 
 # A line of a batch file has its own id besides the custom id.

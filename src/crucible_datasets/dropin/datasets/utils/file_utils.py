@@ -16,8 +16,8 @@ from huggingface_hub import hf_hub_url
 
 from crucible_datasets import config, storage
 from crucible_datasets.download import DownloadConfig, DownloadManager
-from crucible_datasets.download.iterables import ArchiveMembers as ArchiveIterable
-from crucible_datasets.download.iterables import FilesUnder as FilesIterable
+from crucible_datasets.download.download_manager import ArchiveMembers as ArchiveIterable
+from crucible_datasets.download.download_manager import FilesUnder as FilesIterable
 from crucible_datasets.exceptions import FileNotFoundDatasetsError
 from crucible_datasets.sources.base import scheme_of
 

@@ -1,4 +1,4 @@
-"""`DatasetInfo`: the description of a dataset, and its form in `dataset_info.json`."""
+"""The description of a dataset, in the file formats that Hugging Face `datasets` uses."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ import os
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import MISSING, Field, field, fields, is_dataclass
+from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
-from crucible_datasets.info.texts import StorageOptions, inside, read_text, write_text
+from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import SplitDict
 from crucible_datasets.version import Version
 
 if TYPE_CHECKING:
+    from huggingface_hub import DatasetCardData
+
     from crucible_datasets.features import Features
+
+
+__all__ = ["DatasetInfo", "DatasetInfoMixin", "DatasetInfosDict", "PostProcessedInfo", "SupervisedKeysData"]
+
+names_of_datasets(__name__)
 
 
 @dataclass
@@ -223,3 +231,116 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
+
+
+class DatasetInfosDict(dict[str, DatasetInfo]):
+    """The infos of a dataset's configurations by name, as its README holds them."""
+
+    @classmethod
+    def from_directory(cls, dataset_infos_dir: str | os.PathLike[str]) -> DatasetInfosDict:
+        """Read the README of a folder, or else its older `dataset_infos.json`."""
+        folder = os.fspath(dataset_infos_dir)
+        card = _card(os.path.join(folder, config.REPOCARD_FILENAME))
+        if card is not None and "dataset_info" in card.data:
+            return cls.from_dataset_card_data(card.data)
+        legacy = os.path.join(folder, config.DATASETDICT_INFOS_FILENAME)
+        if os.path.exists(legacy):
+            stored = json.loads(read_text(legacy))
+            return cls({name: DatasetInfo.from_dict(info) for name, info in stored.items()})
+        return cls()
+
+    def write_to_directory(
+        self, dataset_infos_dir: str | os.PathLike[str], overwrite: bool = False, pretty_print: bool = False
+    ) -> None:
+        """Put these infos into the README of a folder, and into an older `dataset_infos.json` if it is there."""
+        folder = os.fspath(dataset_infos_dir)
+        infos = DatasetInfosDict(self if overwrite else {**self.from_directory(folder), **self})
+        legacy = os.path.join(folder, config.DATASETDICT_INFOS_FILENAME)
+        if os.path.exists(legacy):
+            stored = {name: info.to_dict() for name, info in infos.items()}
+            write_text(legacy, json.dumps(stored, indent=4 if pretty_print else None))
+        if infos:
+            os.makedirs(folder, exist_ok=True)
+            _write_readme(os.path.join(folder, config.REPOCARD_FILENAME), infos)
+
+    @classmethod
+    def from_dataset_card_data(cls, dataset_card_data: DatasetCardData) -> DatasetInfosDict:
+        """The infos under `dataset_info` in a README's YAML: one, or a list of them."""
+        stored = dataset_card_data.get("dataset_info")
+        if isinstance(stored, list):
+            infos = [DatasetInfo._from_yaml_dict(entry) for entry in stored]
+            return cls({info.config_name or "default": info for info in infos})
+        if isinstance(stored, dict):
+            info = DatasetInfo._from_yaml_dict(stored)
+            info.config_name = info.config_name or "default"
+            return cls({info.config_name: info})
+        return cls()
+
+    def to_dataset_card_data(self, dataset_card_data: DatasetCardData) -> None:
+        """Put these infos into a README's YAML, beside the configurations already there."""
+        if not self:
+            return
+        infos = {**self.from_dataset_card_data(dataset_card_data), **self}
+        entries = [_yaml_entry(name, infos[name]) for name in sorted(infos)]
+        if len(entries) > 1:
+            dataset_card_data["dataset_info"] = entries
+            return
+        if entries[0]["config_name"] == "default":
+            del entries[0]["config_name"]
+        dataset_card_data["dataset_info"] = entries[0]
+
+
+def _yaml_entry(name: str, info: DatasetInfo) -> dict[str, Any]:
+    entry = info._to_yaml_dict()
+    entry.pop("config_name", None)
+    return {"config_name": name, **entry}
+
+
+def _card(path: str) -> Any:
+    from huggingface_hub import DatasetCard
+
+    return DatasetCard(read_text(path), ignore_metadata_errors=True) if os.path.exists(path) else None
+
+
+def _write_readme(path: str, infos: DatasetInfosDict) -> None:
+    from huggingface_hub import DatasetCardData
+
+    card = _card(path)
+    data = DatasetCardData() if card is None else card.data
+    infos.to_dataset_card_data(data)
+    write_text(path, f"---\n{data}\n---\n" if card is None else str(card))
+
+
+StorageOptions = dict[str, Any] | None
+
+
+def inside(folder: str, name: str) -> str:
+    """The path of a name in a local or remote folder."""
+    return f"{folder.rstrip('/')}/{name}" if "://" in folder else os.path.join(folder, name)
+
+
+def _filesystem(path: str, storage_options: StorageOptions) -> tuple[Any, str]:
+    filesystem, location = import_module("fsspec.core").url_to_fs(path, **(storage_options or {}))
+    return filesystem, location
+
+
+def read_text(path: str, storage_options: StorageOptions = None) -> str:
+    """The content of a small file."""
+    if "://" not in path:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    filesystem, location = _filesystem(path, storage_options)
+    return bytes(filesystem.cat_file(location)).decode()
+
+
+def write_text(path: str, text: str, storage_options: StorageOptions = None, is_lasting: bool = True) -> None:
+    """Write a small file atomically; unless `is_lasting`, the caller syncs it to disk."""
+    filesystem, location = (None, path) if "://" not in path else _filesystem(path, storage_options)
+    if filesystem is None or "file" in filesystem.protocol:
+        from crucible_datasets.atomic import atomic_file  # most datasets are never written
+
+        with atomic_file(location, is_lasting) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    else:
+        # One request: an object store shows the new object only when all of it has arrived.
+        filesystem.pipe_file(location, text.encode())
