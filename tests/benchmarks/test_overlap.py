@@ -302,7 +302,7 @@ def test_both_sides_may_be_anything_with_texts(kind, tmp_path):
 def test_a_benchmark_is_named_as_for_the_command_line(monkeypatch):
     loaded = load_benchmark("gsm8k", synthetic=True)
     monkeypatch.setattr(
-        "crucible_datasets.benchmarks.loading.origins.load_benchmark",
+        "crucible_datasets.benchmarks.loading.naming.load_benchmark",
         lambda name, split, config: (name, split, config) == ("gsm8k", "test", "main") and loaded,
     )
     assert overlap(loaded, "gsm8k:main:test").rate == 1.0

@@ -4,19 +4,23 @@ The folders, in the order in which `load_benchmark("gsm8k")` uses them; the docs
 
 Types
     types/          Sample, Message, Conversation, Comparison, Rubric, and their schemas
-    adapters/       chats and preferences in other formats ↔ the types
+                      messages comparisons sample schemas datasets
+    adapters/       chats and preferences in other formats ↔ the types: chat preferences inspect_ai
 Sources of rows
     catalog/        the registry of benchmarks: entries/ (a TOML file for each) and registry
-    miniatures/     generated rows with the columns of the real ones
+    miniatures/     generated rows with the columns of the real ones: base (the generator) ·
+                      maths texts choices judgements programs · repos (as repositories for a local Hub)
 From rows to samples
-    rules/          named, versioned functions from columns to fields
-    loading/        `load_benchmark`
-    owndata/        `load_samples`
-    samples/        samples over a dataset
+    rules/          named, versioned functions from columns to fields:
+                      base (`Rule`) · questions choices preferences code
+    loading/        `load_benchmark`: load · origins pieces (which rows) · converting (rows → fields) ·
+                      naming (data by a short text)
+    owndata/        `load_samples`: load · sources (which rows) · fields values (rows → fields)
+    samples/        samples over a dataset: making · table stream (the classes) · decoding shuffling provenance
 Uses of samples
-    rendering/      samples → prompts
-    locks/          lock files that pin data by hash
-    contamination/  overlap of two datasets
+    rendering/      samples → prompts: prompts providers
+    locks/          lock files that pin data by hash: file guard making
+    contamination/  overlap of two datasets: finding report · sources words (what is compared) · scan minhash
 
 Names are imported on first use; `__init__.pyi` declares them for type checkers.
 """
