@@ -276,6 +276,8 @@ def right_answers_score_one(name):
     made = load_benchmark(name, synthetic=True, limit=4)
     rules = made.entry.extract.removeprefix("strip_thinking@2 | ")
     said = next((form for start, form in SAID.items() if rules.startswith(start)), "{}")
+    if "boxed" in made[0].targets[0]:
+        said = "{}"  # the target is a whole solution
     for form in {said, "{}"}:
         answers = {sample.id: form.format(sample.targets[0]) for sample in made}
         result = evaluate(answers, made, allow_code_execution=True)
