@@ -126,6 +126,21 @@ def _of_environment(row):
     return {"x": os.environ["LAWS_OF_CACHES"]}
 
 
+VARIABLE = "LAWS_OF_CACHES"
+
+
+def _of_environment_by_global(row):
+    return {"x": os.environ[VARIABLE]}
+
+
+def _of_environment_by_default(row, name="LAWS_OF_CACHES"):
+    return {"x": os.getenv(name)}
+
+
+def _of_environment_by_closure(name):
+    return lambda row: {"x": os.environ.get(name)}
+
+
 def _of_module(row):
     return {"x": sys.modules["users_module"].helper()}
 
@@ -239,10 +254,19 @@ def test_what_functions_refer_to(variants, monkeypatch):
     assert _shares(runs)
 
 
-def test_the_environment_that_a_function_names(monkeypatch):
+@pytest.mark.parametrize(
+    "function",
+    [
+        _of_environment,
+        _of_environment_by_global,
+        _of_environment_by_default,
+        _of_environment_by_closure("LAWS_OF_CACHES"),
+    ],
+)
+def test_the_environment_that_a_function_names(function, monkeypatch):
     def run(value):
         monkeypatch.setenv("LAWS_OF_CACHES", value)
-        return NUMBERS.map(_of_environment)
+        return NUMBERS.map(function)
 
     runs = [functools.partial(run, "1"), functools.partial(run, "2")]
     _check(runs)

@@ -12,7 +12,15 @@ from laws import equality, values
 from laws.law import law
 
 _FEATURES = Features({"row": Value("int64"), "json": Json()})
-_NESTED = Features({"row": Value("int64"), "a": List(Json()), "b": {"c": Json(), "d": Value("string")}})
+_NESTED = Features(
+    {
+        "row": Value("int64"),
+        "a": List(Json()),
+        "b": {"c": Json(), "d": Value("string")},
+        "e": List({"c": Json()}),
+        "f": List(List(Json())),
+    }
+)
 _VALUES = st.one_of(st.none(), values.json_values(values.ODD_JSON_LEAVES))
 _CELLS = st.lists(_VALUES, min_size=1, max_size=8)
 
@@ -72,9 +80,16 @@ def test_json_columns_come_back_equal(cells, way, folder):
     equality.same(source, list(result), {})
 
 
+def _nested(number, value):
+    """A row with the value inside of lists and structs; nulls are inside of them or in their place."""
+    if value is None and number % 2 == 0:
+        return {"row": number, "a": None, "b": None, "e": None, "f": None}
+    return {"row": number, "a": [value, value], "b": {"c": value, "d": "42"}, "e": [{"c": value}], "f": [[value], None]}
+
+
 @law(examples=30, cells=_CELLS, way=st.sampled_from(sorted(_ANY_COLUMN)))
 def test_json_inside_lists_and_structs_comes_back_equal(cells, way, folder):
-    source = [{"row": number, "a": [value, value], "b": {"c": value, "d": "42"}} for number, value in enumerate(cells)]
+    source = [_nested(number, value) for number, value in enumerate(cells)]
     data = ours.Dataset.from_list(source, features=_NESTED)
     result = _ANY_COLUMN[way](data, os.path.join(folder, "data"), _NESTED)
     equality.same(source, list(result), {})

@@ -84,6 +84,39 @@ def test_map_in_processes_gives_what_its_function_returns(rows, way, folder):
     _kept_or_refused(rows, _PROCESS_MAPS[way])
 
 
+def _columns(longest=5):
+    shapes = st.one_of(values.shapes(values.JSON_LEAVES), st.just(("list", ("json",))), st.just(("json",)))
+    return shapes.flatmap(lambda shape: st.lists(values.values(shape), min_size=1, max_size=longest))
+
+
+def _whole(value):
+    """Whole numbers as integers, which a column of integers keeps."""
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if type(value) is float and value.is_integer() and str(value) != "-0.0" else value
+
+
+_REPLACEMENTS = {
+    "row": lambda data, cells: data.map(lambda row, number: {"a": cells[number]}, with_indices=True),
+    "same row": lambda data, cells: data.map(lambda row, number: row | {"a": cells[number]}, with_indices=True),
+    "batch": lambda data, cells: data.map(lambda rows: {"a": cells}, batched=True, batch_size=None),
+    "stream": lambda data, cells: data.to_iterable_dataset().map(
+        lambda row, number: {"a": cells[number]}, with_indices=True
+    ),
+}
+
+
+@law(examples=60, weight=2, before=_columns(), after=_columns(), way=st.sampled_from(sorted(_REPLACEMENTS)))
+def test_map_gives_what_its_function_returns_for_columns_of_other_types(before, after, way, folder):
+    before, after = before[: len(after)], after[: len(before)]
+    data = ours.Dataset.from_list([{"a": value} for value in before], on_mixed_types="use_json")
+    expected = [{"a": _whole(value)} for value in after]
+    facts = equality.facts_of([*expected, *({"a": value} for value in before)])
+    equality.same(expected, [_whole(row) for row in _REPLACEMENTS[way](data, after)], facts)
+
+
 def _concatenated(parts):
     return ours.concatenate_datasets([ours.Dataset.from_list(part) for part in parts])
 

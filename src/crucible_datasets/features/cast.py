@@ -23,6 +23,8 @@ from crucible_datasets.features.storage import feature_of, storage_type
 from crucible_datasets.features.translation import Translation
 from crucible_datasets.features.types import Json, LargeList, List, any_leaf
 
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
 
 def cast_column(column: pa.ChunkedArray, feature: Any, name: str | None = None) -> pa.ChunkedArray:
     """A stored column as storage of `feature`."""
@@ -89,11 +91,23 @@ def _cast_primitive(array: pa.Array, target: pa.DataType) -> pa.Array:
     if pa.types.is_floating(array.type) and pa.types.is_decimal(target):
         return parse_texts(array.cast(pa.large_string()), target)  # 0.1 is the decimal number that it is written as
     cast = array.cast(target)
-    if pa.types.is_floating(target) and pa.types.is_floating(array.type):
+    if pa.types.is_float16(target) and pa.types.is_integer(array.type):
+        _require_same(array, pc.equal(cast.cast(pa.float64()), array.cast(pa.float64(), safe=False)), target)
+    elif pa.types.is_floating(target) and pa.types.is_floating(array.type):
         _require_same(array, pc.equal(pc.is_inf(cast), pc.is_inf(array)), target)
     elif pa.types.is_boolean(target) or (pa.types.is_date(target) and pa.types.is_timestamp(array.type)):
         _require_same(array, pc.equal(cast.cast(array.type), array), target)
+    elif pa.types.is_integer(array.type) and (pa.types.is_date64(target) or pa.types.is_time(target)):
+        _require_same(array, _are_whole(cast.cast(pa.int64()), target), target)
     return cast
+
+
+def _are_whole(numbers: pa.Array, target: pa.DataType) -> pa.Array:
+    """Whether numbers are whole days, for dates, or within one day, for times of day."""
+    day = _PER_DAY["ms" if pa.types.is_date64(target) else target.unit]
+    if pa.types.is_date64(target):
+        return pc.equal(pc.multiply(pc.divide(numbers, day), day), numbers)
+    return pc.and_(pc.greater_equal(numbers, 0), pc.less(numbers, day))
 
 
 def _require_same(array: pa.Array, is_same: pa.Array, target: pa.DataType) -> None:

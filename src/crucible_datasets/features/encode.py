@@ -7,6 +7,7 @@ their own (labels, images, JSON), and values that Arrow refuses, are encoded one
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -213,7 +214,7 @@ def encode(feature: Any, value: Any) -> Any:
             raise ArgumentError("keys", [*value], f"the type has only the fields {', '.join(feature)}.")
         return {name: encode(kind, value.get(name)) for name, kind in feature.items()}
     if isinstance(feature, (list, tuple)):
-        return [encode(feature[0], item) for item in value]
+        return _items(List(feature[0]), value)
     if isinstance(feature, (List, LargeList)):
         return _items(feature, value)
     encoded = feature.encode_example(value) if hasattr(feature, "encode_example") else value
@@ -221,7 +222,7 @@ def encode(feature: Any, value: Any) -> Any:
 
 
 def _items(feature: List | LargeList, value: Any) -> list[Any]:
-    if isinstance(value, (str, bytes)):
+    if isinstance(value, (str, bytes, Mapping)):  # the items of a dict would be its keys
         raise ArgumentError("value", _short(value), f"expected a list for {feature}.")
     items = value.tolist() if hasattr(value, "tolist") else value
     return [encode(feature.feature, item) for item in items]

@@ -39,7 +39,7 @@ def as_type(value: Any, arrow: pa.DataType) -> Any:
     if pa.types.is_integer(arrow):
         return _as_integer(value)
     if pa.types.is_floating(arrow):
-        return _as_float(value)
+        return _as_float(value, arrow)
     if pa.types.is_decimal(arrow):
         return _as_decimal(value)
     if is_text(arrow):
@@ -76,12 +76,12 @@ def _as_integer(value: Any) -> int:
     return number
 
 
-def _as_float(value: Any) -> float:
+def _as_float(value: Any, arrow: pa.DataType) -> float:
     is_word = isinstance(value, str) and _NO_NUMBER.fullmatch(value.strip())
     if isinstance(value, str) and not is_word and not _DECIMAL.fullmatch(value.strip()):
         raise ValueError("it is no number.")
     number = float(value)
-    if isinstance(value, int) and number != value:
+    if isinstance(value, int) and pa.scalar(number).cast(arrow).cast(pa.float64()).as_py() != value:
         raise ValueError("a float cannot hold it exactly.")
     if isinstance(value, str) and math.isinf(number) and not is_word:
         raise ValueError("it is too big for a float.")
@@ -170,7 +170,7 @@ def _normal(text: str, arrow: pa.DataType) -> str:
     if pa.types.is_decimal(arrow):
         return str(_as_decimal(text))
     if pa.types.is_floating(arrow):
-        _as_float(text)
+        _as_float(text, arrow)
         return text.removeprefix("+")
     return text
 

@@ -214,7 +214,7 @@ def _convert_leaves(values: list[Any], families: set[str | None], arrow: pa.Data
     if array is not None:
         return array
     if arrow is not None and pa.types.is_floating(arrow) and arrow != pa.float64():
-        return _as_narrow_floats(pa.array(values, pa.float64()), arrow)
+        return _as_narrow_floats(values, families, arrow)
     try:
         return pa.array(values, type=arrow, memory_pool=_SYSTEM)
     except OverflowError:
@@ -223,8 +223,14 @@ def _convert_leaves(values: list[Any], families: set[str | None], arrow: pa.Data
         return pa.array(values, pa.uint64())
 
 
-def _as_narrow_floats(array: pa.Array, arrow: pa.DataType) -> pa.Array:
+def _as_narrow_floats(values: list[Any], families: set[str | None], arrow: pa.DataType) -> pa.Array:
+    """Fractions are rounded to the type; integers must fit it exactly."""
+    array = pa.array(values, pa.float64())
     narrow = array.cast(arrow)
+    if "integer" in families:
+        for value, number in zip(values, narrow.cast(pa.float64()).to_pylist(), strict=True):
+            if value != number and _family(type(value)) == "integer":
+                raise pa.ArrowInvalid(f"{arrow} cannot hold {value} exactly")
     if not pc.is_inf(narrow).equals(pc.is_inf(array)):
         raise pa.ArrowInvalid(f"a value is too big for {arrow}")
     return narrow

@@ -83,13 +83,22 @@ def _feed_named_in_texts(walk: Walk, function: types.FunctionType, uses: Uses) -
     reads_globals, reads_environment = _READS_GLOBALS & uses.names, _READS_ENVIRONMENT & uses.names
     if not reads_globals and not reads_environment:
         return
-    for name in sorted({name for text in uses.texts for name in _IDENTIFIER.findall(text)}):
+    texts = uses.texts | _texts_held(function, uses)
+    for name in sorted({name for text in texts for name in _IDENTIFIER.findall(text)}):
         if reads_globals and name in function.__globals__:
             walk.write("global", name.encode())
             walk.feed_at(f"global {name!r} of function {function.__name__}", function.__globals__[name])
         if reads_environment and name in os.environ:
             walk.write("environment", name.encode())
             walk.feed(os.environ[name])
+
+
+def _texts_held(function: types.FunctionType, uses: Uses) -> set[str]:
+    """Texts in globals, enclosing variables and defaults, as in `os.environ[MODEL]`."""
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    enclosed = (cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell))
+    held = (*defaults, *enclosed, *(function.__globals__.get(name) for name in uses.globals))
+    return {value for value in held if isinstance(value, str)}
 
 
 @contextmanager
