@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import gzip
 import inspect
 import re
 import sqlite3
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from crucible_datasets.utils import extract, file_utils, py_utils
 
 import crucible_datasets
 from crucible_datasets import (
@@ -25,17 +29,21 @@ from crucible_datasets import (
     Value,
     evaluate,
     evaluation,
+    formatting,
     load_benchmark,
     load_dataset,
     load_samples,
+    table,
     webdataset,
 )
 from crucible_datasets.evaluation.metrics.base import metric_of
-from crucible_datasets.exceptions import ArgumentError, UnknownKeywordError
+from crucible_datasets.exceptions import ArgumentError, CastError, UnknownKeywordError
 
 _PACKAGE = Path(crucible_datasets.__file__).parent
 _INTERNAL = {"ops", "hashing", "formats", "outputs", "tables", "dropin"}
 _UNKNOWN = {"limt": 3}
+# `__new__` of an error, whose `__init__` reads them, and a function that stands for any.
+_GIVEN_TO_OTHERS = {"base.py: made", "operations.py: _nothing"}
 
 
 def _public_modules():
@@ -263,6 +271,64 @@ def test_no_public_callable_swallows_a_keyword(tmp_path, monkeypatch):
     others = [name for name, function in functions.items() if not _refuses(function)]
     calls = _Calls(tmp_path)
     assert [name for name in others if not _refuses(calls.of(name))] == []
+
+
+def _takers_of_any_keyword():
+    """Every function of the package that takes keywords with `**`, where it is, and whether its body reads them."""
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.args.kwarg is not None:
+                names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+                last = function.body[-1]
+                is_interface = isinstance(last, ast.Raise) or isinstance(getattr(last, "value", None), ast.Constant)
+                yield f"{path.name}: {function.name}", is_interface or function.args.kwarg.arg in names
+
+
+def test_keywords_that_a_function_takes_are_read():
+    takers = list(_takers_of_any_keyword())
+    assert len(takers) > 100
+    assert [where for where, is_read in takers if not is_read and where not in _GIVEN_TO_OTHERS] == []
+
+
+def test_the_drop_in_refuses_unknown_keywords(tmp_path):
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(b"{}"))
+    array = pa.array([1])
+    calls = (
+        lambda **given: table.array_cast(array, pa.int8(), **given),
+        lambda **given: table.cast_array_to_feature(array, Value("int8"), **given),
+        lambda **given: table.embed_array_storage(array, Value("int64"), **given),
+        lambda **given: extract.GzipExtractor.is_extractable(path, **given),
+        lambda **given: file_utils.xglob(f"{tmp_path}/*", **given),
+        lambda **given: py_utils.map_nested(abs, [1], **given),
+        lambda **given: formatting.get_formatter("numpy", **given),
+    )
+    for call in calls:
+        call()
+    assert [number for number, call in enumerate(calls) if not _refuses(call)] == []
+
+
+def test_options_of_the_drop_in_are_followed(tmp_path):
+    for value, dtype in ((1, pa.int64()), (Decimal("1.5"), pa.decimal128(5, 1))):
+        for array, target in (
+            (pa.array([value], dtype), pa.string()),
+            (pa.array([[value]], pa.list_(dtype)), pa.list_(pa.string())),
+        ):
+            is_decimal = isinstance(value, Decimal)
+            assert table.array_cast(array, target).to_pylist() in ([str(value)], [[str(value)]])
+            with pytest.raises(CastError, match="forbid"):
+                table.array_cast(array, target, allow_primitive_to_str=is_decimal, allow_decimal_to_str=not is_decimal)
+            table.array_cast(array, target, allow_primitive_to_str=not is_decimal, allow_decimal_to_str=is_decimal)
+    assert py_utils.map_nested(
+        lambda values: [-v for v in values], {"a": [1, 2], "b": 3}, batched=True, batch_size=2
+    ) == {
+        "a": [-1, -2],
+        "b": -3,
+    }
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    (tmp_path / "b" / "c" / "d.txt").write_text("")
+    assert file_utils.xglob(f"{tmp_path}/**/d.txt") == []
+    assert len(file_utils.xglob(f"{tmp_path}/**/d.txt", recursive=True)) == 1
 
 
 @pytest.mark.parametrize(

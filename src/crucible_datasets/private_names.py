@@ -90,7 +90,7 @@ class PrivateDatasetNames:
         return self.select(range(start, start + length))
 
     def _select_with_indices_mapping(self, indices: Any, *args: Any, **kwargs: Any) -> Any:
-        return self.select(indices)
+        return self.select(indices, *args, **kwargs)
 
     def _set_by_users(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _OWN}

@@ -5,8 +5,12 @@ What a policy does with the rest is the same for all formats, packings and posit
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import logging
+import os
+import random
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.damage import (
     COUNT,
@@ -33,7 +39,7 @@ from support.packed import archive_of, compressed
 from support.streams import as_worker
 
 import crucible_datasets as d
-from crucible_datasets.exceptions import FileFormatError
+from crucible_datasets.exceptions import DatasetsError, FileFormatError
 from crucible_datasets.formats.base import FORMATS
 
 GOOD = 40  # rows of the sound files before and after the damaged one
@@ -133,6 +139,8 @@ def check(case: Case, sample: Sample, is_certain: bool = True) -> None:
     streamed_rows, streamed_error = until_error(Late(lambda: load(sample, case.paths, streaming=True)))
     assert streamed_rows == rows[: before + good], "rows of a stream before the error"
     assert read == rows[: len(read)]
+    assert error.row == streamed_error.row
+    assert streamed_error.row == good or not good
     assert str(case.paths[case.bad]) in str(error) and str(case.paths[case.bad]) in str(streamed_error)
 
 
@@ -291,6 +299,56 @@ def test_files_that_are_all_damaged_have_no_rows(tmp_path):
         assert rows_of(load(sample, [path], on_bad_files="skip", streaming=True)) == []
 
 
+@pytest.mark.parametrize("policy", ["error", "skip"])
+def test_a_file_that_is_removed_before_it_is_streamed_is_named_under_every_policy(tmp_path, policy):
+    for name in ("json_lines", "csv", "text", "parquet", "arrow_file", "webdataset"):
+        sample = SAMPLES[name](0, 5)
+        path = tmp_path / f"a.{sample.extension}"
+        path.write_bytes(sample.data)
+        stream = load(sample, [path], streaming=True, on_bad_files=policy)
+        path.unlink()
+        with pytest.raises(DatasetsError) as caught:
+            rows_of(stream)
+        assert str(path) in str(caught.value), name
+
+
+def test_files_written_again_in_place_with_the_times_set_back_have_their_new_rows(tmp_path):
+    for name in ("json_lines", "csv", "text", "parquet", "arrow_file", "webdataset"):
+        samples = [SAMPLES[name](first, 5) for first in (10, 20)]
+        path = tmp_path / f"a.{samples[0].extension}"
+        assert len({len(sample.data) for sample in samples}) == 1, name
+        rows = []
+        for sample in samples:
+            path.write_bytes(sample.data)
+            os.utime(path, ns=(10**18, 10**18))
+            rows.append(rows_of(load(sample, [path])))
+        assert rows[0] != rows[1], name
+
+
+def test_rows_before_a_damaged_page_are_there_and_the_error_names_row_and_column(tmp_path):
+    names = [f"{n} " + random.Random(n).randbytes(20).hex() for n in range(3000)]
+    table = pa.table({"n": range(3000), "t": names})
+    path = tmp_path / "a.parquet"
+    options = {
+        "row_group_size": 2000,
+        "data_page_size": 4096,
+        "write_batch_size": 50,
+        "use_dictionary": False,
+        "write_statistics": False,
+    }
+    pq.write_table(table, path, compression="none", **options)
+    sample, data = Sample("parquet", "parquet", path.read_bytes(), []), path.read_bytes()
+    for row in (0, 700, 1999, 2600):
+        at = data.index(names[row].encode())
+        path.write_bytes(stomped(data, at, 4))  # invalid UTF-8, found after decoding
+        for streaming in (False, True):
+            found = rows_of(load(sample, [path], on_bad_files="skip", streaming=streaming))
+            assert found == table.slice(0, row).to_pylist(), streaming
+            _, error = until_error(load(sample, [path], streaming=streaming))
+            assert error.row == row
+            assert f"row group {row // 2000} of column 't'" in str(error)
+
+
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst", "lz4"])
 @pytest.mark.parametrize("size", [0, 1, 2, 4, 9])
 def test_compressed_files_of_a_few_bytes(tmp_path, kind, size):
@@ -334,6 +392,67 @@ def test_bad_lines_are_left_out_alone(tmp_path, name, bad, ends):
             assert rows_of(load(sample, paths, on_bad_lines="skip", streaming=streaming)) == 3 * sound
             skipped = rows_of(load(sample, paths, on_bad_files="skip", streaming=streaming))
             assert skipped == sound + sound[:at] + sound, streaming
+
+
+_MEMBERS = {  # a good content by row, and a damaged one
+    "json": (lambda row: b'{"n": %d}' % row, b'{"n": '),
+    "txt": (lambda row: b"text %d" % row, b"\xff\xfe\xfa"),
+    "cls": (lambda row: b"%d" % row, b"cat"),
+    "txt.gz": (lambda row: gzip.compress(b"%d" % row), b"no gzip"),
+}
+
+
+@pytest.mark.parametrize("row", [0, 1, 120, 1100])
+@pytest.mark.parametrize("extension", _MEMBERS)
+@pytest.mark.parametrize("packing", ["", ".gz"])
+def test_samples_before_one_with_damaged_content_are_there(tmp_path, extension, packing, row):
+    good, bad = _MEMBERS[extension]
+    paths = []
+    for name, damaged_row in (("first", None), ("second", row)):
+        members = [
+            member
+            for number in range(1200)
+            for member in (
+                (f"{number:04}.{extension}", bad if number == damaged_row else good(number)),
+                (f"{number:04}.bin", b"%d" % number),
+            )
+        ]
+        paths.append(tmp_path / f"{name}.tar{packing}")
+        paths[-1].write_bytes(archive_of(members, f".tar{packing}"))
+    sample = Sample("webdataset", "tar", b"", [])
+    whole = rows_of(load(sample, paths[:1]))
+    for streaming in (False, True):
+        skipped = load(sample, paths, on_bad_files="skip", streaming=streaming)
+        assert rows_of(skipped) == whole + whole[:row], streaming
+        assert len(rows_of(skipped.select_columns(["bin"]))) == len(whole) + row, streaming
+        for name, count in ((extension, row), ("bin", 1200)):
+            chosen = load(sample, paths, on_bad_files="skip", streaming=streaming, columns=[name])
+            assert len(rows_of(chosen)) == len(whole) + count, (streaming, name)
+    rows, error = until_error(load(sample, paths, streaming=True))
+    assert rows == whole + whole[:row]
+    assert str(paths[1]) in str(error) and f"{row:04}.{extension}" in str(error)
+
+
+def test_columns_of_an_archive_of_damaged_samples_are_unknown(tmp_path):
+    path = tmp_path / "a.tar"
+    path.write_bytes(archive_of([("a.json", b"{"), ("b.json", b"{}")], ".tar"))
+    sample = Sample("webdataset", "tar", b"", [])
+    for streaming in (False, True):
+        assert rows_of(load(sample, [path], on_bad_files="skip", streaming=streaming, columns=["json"])) == []
+
+
+def test_damaged_arrow_files_that_are_converted_warn_once(tmp_path):
+    paths = [tmp_path / f"{index}.arrow" for index in range(2)]
+    for path, dtype in zip(paths, (pa.int32(), pa.int64()), strict=True):
+        sink = io.BytesIO()
+        table = pa.table({"n": pa.array(range(300), dtype)})
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table, max_chunksize=100)
+        path.write_bytes(sink.getvalue()[:-500])
+    sample = Sample("arrow", "arrow", b"", [])
+    with warnings_of(str(tmp_path)) as messages:
+        assert len(load(sample, paths, on_bad_files="warn")) == 400
+    assert len(messages) == 2
 
 
 @pytest.mark.parametrize("extension", [".zip", ".tar.gz"])

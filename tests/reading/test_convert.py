@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.packed import tar_of
 
-from crucible_datasets import Dataset, Value, load_dataset
+from crucible_datasets import Dataset, Features, Value, load_dataset
 from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
 from crucible_datasets.formats.base import Format
 from crucible_datasets.reading.convert import shared_out
@@ -117,3 +117,14 @@ def test_files_that_do_not_hold_a_name_are_not_parsed_to_look_for_it(tmp_path, m
         with pytest.raises(ColumnNotFoundError, match="Available: a, b"):
             load_dataset(kind, data_files=str(tmp_path / "*"), split="train", columns=["zz"], **HOW[how])
         assert len(parsed) <= 10
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_names_with_a_nul_stay_as_they_are_where_types_of_files_differ(tmp_path, how):
+    rows = [{"\0": 1, "a\0b": 2, "a\0c": "x"}, {"\0": 2.5, "a\0b": None, "a\0c": "y"}]
+    for number, row in enumerate(rows):
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(row))
+    features = Features({"\0": Value("float64"), "a\0b": Value("int64"), "a\0c": Value("string")})
+    options = {"features": features} if how == "stream" else {}
+    files = [str(tmp_path / f"{number}.jsonl") for number in range(2)]
+    assert list(load_dataset("json", data_files=files, split="train", **HOW[how], **options)) == rows

@@ -86,6 +86,14 @@ class FileFormatError(DatasetGenerationError, ValueError):
         where = "".join(f", {name} {value}" for name, value in places if value is not None)
         return f"{path!s}{where}: {reason}"
 
+    def in_row(self, row: int | None) -> FileFormatError:
+        """The same error after some good rows, unless it names a row or says that the file as a whole is another."""
+        if row is None or self.row is not None or type(self).message is not FileFormatError.message:
+            return self
+        if not row and self.line is None:
+            return self
+        return FileFormatError(self.path, self.reason, row, self.offset, self.line, self.column)
+
 
 class ArrowFileError(FileFormatError, OSError):
     """A file is not a readable Arrow stream or file."""

@@ -17,7 +17,13 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets import config
-from crucible_datasets.exceptions import DatasetsError, FileFormatError, LimitExceededError, UnknownTypeError
+from crucible_datasets.exceptions import (
+    DatasetsError,
+    FileFormatError,
+    FileNotFoundDatasetsError,
+    LimitExceededError,
+    UnknownTypeError,
+)
 from crucible_datasets.features import Features, dtypes
 from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
 from crucible_datasets.features.storage import children, plain, rebuilt
@@ -80,6 +86,16 @@ def is_stored_as_read(source: Any, path: str) -> bool:
 
 def batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     """The record batches of an open source; an empty one if there are none, so that the schema is known."""
+    rows = 0
+    try:
+        for batch in _batches(source, path):
+            rows += batch.num_rows
+            yield batch
+    except FileFormatError as error:
+        raise error.in_row(rows) from error.__cause__
+
+
+def _batches(source: Any, path: str) -> Iterator[pa.RecordBatch]:
     with file_errors(path):
         reader, fault = _up_to_fault(source)
         require_readable_names(reader.schema)
@@ -233,8 +249,10 @@ def file_errors(path: str, kind: str = "readable Arrow data") -> Iterator[None]:
     """Turn every error caused by the bytes of a file into a `FileFormatError`."""
     try:
         yield
-    except (DatasetsError, FileNotFoundError, PermissionError):
+    except (DatasetsError, PermissionError):
         raise
+    except FileNotFoundError as error:
+        raise FileNotFoundDatasetsError(path) from error
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
         raise FileFormatError(path, f"this is not {kind}: {error}") from error
 

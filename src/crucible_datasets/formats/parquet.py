@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any, BinaryIO
 
@@ -44,6 +44,7 @@ _BATCH_BYTES = 2 << 20
 # A smaller row group is decoded without threads, and its first row is available when the first quarter is decoded.
 _SMALL_BATCH_BYTES = 512 << 10
 _FEWEST_ROWS, _MOST_ROWS = 64, 8192
+_BATCH_AT_FAULTS = 256  # rows
 _VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 # Real text and numbers are compressed ten times at most, bombs a thousand times and more.
 _HONEST_RATIO = 64
@@ -214,10 +215,63 @@ def decoded(
     columns: Sequence[str],
     batch_size: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Some columns of a row group as storage types, in batches of a few megabytes.
+    """Some columns of a row group as storage types, in batches of a few megabytes; all rows before a damaged page.
 
     Raises if the number of rows differs from the footer, data is invalid, or the decoded size exceeds the limit.
     """
+    rows = 0
+    try:
+        for batch in _decoded(source, path, metadata, group, columns, batch_size):
+            rows += batch.num_rows
+            yield batch
+    except FileFormatError as error:
+        for batch in _up_to_fault(source, path, metadata, group, columns, rows):
+            rows += batch.num_rows
+            yield batch
+        before = sum(metadata.row_group(earlier).num_rows for earlier in range(group))
+        names = [name for name in columns if not _can_be_read(source, path, metadata, group, name)]
+        where = f" of column {names[0]!r}" if names else ""
+        raise FileFormatError(path, f"row group {group}{where}: {error.reason}", before + rows) from error
+    expected = metadata.row_group(group).num_rows
+    if rows != expected:
+        raise FileFormatError(path, f"row group {group} holds {rows} rows, but the footer says {expected}.")
+
+
+def _up_to_fault(
+    source: Any, path: str, metadata: Any, group: int, columns: Sequence[str], given: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a damaged row group that follow those that were given, in batches that end before the fault."""
+    seen = 0
+    with suppress(FileFormatError):
+        for batch in _decoded(source, path, metadata, group, columns, _BATCH_AT_FAULTS):
+            new = batch.slice(max(given - seen, 0))
+            seen += batch.num_rows
+            if new.num_rows:
+                yield new
+    # A batch that begins with the group can end at any row.
+    good, bad, last = max(seen, given), seen + _BATCH_AT_FAULTS, None
+    first = good
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            last = next(_decoded(source, path, metadata, group, columns, middle))
+            good = middle
+        except (FileFormatError, StopIteration):
+            bad = middle
+    if last is not None:
+        yield last.slice(first)
+
+
+def _can_be_read(source: Any, path: str, metadata: Any, group: int, column: str) -> bool:
+    try:
+        return all(True for _ in _decoded(source, path, metadata, group, [column], None))
+    except FileFormatError:
+        return False
+
+
+def _decoded(
+    source: Any, path: str, metadata: Any, group: int, columns: Sequence[str], batch_size: int | None
+) -> Iterator[pa.RecordBatch]:
     with file_errors(path):
         layout = Layout.of(metadata, group, columns, _size(source))
         _require_within(layout.least, layout, path, group)
@@ -228,7 +282,7 @@ def decoded(
             column_indices=leaf_places(metadata, columns),
             use_threads=not layout.is_small,
         )
-    produced = rows = 0
+    produced = 0
     while True:
         with file_errors(path):
             batch = next(batches, None)
@@ -236,12 +290,9 @@ def decoded(
                 break
             produced += sum(map(expanded_bytes, batch.columns)) if layout.explosive else batch.nbytes
             _require_within(produced, layout, path, group)
-            rows += batch.num_rows
             stored = pa.RecordBatch.from_arrays([_stored(batch.column(name)) for name in columns], names=list(columns))
             stored.validate(full=True)
         yield stored
-    if rows != layout.num_rows:
-        raise FileFormatError(path, f"row group {group} holds {rows} rows, but the footer says {layout.num_rows}.")
 
 
 def _size(source: Any) -> int:

@@ -141,7 +141,8 @@ class BlockShard(FileShard):
         problem: Problem | None = None
         line_rows, blocks = self._line_rows(), self._blocks(stream, offset)
         with closing(ahead(blocks) if config.STREAMING_PREFETCH_BATCHES else blocks) as blocks:
-            for begin, block in blocks:
+            while (following := self._next_block(blocks, rows)) is not None:
+                begin, block = following
                 text, at = (held + block, held_at) if held else (block, begin)
                 given, problem, end = yield from self._of_block(text, at, line_rows)
                 rows = None if rows is None else rows + given
@@ -152,6 +153,12 @@ class BlockShard(FileShard):
         if problem is not None:
             raise self._located(problem, at, rows)
 
+    def _next_block(self, blocks: Iterator[tuple[int, bytes]], rows: int | None) -> tuple[int, bytes] | None:
+        try:
+            return next(blocks, None)
+        except FileFormatError as error:
+            raise error.in_row(rows) from error.__cause__
+
     def _located(self, problem: Problem, begin: int, row: int | None) -> Problem:
         """An error in a block that begins at a byte, with its position in the file."""
         if isinstance(problem, CastError):
@@ -161,7 +168,7 @@ class BlockShard(FileShard):
             return FileCastError(self.file.name, located)
         before = None if problem.line is None else self._lines_before(begin)
         line = None if before is None or problem.line is None else before + problem.line
-        return FileFormatError(problem.path, problem.reason, row, problem.offset, line, problem.column)
+        return FileFormatError(problem.path, problem.reason, None, problem.offset, line, problem.column).in_row(row)
 
     def _lines_before(self, place: int) -> int | None:
         """How many lines end before a byte of the file; None if counting them would download the file again."""

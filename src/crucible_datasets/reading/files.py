@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError
+from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, FileNotFoundDatasetsError
 from crucible_datasets.fingerprint import version_of
 from crucible_datasets.formats.streams import Budget, PieceStream
 from crucible_datasets.hashing.files import sampled_content
@@ -122,7 +122,11 @@ def _raw(file: DataFile) -> Iterator[BinaryIO]:
         with file.elsewhere.open() as raw:
             yield raw
     elif file.inner is None:
-        with open(file.path, "rb") as raw:
+        try:
+            raw = open(file.path, "rb")  # noqa: SIM115  closed below
+        except FileNotFoundError as error:  # it was removed after it was found
+            raise FileNotFoundDatasetsError(file.name) from error
+        with raw:
             yield raw
     else:
         with archives.opened_member(file.path, file.inner) as member:

@@ -129,18 +129,22 @@ def _in_place(
 ) -> View | None:
     """A view of the files in place, or None if they must be converted first."""
     fingerprint = Fingerprint.fixed("files").derive("read", facts=_facts(files, request))
+    faults: list[str] = []
     if not request.raises:
         key = key_of(files, request)
         if key is None or not is_caching_enabled():
             return None
         files, faults = good_rows(files, request, cache_dir, f"good-rows-{key}", fresh)
-        warn_of(faults, request.on_bad_files)
+    view: View | None
     if not files:
-        return build.view_of(pa.table({}), Features(), fingerprint=fingerprint)
-    paths = tuple(file.path for file in files)
-    if request.format.name == "parquet":
-        return _of_parquet(files, request, fingerprint)
-    return _of_arrow(paths, request, fingerprint)
+        view = build.view_of(pa.table({}), Features(), fingerprint=fingerprint)
+    elif request.format.name == "parquet":
+        view = _of_parquet(files, request, fingerprint)
+    else:
+        view = _of_arrow(tuple(file.path for file in files), request, fingerprint)
+    if view is not None:  # if not, converting the files warns of them
+        warn_of(faults, request.on_bad_files)
+    return view
 
 
 def _of_parquet(files: Sequence[DataFile], request: Request, fingerprint: Fingerprint) -> View:
@@ -189,7 +193,10 @@ def _of_tars(
 
     if not can_be_indexed(files, request):
         return None
-    view = _filtered(view_of_tars(files, request, key_of(files, request), num_proc, cache_dir, fresh), request.filters)
+    view = view_of_tars(files, request, key_of(files, request), num_proc, cache_dir, fresh)
+    if not len(view) and not request.raises:
+        return columns.select(view, list(request.only(view.features)))  # the columns of damaged files are unknown
+    view = _filtered(view, request.filters)
     return view if request.columns is None else columns.select(view, request.columns)
 
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError
+from crucible_datasets.exceptions import ArgumentError, ColumnNotFoundError, FileFormatError
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import storage_type
 from crucible_datasets.formats.base import Filters, Format, columns_of, expression_of, narrowed
@@ -156,6 +156,8 @@ class Request:
                     given += table.num_rows
                     yield table, _position(stream, file)
             return
+        except FileFormatError as error:
+            raise error.in_row(given if text is None and self.filters is None else None) from error.__cause__
         except ColumnNotFoundError as error:
             if error.column not in (self.known or ()):
                 raise

@@ -14,6 +14,8 @@ from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import Fingerprint, is_caching_enabled
 from crucible_datasets.formats.faults import pass_over
 from crucible_datasets.formats.webdataset.index import Index
+from crucible_datasets.formats.webdataset.members import Wanted
+from crucible_datasets.formats.webdataset.rows import wanted_of
 from crucible_datasets.reading.files import DataFile, is_compressed, opened
 from crucible_datasets.reading.request import Request
 from crucible_datasets.tables import tarindex
@@ -47,8 +49,11 @@ def view_of_tars(
 ) -> View:
     """All rows and columns of the archives, read on access."""
     identities = [file.identity if file.elsewhere is not None else identity_of(file.path) for file in files]
-    indices = _indices(files, request.on_bad_files, default_cache(cache_dir), num_proc, fresh)
-    kinds = [Segment("", features_of(index), file.name) for file, index in zip(files, indices, strict=True)]
+    indices = _indices(files, request, default_cache(cache_dir), num_proc, fresh)
+    archives = list(zip(files, indices, strict=True))
+    # A damaged archive without good rows says nothing of the columns, nor of their order.
+    telling = [pair for pair in archives if pair[1].num_rows or pair[1].is_complete] or archives
+    kinds = [Segment("", features_of(index), file.name) for file, index in telling]
     features = _stated(united_all(kinds, tarindex.MIXED_TYPES), request)
     facts = zip(files, identities, indices, strict=True)
     tables = [TarTable.of(_archive(file, identity, index), index, features) for file, identity, index in facts]
@@ -75,23 +80,24 @@ def _archive(file: DataFile, identity: Identity, index: Index) -> Archive:
 
 
 def _indices(
-    files: Sequence[DataFile], on_bad_files: str, cache: Cache, num_proc: int | None, fresh: bool
+    files: Sequence[DataFile], request: Request, cache: Cache, num_proc: int | None, fresh: bool
 ) -> list[Index]:
     """The index of each archive: from the cache, or built now by up to `num_proc` processes."""
     if not is_caching_enabled():
-        return [_usable(_looked_at(file), on_bad_files) for file in files]
-    keys = [tarindex.key_of(file.identity) for file in files]
+        return [_usable(_looked_at(file, request), request) for file in files]
+    # Contents are looked at when rows are read. If damage is no error, it must be known before.
+    keys = [tarindex.key_of(file.identity, is_checked=not request.raises) for file in files]
     for key in keys if fresh else ():
         cache.remove(key)
     new = [(file, key) for file, key in zip(files, keys, strict=True) if cache.find(key) is None]
-    tasks: list[Task[dict[str, tuple[Index, FileFormatError]]]] = [
-        Task(partial(_keep, several, cache.root, on_bad_files), range(0)) for several in _shares(new, num_proc or 1)
+    tasks: list[Task[dict[str, tuple[Index, FileFormatError | None]]]] = [
+        Task(partial(_keep, several, cache.root, request), range(0)) for several in _shares(new, num_proc or 1)
     ]
-    bad: dict[str, tuple[Index, FileFormatError]] = {}
+    kept: dict[str, tuple[Index, FileFormatError | None]] = {}
     with progress.bar(total=sum(file.size for file, _ in new), unit="B", unit_scale=True, desc="Indexing") as bar:
         for several in run_all(tasks, bar.update):
-            bad |= several
-    return [_usable(bad[key], on_bad_files) if key in bad else tarindex.stored_in(_folder(cache, key)) for key in keys]
+            kept |= several
+    return [_usable(kept[key], request) if key in kept else tarindex.stored_in(_folder(cache, key)) for key in keys]
 
 
 def _shares(files: Sequence[tuple[DataFile, str]], count: int) -> list[Sequence[tuple[DataFile, str]]]:
@@ -108,33 +114,37 @@ def _folder(cache: Cache, key: str) -> str:
 
 
 def _keep(
-    files: Sequence[tuple[DataFile, str]], root: str, on_bad_files: str, _rank: int | None, advance: Advance
-) -> dict[str, tuple[Index, FileFormatError]]:
-    """Put indices into the cache. Those of incomplete archives are not cached, but returned with what is wrong."""
-    cache, bad = Cache(root), dict[str, tuple[Index, FileFormatError]]()
+    files: Sequence[tuple[DataFile, str]], root: str, request: Request, _rank: int | None, advance: Advance
+) -> dict[str, tuple[Index, FileFormatError | None]]:
+    """Put indices into the cache. Those of damaged archives are not cached, but returned with what is wrong."""
+    cache, damaged = Cache(root), dict[str, tuple[Index, FileFormatError | None]]()
     for file, key in files:
-        index, broken = _looked_at(file)
-        if broken is None:
+        index, fault = found = _indexed(file, None, not request.raises)
+        if fault is None:
             cache.made(key, partial(tarindex.store, index=index), {"format": "webdataset", "files": [file.name]})
-        elif on_bad_files == "error":
-            raise broken
         else:
-            bad[key] = index, broken
+            damaged[key] = found if request.columns is None else _looked_at(file, request)
+            _usable(damaged[key], request.quiet)
         advance(file.size)
-    return bad
+    return damaged
 
 
-def _usable(found: tuple[Index, FileFormatError | None], on_bad_files: str) -> Index:
-    """The index, unless the archive is incomplete and that is an error."""
-    index, broken = found
-    if broken is not None:
-        pass_over(broken, on_bad_files)
+def _usable(found: tuple[Index, FileFormatError | None], request: Request) -> Index:
+    """The index, unless the archive is damaged and that is an error."""
+    index, fault = found
+    if fault is not None:
+        pass_over(fault, request.on_bad_files)
     return index
 
 
-def _looked_at(file: DataFile) -> tuple[Index, FileFormatError | None]:
+def _looked_at(file: DataFile, request: Request) -> tuple[Index, FileFormatError | None]:
+    """The index of the samples whose requested columns are good."""
+    return _indexed(file, wanted_of(request.columns, request.filters, request.features), not request.raises)
+
+
+def _indexed(file: DataFile, wanted: Wanted | None, is_checked: bool) -> tuple[Index, FileFormatError | None]:
     with opened(file, compression=None) as stream:
-        found = tarindex.index_of(stream, file.name)
+        found = tarindex.index_of(stream, file.name, wanted, is_checked)
     if file.elsewhere is not None:
         file.elsewhere.require_same()
     return found

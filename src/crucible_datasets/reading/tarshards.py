@@ -18,7 +18,7 @@ from crucible_datasets.formats.faults import faults_passed_over
 from crucible_datasets.formats.streams import drain
 from crucible_datasets.formats.webdataset.members import Wanted, entries
 from crucible_datasets.formats.webdataset.python_rows import python_rows
-from crucible_datasets.formats.webdataset.rows import blocks, size_of, table_of, wanted_of, with_single
+from crucible_datasets.formats.webdataset.rows import blocks, size_of, table_of, up_to_fault, wanted_of, with_single
 from crucible_datasets.formats.webdataset.samples import RawSample, grouped
 from crucible_datasets.outputs.python import collector_paused
 from crucible_datasets.reading.files import DataFile, opened
@@ -45,8 +45,8 @@ class TarShard(FileShard):
         return replace(self, expected=features)
 
     def only(self, names: Sequence[str]) -> TarShard | None:
-        if self.expected is None or self._is_gathered:
-            return None
+        if self.expected is None or self._is_gathered or not self.request.raises:
+            return None  # which samples are good must not depend on the columns that are looked at
         expected = Features({name: self.expected[name] for name in names})
         known = Features({**(self.request.known or {}), **expected})  # samples may lack files that others have
         return replace(self, request=replace(self.request, columns=list(names), known=known), expected=expected)
@@ -69,6 +69,15 @@ class TarShard(FileShard):
         return super().row_at(at) if self._is_gathered else None
 
     def _batches(self, start: int) -> Iterator[tuple[Position, Batch]]:
+        rows = 0 if start == 0 and self.request.filters is None else None  # of the archive, if known
+        try:
+            for position, batch in self._blocks(start):
+                rows = None if rows is None else rows + len(batch)
+                yield position, batch
+        except FileFormatError as error:
+            raise error.in_row(rows) from error.__cause__
+
+    def _blocks(self, start: int) -> Iterator[tuple[Position, Batch]]:
         request, name = self.request, self.file.name
         wanted = wanted_of(request.columns, request.filters, request.features)
         compared_at = start
@@ -78,12 +87,15 @@ class TarShard(FileShard):
                 if block[-1].begin - compared_at > _COMPARED_EVERY:
                     _require_same(self.file)
                     compared_at = block[-1].begin
-                batch = self._batch(block, wanted, is_single and not start)
-                if len(batch):
+                read = partial(self._batch, wanted=wanted, is_single=is_single and not start)
+                batch, fault = up_to_fault(block, read)
+                if batch is not None and len(batch):
                     yield block[0].begin, batch
+                if fault is not None:
+                    raise fault
             drain(stream)
 
-    def _batch(self, block: list[RawSample], wanted: Wanted | None, is_single: bool) -> Batch:
+    def _batch(self, block: Sequence[RawSample], wanted: Wanted | None, is_single: bool) -> Batch:
         request, name = self.request, self.file.name
         mixed = request.options.get("on_mixed_types", "use_json")
 

@@ -36,7 +36,7 @@ def open_table(path: str | os.PathLike[str], in_memory: bool = False, trusted: b
             return whole(source, name)
         table = pa.Table.from_batches(batches(source, name))
     except FileFormatError as error:
-        raise ArrowFileError(name, str(error.__cause__)) from error
+        raise ArrowFileError(name, str(error.__cause__ or error.reason), error.row) from error
     _valid.add(identity)
     return table
 

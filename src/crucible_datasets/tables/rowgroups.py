@@ -19,6 +19,7 @@ from crucible_datasets.exceptions import CastError, FileCastError, FileFormatErr
 from crucible_datasets.features import Features
 from crucible_datasets.features.storage import one_array
 from crucible_datasets.features.types import is_identical
+from crucible_datasets.fingerprint import version_of
 from crucible_datasets.forking import cached_property
 from crucible_datasets.formats.parquet import decoded, share_of
 from crucible_datasets.formats.parquet_footer import is_sound
@@ -49,9 +50,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def identity_of(path: str) -> Identity:
-    """The identity of a file, which changes when it is modified or replaced."""
+    """The identity of a file, which changes when it is modified or replaced, or its permissions are."""
     facts = os.stat(path)
-    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+    return facts.st_ino, *version_of(facts)
+
+
+def is_same(now: Identity, before: Identity) -> bool:
+    """Whether a file that is read already is the same. New permissions and links change one time of it, too."""
+    return now[:3] == before[:3]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +112,7 @@ class ParquetPart:
             now = identity_of(self.path)
         except FileNotFoundError:
             now = None
-        if now != self.identity:
+        if now is None or not is_same(now, self.identity):
             raise FileFormatError(self.path, "it was changed or removed after the dataset was loaded; load it again.")
 
 
@@ -194,6 +200,8 @@ class RowGroup:
         if head is not None or stop > HEAD_ROWS or self.num_rows <= 4 * HEAD_ROWS or self.is_ready(names):
             return None
         batch = next(self._batches(names, HEAD_ROWS))
+        if batch.num_rows < stop:
+            return None  # the group is damaged
         table = ArrowTable(pa.Table.from_batches([batch]))
         self._head = names, table
         return table

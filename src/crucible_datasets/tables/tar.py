@@ -39,8 +39,12 @@ _TEXT = Value("string")
 def features_of(index: Index) -> Features:
     """The features of an archive. As in Hugging Face `datasets`, a single sample begins with its key."""
     about = {KEY: _TEXT, URL: _TEXT}
-    found = {name: fixed_feature(name) or index.features[name] for name in index.extensions if name not in about}
-    return Features({**about, **found} if index.num_rows == 1 else {**found, **about})
+    found = {
+        name: fixed_feature(name) or index.features.get(name, Value("null"))
+        for name in index.extensions
+        if name not in about
+    }
+    return Features({**about, **found} if index.num_rows == 1 and index.is_complete else {**found, **about})
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from crucible_datasets.exceptions import ContentMismatchError, DataFilesNotFound
 from crucible_datasets.forking import cached_property
 from crucible_datasets.records import dataclass
 from crucible_datasets.tables.memory import copied
-from crucible_datasets.tables.rowgroups import Identity, identity_of
+from crucible_datasets.tables.rowgroups import Identity, identity_of, is_same
 
 Longs = npt.NDArray[np.int64]
 _MOST_MAPPED = 128  # each holds a file descriptor, of which a process often has 1,024
@@ -81,7 +81,7 @@ class LocalArchive:
             identity = identity_of(self.path)
         except FileNotFoundError:
             return
-        if identity[0] == self.identity[0] and identity != self.identity:
+        if identity[0] == self.identity[0] and not is_same(identity, self.identity):
             raise _changed(self.name)
 
     def let_go(self, start: int, stop: int) -> None:
@@ -122,7 +122,7 @@ class _Mapped:
 def _map(archive: LocalArchive) -> mmap.mmap:
     try:
         with open(archive.path, "rb") as file:
-            if identity_of(archive.path) != archive.identity:
+            if not is_same(identity_of(archive.path), archive.identity):
                 raise _changed(archive.name)
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:

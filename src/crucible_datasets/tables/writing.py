@@ -47,9 +47,13 @@ class Segment:
         """The values of a column, batch by batch."""
         if self.table is None and not self.path:
             return
-        table = self.table if self.table is not None else open_table(self.path, trusted=True)
+        table = self.table if self.table is not None else self.stored()
         for batch in table.select([name]).to_batches():
             yield chunked(batch.column(0))
+
+    def stored(self) -> pa.Table:
+        """The table in the file; Arrow cuts names of columns at a NUL, so they come from the features."""
+        return open_table(self.path, trusted=True).rename_columns(list(self.features))
 
 
 class TypedWriter:
@@ -233,10 +237,9 @@ def _settle_one(segment: Segment, final: Features, target: str, on_mixed_types: 
         return
     with pa.ipc.new_stream(target, final.arrow_schema) as writer:
         # A file without columns does not know its number of rows.
-        tables = (
-            map(pa.table, open_table(segment.path, trusted=True).to_batches()) if segment.features else [pa.table({})]
-        )
-        for rows in tables:
+        batches = segment.stored().to_batches() if segment.features else [pa.RecordBatch.from_pydict({})]
+        for batch in batches:
+            rows = pa.Table.from_batches([batch])
             num_rows = len(rows) if segment.features else segment.num_rows
             table = as_features(rows, segment.features, final, on_mixed_types, num_rows)
             writer.write_table(ArrowFormatter().batch(table, final))

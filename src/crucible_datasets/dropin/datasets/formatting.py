@@ -58,7 +58,9 @@ def get_format_type_from_alias(format_type: str | None) -> str | None:
 
 def get_formatter(format_type: str | None, **format_kwargs: Any) -> Formatter:
     """What turns Arrow rows into objects of one library."""
-    return OUTPUTS[format_type or "python"].make(**format_kwargs)
+    output = OUTPUTS[format_type or "python"]
+    output.check_options(format_kwargs)
+    return output.make(**format_kwargs)
 
 
 def key_to_query_type(key: Any) -> str:

@@ -12,8 +12,9 @@ from typing import Any, Self
 import pyarrow as pa
 
 from crucible_datasets.exceptions import CastError
-from crucible_datasets.features import Features
+from crucible_datasets.features import Features, LargeList, List, Value
 from crucible_datasets.features.cast import cast_column
+from crucible_datasets.features.dtypes import is_text
 from crucible_datasets.features.embed import embedded
 from crucible_datasets.features.storage import chunked, feature_of, to_extension, to_storage
 from crucible_datasets.tables.files import open_table, read_ipc
@@ -112,15 +113,35 @@ def concat_tables(tables: Sequence[Any], axis: int = 0) -> Any:
     return tables[0] if len(tables) == 1 else ConcatenationTable.from_tables(tables, axis)
 
 
-def cast_array_to_feature(array: Any, feature: Any, **how: Any) -> Any:
+def cast_array_to_feature(
+    array: Any, feature: Any, allow_primitive_to_str: bool = True, allow_decimal_to_str: bool = True
+) -> Any:
     """An array with the Arrow type of a feature."""
+    source, target = feature_of(array.type), feature
+    if not allow_primitive_to_str or not allow_decimal_to_str:
+        _require_no_new_text(source, target, not allow_primitive_to_str, not allow_decimal_to_str)
     cast = to_extension(cast_column(to_storage(chunked(array)), feature), feature)
     return cast if isinstance(array, pa.ChunkedArray) else cast.combine_chunks()
 
 
-def array_cast(array: Any, pa_type: pa.DataType, **how: Any) -> Any:
+def array_cast(
+    array: Any, pa_type: pa.DataType, allow_primitive_to_str: bool = True, allow_decimal_to_str: bool = True
+) -> Any:
     """An array with another Arrow type."""
-    return cast_array_to_feature(array, feature_of(pa_type))
+    return cast_array_to_feature(array, feature_of(pa_type), allow_primitive_to_str, allow_decimal_to_str)
+
+
+def _require_no_new_text(source: Any, target: Any, primitives: bool, decimals: bool) -> None:
+    """Refuse to make text of values that are not text yet, wherever they are in nested types."""
+    if isinstance(source, dict) and isinstance(target, dict):
+        for name in source.keys() & target.keys():
+            _require_no_new_text(source[name], target[name], primitives, decimals)
+    elif isinstance(source, (List, LargeList)) and isinstance(target, (List, LargeList)):
+        _require_no_new_text(source.feature, target.feature, primitives, decimals)
+    elif isinstance(source, Value) and isinstance(target, Value) and is_text(target()) and not is_text(source()):
+        is_decimal = pa.types.is_decimal(source())
+        if (decimals and is_decimal) or (primitives and pa.types.is_primitive(source()) and not is_decimal):
+            raise CastError(None, source, target, "the arguments of the cast forbid to make text of other values.")
 
 
 def cast_table_to_features(table: Any, features: Features) -> pa.Table:
@@ -156,11 +177,17 @@ def embed_table_storage(
 ) -> pa.Table:
     """A table with the files that its media name read into it."""
     plain = getattr(table, "table", table)
+    if not local_files:
+        return plain
     return embedded(plain, Features.from_arrow_schema(plain.schema)).replace_schema_metadata(plain.schema.metadata)
 
 
-def embed_array_storage(array: Any, feature: Any, **how: Any) -> Any:
+def embed_array_storage(
+    array: Any, feature: Any, token_per_repo_id: Any = None, local_files: bool = True, remote_files: bool = True
+) -> Any:
     """An array with the files that its media name read into it."""
+    if not local_files:
+        return array
     return embedded(pa.table({"_": array}), Features({"_": feature})).column("_").combine_chunks()
 
 

@@ -51,6 +51,7 @@ class Index:
 
     table: pa.Table
     features: Features
+    is_complete: bool = True  # whether these are all samples of the archive; only then it is stored
 
     @property
     def num_rows(self) -> int:
@@ -156,10 +157,10 @@ class Indexing:
             found.add(len(self._keys) - 1, offset, size, runs)
             yield entry
 
-    def index(self, num_rows: int, features: Mapping[str, Any]) -> Index:
-        """The index of the first `num_rows` samples, which are known to be complete."""
+    def index(self, num_rows: int, features: Mapping[str, Any], is_complete: bool = True) -> Index:
+        """The index of the first `num_rows` samples, which are known to be good."""
         columns: dict[str, pa.Array] = {"key": pa.array(self._keys[:num_rows], pa.string())}
         for extension, found in self._found.items():
             if found.rows[0] < num_rows:
                 columns |= found.columns(extension, num_rows)
-        return Index(pa.table(columns), Features(dict(features)))
+        return Index(pa.table(columns), Features(dict(features)), is_complete)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
 
@@ -20,6 +20,8 @@ from crucible_datasets.formats.webdataset.samples import KEY, URL, RawSample, gr
 
 _FIRST, _MOST = 100, 1000
 _BYTES = 8 << 20
+
+Made = TypeVar("Made")
 
 
 def read(
@@ -41,7 +43,11 @@ def read(
     is_single, samples = with_single(grouped(entries(stream, path, 0, wanted), path, scattered))
     block: list[RawSample] | None = None
     for block in blocks(samples):
-        yield table_of(block, path, wanted, is_single, on_mixed_types)
+        table, fault = up_to_fault(block, lambda part: table_of(part, path, wanted, is_single, on_mixed_types))
+        if table is not None:
+            yield table
+        if fault is not None:
+            raise fault
     if block is None:
         yield table_of([], path)
     drain(stream)
@@ -98,6 +104,25 @@ def blocks(samples: Iterable[RawSample]) -> Iterator[list[RawSample]]:
         yield block
     if fault is not None:
         raise fault
+
+
+def up_to_fault(
+    block: Sequence[RawSample], make: Callable[[Sequence[RawSample]], Made]
+) -> tuple[Made | None, FileFormatError | None]:
+    """What `make` makes of the samples before the first with damaged content, if any; and what is wrong with that."""
+    try:
+        return make(block), None
+    except FileFormatError as error:
+        fault = error
+    good, bad = 0, len(block)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            make(block[:middle])
+            good = middle
+        except FileFormatError as error:
+            bad, fault = middle, error
+    return make(block[:good]) if good else None, fault
 
 
 def size_of(block: Iterable[RawSample]) -> int:

@@ -41,9 +41,11 @@ class ExtractManager:
         return str(DownloadManager(download_config=how).extract(input_path))
 
 
-def _kind(path: Any) -> str | None:
-    with open(path, "rb") as source:
-        compression = compression_of(source.read(MAGIC_LENGTH))
+def _kind(path: Any, start: bytes = b"") -> str | None:
+    if not start:
+        with open(path, "rb") as source:
+            start = source.read(MAGIC_LENGTH)
+    compression = compression_of(start)
     kind = archive_kind(os.fspath(path)) or compression
     return None if kind is None else _NAMES.get(kind, kind)
 
@@ -54,9 +56,9 @@ class BaseExtractor:
     kind: ClassVar[str | None] = None
 
     @classmethod
-    def is_extractable(cls, path: Any, **how: Any) -> bool:
-        """Whether a file is of that kind."""
-        return _kind(path) == cls.kind
+    def is_extractable(cls, path: Any, magic_number: bytes = b"") -> bool:
+        """Whether a file is of that kind; its first bytes are read unless they are given."""
+        return _kind(path, magic_number) == cls.kind
 
     @staticmethod
     def extract(input_path: Any, output_path: Any) -> None:

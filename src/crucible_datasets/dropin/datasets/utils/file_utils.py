@@ -138,8 +138,10 @@ def xexists(urlpath: Any, download_config: DownloadConfig | None = None) -> bool
     return storage.exists(urlpath, _options(download_config))
 
 
-def xglob(urlpath: Any, *, download_config: DownloadConfig | None = None, **how: Any) -> list[str]:
-    """The files that match a pattern."""
+def xglob(urlpath: Any, *, recursive: bool = False, download_config: DownloadConfig | None = None) -> list[str]:
+    """The files that match a pattern; on this disk, `**` crosses folders only if `recursive`."""
+    if not recursive and is_local_path(urlpath):
+        urlpath = os.fspath(urlpath).replace("**", "*")
     return storage.glob(urlpath, _options(download_config))
 
 

@@ -10,7 +10,7 @@ import shutil
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, TypeVar, Union
 
 import cloudpickle
@@ -82,17 +82,36 @@ def map_nested(
     map_list: bool = True,
     map_tuple: bool = False,
     map_numpy: bool = False,
-    **how: Any,
+    num_proc: int | None = None,
+    parallel_min_length: int = 2,
+    batched: bool = False,
+    batch_size: int | None = 1000,
+    types: tuple[type, ...] | None = None,
+    disable_tqdm: bool = True,
+    desc: str | None = None,
 ) -> Any:
-    """The same structure with a function applied to every value; `num_proc` and bars are not used."""
-    kinds = () if dict_only else (list,) * map_list + (tuple,) * map_tuple
-    if isinstance(data_struct, dict):
-        return {key: map_nested(function, value, dict_only, map_list, map_tuple) for key, value in data_struct.items()}
-    if isinstance(data_struct, kinds):
-        return type(data_struct)(map_nested(function, value, dict_only, map_list, map_tuple) for value in data_struct)
-    if map_numpy and hasattr(data_struct, "dtype"):
-        return type(data_struct)([map_nested(function, value) for value in data_struct])
-    return function(data_struct)
+    """The same structure with a function applied to every value, or to lists of values if `batched`.
+
+    `types` are the containers besides dicts whose values are mapped. It is done in this process, without a bar.
+    """
+    kinds: tuple[Any, ...] = types or (() if dict_only else (list,) * map_list + (tuple,) * map_tuple)
+    if not batched:
+        return _nested(function, data_struct, kinds, map_numpy)
+    values: list[Any] = []
+    _nested(values.append, data_struct, kinds, map_numpy)
+    size = batch_size or max(len(values), 1)
+    results = chain.from_iterable(function(values[start : start + size]) for start in range(0, len(values), size))
+    return _nested(lambda _: next(results), data_struct, kinds, map_numpy)
+
+
+def _nested(function: Callable[[Any], Any], data: Any, kinds: tuple[Any, ...], map_numpy: bool) -> Any:
+    if isinstance(data, dict):
+        return {key: _nested(function, value, kinds, map_numpy) for key, value in data.items()}
+    if isinstance(data, kinds):
+        return type(data)(_nested(function, value, kinds, map_numpy) for value in data)
+    if map_numpy and hasattr(data, "dtype"):
+        return type(data)([function(value) for value in data])
+    return function(data)
 
 
 def asdict(obj: Any) -> Any:
