@@ -152,6 +152,64 @@ def test_a_changed_function_is_called_again(holder, values, folder):
         assert result.samples[0].prediction == value
 
 
+# Each reads the variable CRUCIBLE_TEST_PROMPT of the environment.
+READERS = {
+    "text": "import os\ndef answer(sample): return os.environ['CRUCIBLE_TEST_PROMPT']",
+    "global": "import os\nname = 'CRUCIBLE_TEST_PROMPT'\ndef answer(sample): return os.getenv(name)",
+    "default": "from os import environ\ndef answer(sample, name='CRUCIBLE_TEST_PROMPT'): return environ[name]",
+    "argument": (
+        "import os\ndef read(name): return os.environ.get(name)\n"
+        "def answer(sample): return read('CRUCIBLE_TEST_PROMPT')"
+    ),
+    "attribute": (
+        "import os\nclass Model:\n def __init__(self, name): self.name = name\n"
+        " def __call__(self, sample): return os.environ[self.name]\nanswer = Model('CRUCIBLE_TEST_PROMPT')"
+    ),
+    "part of a text": "import os\ndef answer(sample): return os.path.expandvars('$CRUCIBLE_TEST_PROMPT')",
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_function_that_reads_another_environment_is_called_again(reader, folder, monkeypatch):
+    for prompt in ("one", "other", "one"):
+        monkeypatch.setenv("CRUCIBLE_TEST_PROMPT", prompt)
+        monkeypatch.setenv("CRUCIBLE_TEST_OTHER", f"not {prompt}")
+        names = {"__name__": "__main__"}
+        exec(READERS[reader], names)
+        result = evaluate(names["answer"], QUESTIONS, model="m", cache=folder)
+        assert result.samples[0].prediction == prompt
+    assert len(os.listdir(folder)) == 2
+
+
+def test_a_client_with_other_settings_is_asked_again(folder, monkeypatch, tmp_path):
+    """Clients take addresses from variables of their package and of the environment, which no code names."""
+    package = tmp_path / "site-packages" / "madeupai"
+    package.mkdir(parents=True)
+    package.joinpath("__init__.py").write_text(
+        "import os\nbase_url = 'one'\napi_key = 'k'\n"
+        "def ask(): return f\"{base_url} {os.environ.get('MADEUPAI_BASE_URL')}\""
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    import madeupai
+
+    def asked():
+        def answer(sample):
+            return madeupai.ask()
+
+        evaluated = evaluate(answer, QUESTIONS, model="m", cache=folder).samples[0].prediction
+        assert evaluated == madeupai.ask()
+        return len(os.listdir(folder))
+
+    assert asked() == asked() == 1
+    monkeypatch.setattr(madeupai, "base_url", "other")
+    assert asked() == 2
+    monkeypatch.setenv("MADEUPAI_BASE_URL", "another")
+    assert asked() == 3
+    monkeypatch.setenv("MADEUPAI_API_KEY", "another")  # who asks does not change the answer
+    monkeypatch.setattr(madeupai, "api_key", "another")
+    assert asked() == 3
+
+
 def test_a_function_that_cannot_be_hashed_is_cached_under_a_key_only(folder, caplog):
     asked = []
     answer = function_that_answers("client with a lock", "x")
@@ -178,3 +236,37 @@ def test_pictures_are_noted_and_not_copied():
     found = evaluate(["cat"], samples_from([Sample(id=1, input=asked, target="cat")])).samples[0].input
     assert found[0]["content"][0] == {"type": "text", "text": "what is it?"}
     assert found[0]["content"][1]["image"]["path"].startswith("sha256:") and len(str(found)) < 300
+
+
+SEALED = """
+import os, signal, sys
+from pathlib import Path
+from crucible_datasets.evaluation import ResultStore, evaluate
+from crucible_datasets.evaluation.results import finishing
+
+store, ending = sys.argv[1:3]
+if ending == "killed when sealed":
+    finishing.complete = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
+
+def answer(sample):
+    with open(f"{store}/asked", "a") as file:
+        file.write(f"{sample.id}\\n")
+    if sample.id == 1 and ending != "healed":
+        raise RuntimeError("out of order")
+    return sample.target
+
+data = [{"id": n, "input": f"q{n}", "target": f"t{n}"} for n in range(3)]
+call = {"missing": "ignore", "cache": False, "model": "m", "run_id": "r", "resume": True}
+print(evaluate(answer, data, store=store, **call).summary["exact_match"].n, ResultStore(store).load("r").value())
+"""
+
+
+@pytest.mark.parametrize("before", [[], ["finished"]], ids=["new run", "finished run"])
+def test_a_run_that_was_killed_when_it_was_sealed_is_resumed(before, tmp_path):
+    endings = [*before, "killed when sealed", "healed"]
+    command = [sys.executable, "-c", SEALED, str(tmp_path)]
+    done = [subprocess.run([*command, ending], capture_output=True, text=True, timeout=120) for ending in endings]
+    assert [run.returncode for run in done] == [0] * len(before) + [-9, 0], done[-1].stderr
+    assert done[-1].stdout == "3 1.0\n"
+    assert (tmp_path / "asked").read_text().split() == ["0", "1", "2"] + ["1"] * len(before) + ["1"]
+    assert not os.listdir(tmp_path / "open")

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import enum
 import json
+import re
+from collections.abc import Mapping
 from types import SimpleNamespace as Reply
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pydantic
 import pytest
 
 from crucible_datasets.benchmarks import samples_from
@@ -87,6 +93,14 @@ FAILURES = {
     ),
     "cut off, as an object": ("truncated", Reply(choices=[Reply(message=Reply(content="é4"), finish_reason="length")])),
     "too many requests": ("error", {"error": {"message": "Rate limit reached", "code": 429}}),
+    "broken off": ("error", chat(message={"content": "4"}, finish_reason="error")),
+    "blocked prompt of the client": ("refused", {"candidates": None, "prompt_feedback": {"block_reason": "SAFETY"}}),
+    "blocked prompt for another reason": ("refused", {"promptFeedback": {"blockReason": "OTHER"}}),
+    "cut off in langchain": (
+        "truncated",
+        {"content": "é4", "type": "ai", "response_metadata": {"finish_reason": "length"}},
+    ),
+    "response of a server": ("error", Reply(status_code=503, text="é4", content=b"\xc3\xa94", reason="Unavailable")),
     "overloaded": ("error", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
     "error in a batch": ("error", {"custom_id": "1", "response": {"status_code": 500, "body": {}}, "error": None}),
     "error in a batch of anthropic": (
@@ -113,6 +127,64 @@ def test_the_text_of_a_reply_is_its_answer(client, tmp_path):
         result = evaluate(asked(reply), QUESTIONS, cache=tmp_path, cache_key=client)
         assert result.samples[1].prediction == "é4" and result.value() == 1.0
     assert evaluate(["é4", reply, "é4"], QUESTIONS).value() == 1.0
+
+
+class Model(pydantic.BaseModel, extra="allow"):
+    """An object of a client that is made with pydantic; `text`, which is there also in dumps that lack it, misleads."""
+
+    @property
+    def output_text(self):
+        return ""
+
+
+def as_object(value, make):
+    """What the client of an API makes of JSON: fields are named as Python does."""
+    if isinstance(value, Mapping):
+        fields = {re.sub("[A-Z]", lambda upper: f"_{upper[0].lower()}", name): item for name, item in value.items()}
+        return make(**{name: as_object(item, make) for name, item in fields.items()})
+    return [as_object(item, make) for item in value] if isinstance(value, list) else value
+
+
+OBJECTS = {
+    "pydantic": lambda reply: as_object(reply, Model.model_construct),
+    "dict of a pydantic object": lambda reply: dict(as_object(reply, Model.model_construct)),
+    "plain objects": lambda reply: as_object(reply, Reply),
+    "dict of plain objects": lambda reply: vars(as_object(reply, Reply)),
+}
+DICTS = {
+    **{name: reply for name, reply in ANSWERS.items() if isinstance(reply, dict)},
+    **{name: reply for name, (_, reply) in FAILURES.items() if isinstance(reply, dict)},
+}
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+@pytest.mark.parametrize("name", DICTS)
+def test_an_object_of_a_client_is_read_as_its_json(name, kind):
+    if "batch" in name and "dict" not in kind:
+        pytest.skip("lines of batches are files: no client has objects for them")
+    reply, alike = DICTS[name], OBJECTS[kind](DICTS[name])
+    results = [evaluate(asked(given), QUESTIONS, missing="ignore", cache=False) for given in (reply, alike)]
+    first, second = (result.samples[1] for result in results)
+    assert first.prediction == second.prediction
+    assert first.outcomes[EM].status == second.outcomes[EM].status
+
+
+CONTENTS = {
+    "thoughts and text": ("ok", [{"type": "thinking", "thinking": "5"}, {"type": "text", "text": "é4"}]),
+    "text in parts": ("ok", [{"type": "text", "text": "é"}, {"type": "text", "text": "4"}]),
+    "output of the responses": ("ok", [{"type": "reasoning", "summary": []}, output_text("é4")]),
+    "parts of gemini": ("ok", [{"text": "5", "thought": True}, {"text": "é4", "thought": None}]),
+    "tool use": ("missing", [TOOL_USE]),
+    "thoughts only": ("missing", [{"type": "thinking", "thinking": "é4"}]),
+}
+
+
+@pytest.mark.parametrize("make", [dict, Model.model_construct], ids=["dicts", "objects"])
+@pytest.mark.parametrize("name", CONTENTS)
+def test_the_parts_of_a_content_are_one_answer(name, make):
+    status, content = CONTENTS[name]
+    result = evaluate(asked(as_object(content, make)), QUESTIONS, missing="ignore", cache=False)
+    assert [sample.outcomes[EM].status for sample in result.samples] == ["ok", status, "ok"] and result.value() == 1.0
 
 
 @pytest.mark.parametrize("missing", ["error", "wrong", "ignore"])
@@ -153,6 +225,58 @@ def test_a_reply_of_an_unknown_form_is_an_error_that_names_its_fields(reply, mis
         assert (outcome.status, outcome.value, result.value()) == ("error", None, 1.0)
         assert (", ".join(map(repr, reply)) or "no field") in outcome.detail["error"]
     assert len(calls) == 4
+
+
+VALUES = [
+    *(
+        "4",
+        "",
+        "\ud800",
+        None,
+        4,
+        4.5,
+        float("nan"),
+        True,
+        [],
+        (),
+        [None],
+        ["4", None],
+        ("4", "5"),
+        {"answer": float("nan")},
+    ),
+    *(np.float32(4), np.float64("nan"), np.str_("4"), np.array(["4"]), np.array(["4", "5"]), np.array([]), pd.NA),
+    *(
+        pa.scalar("4"),
+        pa.scalar(None),
+        pa.array(["4", None]),
+        [pa.scalar("4")],
+        [np.array(["4"])],
+        {"text": np.str_("4")},
+    ),
+    *(
+        {"choices": 4},
+        {"candidates": "4"},
+        {"choices": [None]},
+        {"content": (("a", 1), "4")},
+        {"answer": {"x": np.int64(1)}},
+    ),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=[f"{type(value).__name__} {place}" for place, value in enumerate(VALUES)])
+def test_an_answer_is_scored_alike_fresh_and_from_the_cache_and_a_missing_one_is_never_cached(value, tmp_path):
+    def same(prediction, target):
+        return float(prediction == target)
+
+    for metric in ("exact_match", same):
+        calls: list[int] = []
+        call = {"missing": "ignore", "cache": tmp_path, "cache_key": str(metric)}
+        first, again = (evaluate(asked(value, calls), QUESTIONS, metric, **call) for _ in range(2))
+        assert [sample.outcomes for sample in again.samples] == [sample.outcomes for sample in first.samples]
+        assert [sample.prediction for sample in again.samples] == [sample.prediction for sample in first.samples]
+        statuses = {outcome.status for sample in first.samples for outcome in sample.outcomes.values()}
+        if "missing" in statuses:
+            assert len(calls) == 4
 
 
 def test_a_function_of_ones_own_judges_any_mapping(tmp_path):

@@ -174,6 +174,21 @@ DIFFERENT = {
     "annotations that the function hands on": pair("def g(x: K_): pass\ndef f(x): return str(g.__annotations__)", "int", "str"),
     "docstrings of classes that are handed on": pair("class A:\n    'K_'\ndef f(x): return A.__doc__"),
     "names of variables that are seen": ("def f(x):\n    y = 1\n    return locals()", "def f(x):\n    z = 1\n    return locals()"),
+    "docstrings that methods read": pair("class B:\n    def go(self): return self.__doc__\nclass A(B):\n    'K_'\ndef f(x): return A().go()"),
+    "special names of one's own": pair("class A:\n    __prompt__ = 'K_'\n    def go(self): return self.__prompt__\ndef f(x): return A().go()"),
+    "calls that are partial": pair(
+        "import functools\nclass A:\n    def go(self, x, k): return k\n    __call__ = functools.partialmethod(go, k=K_)\nf = A()"
+    ),
+    "special methods that are partial": pair(
+        "import functools\nclass A:\n    def go(self, x, k): return k\n    __getitem__ = functools.partialmethod(go, k=K_)\na = A()\ndef f(x): return a[x]"
+    ),
+    "functions put into installed modules": pair("import json\njson.loads = lambda text: K_\ndef f(x): return json.loads(x)"),
+    "classes put into installed modules": pair(
+        "import collections.abc\nclass A:\n    k = K_\ncollections.abc.A = A\ndef f(x): return collections.abc.A.k"
+    ),
+    "modules by import_module": with_helpers("import importlib\ndef f(x): return importlib.import_module('helpers').g(x)"),
+    "modules by __import__": with_helpers("def f(x): return __import__('helpers').g(x)"),
+    "modules by sys.modules": with_helpers("import sys, helpers\ndef f(x): return sys.modules['helpers'].g(x)"),
     "imported functions": with_helpers("from helpers import g\ndef f(x): return g(x)"),
     "functions of modules": with_helpers("import helpers\ndef f(x): return helpers.g(x)"),
     "functions of modules by another name": with_helpers("import helpers as h\ndef f(x): return h.g(x)"),

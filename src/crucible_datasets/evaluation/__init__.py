@@ -3,7 +3,8 @@
 Inputs:
     sampling/     parts of the data: samplers (random, stratified, folds, splits, bootstrap), fieldvalues (at any path)
     predictions/  answers of models: forms (lists, dicts, tables), responses (replies of chat models), identities
-                  (columns of ids), files, generating (by functions), cache (of answers)
+                  (columns of ids), files, generating (by functions), cache (of answers),
+                  settings (of packages that functions use)
 
 Scoring one answer:
     rules/        extraction of the answer from a text: base (Rule, RULES), and a module per family of rules

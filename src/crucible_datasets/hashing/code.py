@@ -73,6 +73,7 @@ def code_identity(function: Any, arguments: Any = None) -> str | None:
             if parameters is not None and parameters.frozen:
                 walk.feed_arguments({item.name: getattr(function, item.name) for item in dataclasses.fields(function)})
         walk.feed_arguments(arguments)
+        walk.end()
     except (UnhashableError, RecursionError):
         return None
     return f"{sys.version_info.major}.{sys.version_info.minor} {walk.digest.hexdigest()}"

@@ -10,15 +10,22 @@ import dis
 import enum
 import functools
 import inspect
-import os
 import re
+import sys
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from crucible_datasets.hashing.modules import feed_import, feed_used, goes_by_name, is_installed, write_name
-from crucible_datasets.hashing.references import AS_VALUE, Uses, uses_of
+from crucible_datasets.hashing.modules import (
+    feed_import,
+    feed_used,
+    goes_by_name,
+    is_installed,
+    users_module,
+    write_name,
+)
+from crucible_datasets.hashing.references import AS_VALUE, Uses, all_code, uses_of
 from crucible_datasets.hashing.walk import Walk, Walker
 
 _KINDS_OF_CODE = (
@@ -30,11 +37,18 @@ _KINDS_OF_CODE = (
     | inspect.CO_ASYNC_GENERATOR
 )
 _READS_GLOBALS = {"globals", "eval", "exec"}
-_READS_ENVIRONMENT = {"environ", "getenv"}
+_READS_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "expandvars"}
+_IMPORTS = {"import_module", "__import__"}
+_READS_DOCSTRINGS = {"__doc__", "getdoc"}
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _SEES_LOCALS = {"locals", "vars", "dir", "eval", "exec"}
 # Special names, besides methods, that the author of a class may have defined.
-_WRITTEN = {"__annotations__", "__slots__", "__match_args__", "__dataclass_fields__", "__pydantic_fields__"}
+_METHODS = (
+    *(types.FunctionType, property, classmethod, staticmethod),
+    *(functools.partialmethod, functools.singledispatchmethod),
+)
+_OF_PYTHON = {"__module__", "__qualname__", "__doc__", "__firstlineno__"}
+_WRITTEN = {"__call__", "__annotations__", "__slots__", "__match_args__", "__dataclass_fields__", "__pydantic_fields__"}
 
 
 def _walk_function(walk: Walk, function: types.FunctionType) -> None:
@@ -79,18 +93,21 @@ def _walk_users_function(walk: Walk, function: types.FunctionType) -> None:
 
 
 def _feed_named_in_texts(walk: Walk, function: types.FunctionType, uses: Uses) -> None:
-    """Add what code reads by a name in a text: globals by `globals()` or `eval`, variables of the environment."""
-    reads_globals, reads_environment = _READS_GLOBALS & uses.names, _READS_ENVIRONMENT & uses.names
-    if not reads_globals and not reads_environment:
-        return
+    """Add what code reads by a name in a text: globals by `globals()` or `eval`, modules by `import_module`."""
+    walk.mentions.reads_environment |= bool(_READS_ENVIRONMENT & uses.names)
+    walk.mentions.texts |= uses.texts
     texts = uses.texts | _texts_held(function, uses)
-    for name in sorted({name for text in texts for name in _IDENTIFIER.findall(text)}):
-        if reads_globals and name in function.__globals__:
-            walk.write("global", name.encode())
-            walk.feed_at(f"global {name!r} of function {function.__name__}", function.__globals__[name])
-        if reads_environment and name in os.environ:
-            walk.write("environment", name.encode())
-            walk.feed(os.environ[name])
+    if _READS_GLOBALS & uses.names:
+        for name in sorted({name for text in texts for name in _IDENTIFIER.findall(text)}):
+            if name in function.__globals__:
+                walk.write("global", name.encode())
+                walk.feed_at(f"global {name!r} of function {function.__name__}", function.__globals__[name])
+    if _IMPORTS & uses.names or "modules" in uses.names:
+        for name in sorted(texts):
+            module = users_module(name) if _IMPORTS & uses.names or name in sys.modules else None
+            if module is not None:
+                walk.write("module", name.encode())
+                walk.feed_at(f"module {name!r} that function {function.__name__} names", module)
 
 
 def _texts_held(function: types.FunctionType, uses: Uses) -> set[str]:
@@ -218,6 +235,8 @@ def walk_class(walk: Walk, kind: type) -> None:
     with _order_counts(walk):
         if issubclass(kind, enum.Enum):
             walk.feed([(name, member.value) for name, member in kind.__members__.items()])
+        if _reads_docstrings(kind):
+            walk.feed(kind.__doc__)
         for name, value in sorted(_body(kind)):
             walk.write("name", name.encode())
             with walk.at(f"attribute {name!r} of class {kind.__name__}"):
@@ -231,11 +250,23 @@ def _is_made_in_python(kind: type) -> bool:
 
 def _body(kind: type) -> Iterator[tuple[str, Any]]:
     """The part of a class that its author wrote: methods and plain attributes."""
-    methods = (types.FunctionType, property, classmethod, staticmethod)
     for name, value in vars(kind).items():
         special = name.startswith("__") and name.endswith("__")
-        if isinstance(value, methods) or name in _WRITTEN or not (special or name.startswith("_abc_")):
+        is_text = isinstance(value, str) and name not in _OF_PYTHON
+        if isinstance(value, _METHODS) or is_text or name in _WRITTEN or not (special or name.startswith("_abc_")):
             yield name, value
+
+
+def _reads_docstrings(kind: type) -> bool:
+    """Whether a method of a user's class reads docstrings, such as that of its own class."""
+    bodies = [value for base in kind.__mro__ if not goes_by_name(base) for value in vars(base).values()]
+    functions = [getattr(body, "__func__", getattr(body, "fget", body)) for body in bodies]
+    return any(
+        _READS_DOCSTRINGS & set(code.co_names)
+        for function in functions
+        if isinstance(function, types.FunctionType)
+        for code in all_code(function.__code__)
+    )
 
 
 def _is_filled(cell: types.CellType) -> bool:

@@ -27,6 +27,7 @@ class Hasher:
 
     def __init__(self) -> None:
         self._digest = xxhash.xxh64()
+        self.packages: set[str] = set()  # installed packages that the values refer to
 
     @classmethod
     def hash_bytes(cls, value: bytes | list[bytes]) -> str:
@@ -47,10 +48,16 @@ class Hasher:
         """Add a value; a function counts by what it does."""
         before = self._digest.copy()
         try:
-            Walk(self._digest, walker_of).feed_called(value)
+            self._walk(value)
         except RecursionError:
             self._digest = before
             self._update_deeply(value)
+
+    def _walk(self, value: Any) -> None:
+        walk = Walk(self._digest, walker_of)
+        walk.feed_called(value)
+        walk.end()
+        self.packages |= walk.mentions.packages
 
     def _update_deeply(self, value: Any) -> None:
         """Add a value with a higher recursion limit, for deep chains of functions."""
@@ -58,7 +65,7 @@ class Hasher:
             usual = sys.getrecursionlimit()
             try:
                 sys.setrecursionlimit(max(usual, _DEEPEST))
-                Walk(self._digest, walker_of).feed_called(value)
+                self._walk(value)
             except RecursionError:
                 raise UnhashableError(f"{objects.name_of(type(value))}, nested this deeply,") from None
             finally:

@@ -36,7 +36,10 @@ def walk_module(walk: Walk, module: types.ModuleType) -> None:
 
 def feed_used(walk: Walk, place: str, value: Any, uses: set[Use]) -> None:
     """Add a value; of a module, only the names that are used."""
-    if isinstance(value, types.ModuleType) and AS_VALUE not in uses and not is_installed(value.__name__):
+    if isinstance(value, types.ModuleType) and is_installed(value.__name__):
+        write_name(walk, value.__name__, "")
+        _feed_replaced(walk, place, value, uses)
+    elif isinstance(value, types.ModuleType) and AS_VALUE not in uses:
         _feed_used_module(walk, place, value, uses)
     else:
         with walk.at(place):
@@ -44,6 +47,18 @@ def feed_used(walk: Walk, place: str, value: Any, uses: set[Use]) -> None:
                 walk.feed_called(value)
             else:
                 walk.feed(value)
+
+
+def _feed_replaced(walk: Walk, place: str, module: types.ModuleType, uses: set[Use]) -> None:
+    """Add what a user put into an installed module, in place of its own functions."""
+    for chain in sorted({use.chain for use in uses if use.chain}):
+        value: Any = module
+        for depth, name in enumerate(chain, 1):
+            value = vars(value).get(name) if hasattr(value, "__dict__") else None
+            if isinstance(value, (types.FunctionType, type)) and not is_installed(value.__module__):
+                walk.write("replaced", ".".join(chain[:depth]).encode())
+                walk.feed_at(f"{'.'.join(chain[:depth])!r} of {place}", value)
+                break
 
 
 def _feed_used_module(walk: Walk, place: str, module: types.ModuleType, uses: set[Use]) -> None:
@@ -86,6 +101,12 @@ def _imported(name: str, whole: str) -> types.ModuleType | None:
     return sys.modules.get(name)
 
 
+def users_module(name: str) -> types.ModuleType | None:
+    """The user's module of a name; None if there is none."""
+    is_name = all(part.isidentifier() for part in name.split("."))
+    return _imported(name, name) if is_name else None
+
+
 def is_installed(module: str | None) -> bool:
     """Whether a module is part of Python or of an installed package, and changes only with its version."""
     package = (module or "").partition(".")[0]
@@ -126,7 +147,9 @@ def _paths_of_unloaded(package: str) -> tuple[str | None, ...]:
 
 def write_name(walk: Walk, module: str | None, qualname: str) -> None:
     """Add an installed object: its name and the version of its package."""
-    version = "" if walk.skips_changing else _version((module or "").partition(".")[0])
+    package = (module or "").partition(".")[0]
+    walk.mentions.packages.add(package)
+    version = "" if walk.skips_changing else _version(package)
     walk.write("named", f"{module}.{qualname} {version}".encode())
 
 

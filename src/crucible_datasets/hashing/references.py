@@ -52,16 +52,17 @@ class Uses:
 def uses_of(code: types.CodeType) -> Uses:
     """The uses of code and of its nested code."""
     uses = Uses()
-    for inner in _all_code(code):
+    for inner in all_code(code):
         _gather(inner, uses)
     return uses
 
 
-def _all_code(code: types.CodeType) -> Iterator[types.CodeType]:
+def all_code(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code and its nested code."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _all_code(constant)
+            yield from all_code(constant)
 
 
 def _gather(code: types.CodeType, uses: Uses) -> None:

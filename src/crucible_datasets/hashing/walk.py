@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 import struct
 import types
 from collections.abc import Callable, Iterable
@@ -30,6 +32,8 @@ class UnhashableError(DatasetsError, TypeError):
 
 
 Walker = Callable[["Walk", Any], None]
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_LONGEST_NAME = 200  # characters of a text that may name a variable of the environment
 
 _ATOMS: dict[type, Callable[[Any], bytes]] = {
     type(None): lambda value: b"",
@@ -43,6 +47,15 @@ _ATOMS: dict[type, Callable[[Any], bytes]] = {
     bytes: lambda value: value,
     bytearray: bytes,
 }
+
+
+class Mentions:
+    """What a walk came across that may name something outside of the values: short texts, and installed packages."""
+
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
+        self.packages: set[str] = set()
+        self.reads_environment = False
 
 
 class Walk:
@@ -60,6 +73,7 @@ class Walk:
         self._count: int = around._count if around else 0
         # Whether the order of dicts matters, because a function could depend on it.
         self.order_counts: bool = around.order_counts if around else False
+        self.mentions: Mentions = around.mentions if around else Mentions()
         # Keeps values alive: the id of a freed object could be reused.
         self._kept: list[Any] = []
 
@@ -72,6 +86,14 @@ class Walk:
         if self._feed(value) and isinstance(value, (types.FunctionType, type)):
             self._describe(value)
 
+    def end(self) -> None:
+        """Add the variables of the environment that texts name, if some code reads the environment."""
+        if self.mentions.reads_environment:
+            names = {name for text in self.mentions.texts for name in _IDENTIFIER.findall(text)}
+            for name in sorted(names & os.environ.keys()):
+                self.write("environment", name.encode())
+                self.feed(os.environ[name])
+
     def feed_called(self, value: Any) -> None:
         """Add a function that is only called, so that its name, docstring and annotations do not matter."""
         self._feed(value)
@@ -82,6 +104,8 @@ class Walk:
         atom = _ATOMS.get(kind)
         if atom is not None:
             self.write(kind.__name__, atom(value))
+            if kind is str and len(value) <= _LONGEST_NAME:
+                self.mentions.texts.add(value)
             return False
         if id(value) in self._numbers:
             self.write("again", b"%d" % self._numbers[id(value)])

@@ -234,6 +234,10 @@ SOLUTIONS = {
     "an object orders": ("", "class V:\n  def __init__(self, x): self.x = x\n  def __lt__(self, o): return self.x < o.x", "assert sorted([V(2), V(1)])[0].x == 1"),
     "hash of an object": ("", "class A:\n  def __init__(self, x): self.x = x\n  def __hash__(self): return hash(self.x)\n  def __eq__(self, o): return self.x == o.x", "assert {A(1): 2}[A(1)] == 2"),
     "slices": ("", "def f(s): return [1, 2, 3][s]", "assert f(slice(1, None)) == [2, 3]"),
+    "a path": ("", "from pathlib import Path\ndef f(p): return Path(p) / 'b'", "from pathlib import Path\nassert f('/a') == Path('/a/b') == f(Path('/a')) and f('/a').name == 'b'"),
+    "a uuid": ("", "import uuid\ndef f(n): return uuid.UUID(int=n)", "import uuid\nassert f(4) == uuid.UUID(int=4) and f(4) != f(5)"),
+    "an address": ("", "import ipaddress\ndef f(a): return ipaddress.ip_address(a) + 1", "import ipaddress\nassert f('10.0.0.1') == ipaddress.ip_address('10.0.0.2') > ipaddress.ip_address('10.0.0.1')"),
+    "constants of Python": ("", "def f(): return ..., NotImplemented, None", "a, b, c = f(); assert a is ... and b is NotImplemented and c is None"),
 }  # fmt: skip
 
 

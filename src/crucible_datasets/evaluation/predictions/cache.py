@@ -5,6 +5,7 @@ Answers survive a crash, and concurrent processes share them. The files are JSON
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import xxhash
 from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import make_folders
+from crucible_datasets.evaluation.predictions.settings import settings_of
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.journal import Journal, left_in, lines_in, packed
 from crucible_datasets.forking import Lock
@@ -29,7 +31,8 @@ _logger = get_logger(__name__)
 
 class _Line(msgspec.Struct, frozen=True):
     key: str
-    answer: Any
+    answer: Any = None
+    text: str | None = None  # of an answer that msgspec would change: long integers, halves of surrogate pairs
 
 
 _line = msgspec.json.Decoder(_Line)
@@ -67,25 +70,48 @@ class PredictionCache:
         return known, self._answers.get(key)
 
     def put(self, sample: Any, epoch: int, answer: Any) -> None:
-        """Store an answer: it survives a crash of the process at once, and one of the machine after a second."""
+        """Store an answer: it survives a crash of the process at once, and one of the machine after a second.
+
+        An answer that JSON would change, such as NaN in a dict, is not stored.
+        """
         key = key_of(sample, epoch)
+        line = _encoded(key, answer)
+        if line is None:
+            return
         self._answers[key] = answer
         with self._lock:
             due = time.monotonic() - self._synced > _SECONDS_BETWEEN_SYNCS
             if due:
                 self._synced = time.monotonic()
-        self._journal.append([encode(_Line(key, answer))], durable=due)
+        self._journal.append([line], durable=due)
+
+
+def _encoded(key: str, answer: Any) -> bytes | None:
+    """The line of an answer; None if it would be another answer when it is read."""
+    line = encode(_Line(key, answer))
+    if _line.decode(line).answer == answer:
+        return line
+    try:
+        text = json.dumps(answer)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return encode(_Line(key, text=text)) if json.loads(text) == answer else None
+
+
+def _answer(line: _Line) -> Any:
+    return line.answer if line.text is None else json.loads(line.text)
 
 
 def _known(folder: str) -> dict[str, Any]:
     """The answers of all journals; many journals of ended processes are merged."""
     try:
         left = left_in(folder)
-        answers = {line.key: line.answer for line in map(_line.decode, lines_in(folder))}
+        answers = {line.key: _answer(line) for line in map(_line.decode, lines_in(folder))}
     except FileNotFoundError:  # another process has just merged them
         return _known(folder)
     if len(left) > _MOST_JOURNALS:
-        packed(folder, (encode(_Line(key, answer)) for key, answer in answers.items()), left)
+        lines = (_encoded(key, answer) for key, answer in answers.items())
+        packed(folder, (line for line in lines if line is not None), left)
     return answers
 
 
@@ -114,8 +140,11 @@ def _digest(function: Callable[..., Any]) -> str | None:
 
     Its name would not do: a changed prompt, or another program's function of that name, would get its answers.
     """
+    hasher = Hasher()
     try:
-        return Hasher.hash(function)
+        hasher.update(function)
+        hasher.update(settings_of(hasher.packages))
+        return hasher.hexdigest()
     except UnhashableError as error:
         _logger.warning("%s So its answers are not cached: pass cache_key= to name what they depend on.", error)
         return None

@@ -20,6 +20,7 @@ from crucible_datasets.evaluation.predictions.responses import (
     TEXTS,
     Failure,
     as_mapping,
+    is_content,
     said,
     unfamiliar,
 )
@@ -32,6 +33,7 @@ from crucible_datasets.exceptions import (
 from crucible_datasets.logging import get_logger
 
 _logger = get_logger(__name__)
+_MISSING_IN_PANDAS = ("NAType", "NaTType")
 Answers = list[list[Any]]  # of every sample, in the order of the samples
 
 
@@ -207,6 +209,7 @@ def answers_in(given: Any, numbers_are_one: bool = False) -> list[Any]:
     if isinstance(given, (str, Failure)):  # the common case: one answer, a text
         return [given]
     given = as_mapping(given.as_py() if hasattr(given, "as_py") else given)
+    given = {"content": given} if isinstance(given, list) and is_content(given) else given
     given = said(given) if isinstance(given, Mapping) else given
     if not isinstance(given, (list, tuple)):
         return [_plain(given)]
@@ -224,6 +227,15 @@ def generated_answers(
     ]
 
 
+def plain_reply(reply: Any) -> Any:
+    """What a model returned as values of Python, so that it is the same from a cache of JSON."""
+    reply = as_mapping(reply.as_py() if hasattr(reply, "as_py") else reply)
+    if isinstance(reply, Mapping):
+        return {name: plain_reply(item) for name, item in reply.items()}
+    plain = _plain(reply)
+    return [plain_reply(item) for item in plain] if isinstance(plain, list) else plain
+
+
 def _are_numbers(answers: list[Any]) -> bool:
     """Whether all are numbers; NaN has become None."""
     kinds = {type(one) for one in answers}
@@ -236,9 +248,9 @@ def _plain(given: Any) -> Any:
         return given
     if hasattr(given, "as_py"):
         return given.as_py()
-    if isinstance(given, float) and given != given:
+    if (isinstance(given, float) and given != given) or type(given).__name__ in _MISSING_IN_PANDAS:
         return None
-    return given.tolist() if hasattr(given, "tolist") else given
+    return given.tolist() if hasattr(given, "tolist") and not isinstance(given, memoryview) else given
 
 
 def require_answers(answers: Iterable[Any]) -> None:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from crucible_datasets.evaluation.predictions.forms import generated_answers, require_answers
-from crucible_datasets.evaluation.predictions.responses import Failure, as_mapping
+from crucible_datasets.evaluation.predictions.forms import generated_answers, has_missing, plain_reply, require_answers
+from crucible_datasets.evaluation.predictions.responses import Failure
 from crucible_datasets.exceptions import ArgumentError, PredictionsError
 from crucible_datasets.executors.stateful import is_async, ready
 from crucible_datasets.ops.mapping.asynchronous import event_loop
@@ -116,11 +116,11 @@ class Generation:
 
     def kept(self, sample: Any, epoch: int, answer: Any) -> Any:
         """The answer, checked, and stored in the cache unless it should be asked for again."""
-        answer = as_mapping(answer)
+        answer = plain_reply(answer)
         answers = generated_answers(answer, self.reads)
         require_answers(answers)
         is_lasting = all(item.is_reply for item in answers if isinstance(item, Failure))
-        if self.cache is not None and answer is not None and is_lasting:
+        if self.cache is not None and not has_missing(answers) and is_lasting:
             self.cache.put(sample, epoch, answer)
         return answer
 

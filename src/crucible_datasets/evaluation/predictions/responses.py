@@ -34,19 +34,29 @@ TEXTS = (
 _TEXT_FIELDS = ("content", "parts", "text", "output_text", *TEXTS)
 _ENVELOPES = ("response", "body", "result")  # of a line of a batch: {"custom_id": …, "response": {"body": {…}}}
 _CHOICES = ("choices", "candidates")
-_FINISH_REASONS = ("finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "reason", "blockReason")
-_FINISH_FIELDS = ("details", "incomplete_details", "promptFeedback")
+_FINISH_REASONS = ("finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason", "reason")
+_FINISH_FIELDS = ("details", "incomplete_details", "response_metadata")
+_FEEDBACKS = ("promptFeedback", "prompt_feedback")
+_BLOCKS = ("blockReason", "block_reason")
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
 _REFUSALS = {
     *("refusal", "content_filter", "content_filtered", "guardrail_intervened", "safety", "image_safety", "spii"),
     *("prohibited_content", "blocklist", "recitation"),
 }
-# Fields of the objects of clients.
-_ATTRIBUTES = (
-    *("choices", "outputs", "candidates", "output", "message", "content", "parts", "text", "output_text", "thought"),
-    *("type", "refusal", "error", "finish_reason", "stop_reason", "done_reason", "incomplete_details", "reason"),
+_BROKEN_OFF = {"error", "failed", "abort", "aborted", "cancelled", "timeout"}
+# Of the parts of a content: a list of these is one answer.
+_PARTS = {
+    *("text", "output_text", "thinking", "redacted_thinking", "reasoning", "refusal", "tool_use", "server_tool_use"),
+    *("message", "function_call"),
+}
+_PARTS_OF_GEMINI = {"thought", "functionCall", "function_call"}
+# Of the objects of clients, all that is looked at.
+_FIELDS = (
+    *(*_CHOICES, "outputs", "output", "message", *_TEXT_FIELDS, *_ENVELOPES, *_FINISH_REASONS, *_FINISH_FIELDS),
+    *(*_FEEDBACKS, *_BLOCKS, "type", "thought", "refusal", "error", "status_code"),
 )
-_PLAIN = (str, bytes, int, float, Mapping, type(None))
+_OF_NO_REPLY = {"type", "reason", "body", "result", "details", *_BLOCKS}  # these alone make no reply or message
+_PLAIN = (str, bytes, int, float, type(None))
 
 
 @dataclass(frozen=True)
@@ -83,11 +93,41 @@ def as_mapping(value: Any) -> Any:
         return value.name.lower()
     if isinstance(value, _PLAIN):
         return value
-    fields = {name: as_mapping(item) for name in _ATTRIBUTES if (item := _attribute(value, name)) is not None}
-    fields = {name: item for name, item in fields.items() if isinstance(item, (*_PLAIN, list))}
+    if not isinstance(value, Mapping):
+        fields = _dumped(value)
+        if fields is None:
+            fields = _attributes(value)
+            return fields if fields.keys() - _OF_NO_REPLY else value
+        value = fields
+    return {name: _within(item) if name in _FIELDS else item for name, item in value.items()}
+
+
+def _dumped(value: Any) -> dict[str, Any] | None:
+    """The fields of a pydantic object, as those of most clients are; None for other objects."""
+    if isinstance(value, type) or not hasattr(type(value), "model_dump"):
+        return None
+    try:
+        fields = value.model_dump(warnings=False)  # clients build replies without checking them
+    except Exception:  # noqa: BLE001 - of a class of its own, or with fields that nothing can dump
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """The fields of an object that replies have, and what is within them."""
+    found = {name: _attribute(value, name) for name in _FIELDS}
+    fields = {name: _within(item) for name, item in found.items() if item is not None}
+    fields = {name: item for name, item in fields.items() if isinstance(item, (*_PLAIN, Mapping, list))}
+    fields |= {name: None for name in _CHOICES if found[name] is None and name in getattr(value, "__dict__", ())}
     if isinstance(outputs := fields.pop("outputs", None), list):
         fields["choices"] = outputs
-    return fields if fields.keys() - {"type", "reason"} else value
+    return fields
+
+
+def _within(item: Any) -> Any:
+    """A field of a reply as plain values; of an object in it, whatever fields replies have."""
+    fields = as_mapping(item)
+    return fields if isinstance(fields, (*_PLAIN, Mapping, list)) else _attributes(item) or item
 
 
 def _has_logprob(value: tuple[Any, ...]) -> bool:
@@ -125,13 +165,22 @@ def said(value: Mapping[str, Any]) -> Any:
         reply = inner
     choices = next((reply[name] for name in _CHOICES if name in reply), ...)
     if choices is ...:
-        return _reading(reply) if _is_reply(reply) or "promptFeedback" in reply else value
-    turns = [choice for choice in choices or () if isinstance(choice, Mapping)]
+        is_known = _is_reply(reply) or any(name in reply for name in _FEEDBACKS)
+        return _reading(reply) if is_known else value
+    turns = [choice for choice in (choices if isinstance(choices, list) else ()) if isinstance(choice, Mapping)]
     if not turns:
-        finish = _finish(reply)
-        status = "refused" if finish in _REFUSALS else "missing"
-        return Failure(status, f"the reply holds no answer{f': {finish}' if finish else ''}")
+        blocked = _blocked(reply)
+        status = "refused" if blocked else "missing"
+        return Failure(status, f"the reply holds no answer{f': {blocked}' if blocked else ''}")
     return [_reading(turn) for turn in turns]
+
+
+def is_content(values: list[Any]) -> bool:
+    """Whether a list is the content of one message, in parts, rather than several answers."""
+    parts = [value for value in values if isinstance(value, Mapping)]
+    if not parts or len(parts) < len(values):
+        return False
+    return all(part.get("type") in _PARTS for part in parts) or any(part.keys() & _PARTS_OF_GEMINI for part in parts)
 
 
 def are_numbers_by_name(value: Mapping[str, Any]) -> bool:
@@ -178,6 +227,10 @@ def _reading(turn: Mapping[str, Any]) -> str | Failure | Any:
     refusal = _refusal(message, contents)
     if refusal is not None and not any(texts):
         return Failure("refused", refusal, refusal)
+    if blocked := _blocked(turn):
+        return Failure("refused", f"the prompt was blocked: {blocked}")
+    if finish in _BROKEN_OFF:
+        return Failure("error", f"the reply ended by {finish}", texts[0] if texts else None)
     if finish in _REFUSALS:
         return Failure("refused", f"the reply ended by {finish}", texts[0] if texts else None)
     if finish in _CUT_OFF:
@@ -189,6 +242,13 @@ def _reading(turn: Mapping[str, Any]) -> str | Failure | Any:
         return others[0]
     kinds = dict.fromkeys(str(part.get("type")) for content in contents for part in _parts(content) if "type" in part)
     return Failure("missing", f"the reply holds no text{': ' + ', '.join(kinds) if kinds else ''}")
+
+
+def _blocked(reply: Mapping[str, Any]) -> str:
+    """Why a prompt was not answered, in lower case."""
+    feedbacks = [reply[name] for name in _FEEDBACKS if isinstance(reply.get(name), Mapping)]
+    reasons = [feedback[name] for feedback in feedbacks for name in _BLOCKS if isinstance(feedback.get(name), str)]
+    return reasons[0].lower() if reasons else ""
 
 
 def _finish(turn: Mapping[str, Any]) -> str:

@@ -69,10 +69,10 @@ def under_way(places: Places) -> list[str]:
 def load_run(places: Places, run_id: str) -> EvaluationResult:
     """A run as a result: lazily from its file, or from its journals so far."""
     path = places.run(run_id)
-    if not os.path.exists(path):
-        # In a read-only store, or with a damaged seal, the journals have the same content.
-        with suppress(OSError, FileFormatError):
-            complete(places, run_id)
+    # In a read-only store, or with a damaged seal, the journals have the same content. The file of a run that was
+    # resumed is of before, until it is completed.
+    with suppress(OSError, FileFormatError):
+        complete(places, run_id)
     try:
         run = read_footer(path)
     except FileNotFoundError:

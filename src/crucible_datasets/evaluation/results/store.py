@@ -9,7 +9,7 @@ from typing import Any
 
 from crucible_datasets.evaluation.results import listing
 from crucible_datasets.evaluation.results.differences import Differences, difference
-from crucible_datasets.evaluation.results.finishing import load_run
+from crucible_datasets.evaluation.results.finishing import complete, load_run
 from crucible_datasets.evaluation.results.openrun import OpenRun, begin
 from crucible_datasets.evaluation.results.places import Places
 from crucible_datasets.evaluation.results.rescoring import Rescored, rescored
@@ -48,7 +48,10 @@ class ResultStore(Viewable):
 
     def open_run(self, info: RunInfo | None = None, *, resume: bool = False, **facts: Any) -> OpenRun:
         """Begin a run to which samples are appended; `facts` are fields of RunInfo, such as `model` and `dataset`."""
-        return begin(self._places, listing.described(info, facts, resume), resume)
+        described = listing.described(info, facts, resume)
+        if resume:  # a process that was killed may have left it sealed
+            complete(self._places, described.run_id)
+        return begin(self._places, described, resume)
 
     def save(self, result: EvaluationResult) -> str:
         """Save a complete run; its run id."""

@@ -12,6 +12,7 @@ import datetime
 import decimal
 import fractions
 import functools
+import importlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -41,6 +42,8 @@ def encode(value: Any, export: Export) -> Any:
     for plain, name, text in _TEXTS:
         if isinstance(value, plain):
             return [name, text(value)]
+    if (standard := _standard_name(kind)) in _STANDARD:
+        return ["standard", [standard, str.__str__(str(value))]]
     return ["object", export(value)]
 
 
@@ -55,6 +58,19 @@ def decode(value: Any, find: Import, own: Own) -> Any:
         return _FROM_TEXT[name](content)
     parts = [decode(part, find, own) for part in content]
     return _named_tuple(parts, own) if name == "namedtuple" else _FROM_PARTS[name](parts)
+
+
+def _standard_name(kind: type) -> str:
+    # Modules are parts of packages in later versions of Python: pathlib._local.
+    return f"{str(kind.__module__).partition('.')[0]}.{kind.__name__}"
+
+
+def _from_standard(parts: list[Any]) -> Any:
+    name, text = parts
+    if name not in _STANDARD:
+        raise TypeError(f"{name} is not a class of values")
+    module, _, kind = name.partition(".")
+    return getattr(importlib.import_module(module), kind)(text)
 
 
 def _named_tuple(parts: list[Any], own: Own) -> Any:
@@ -118,6 +134,13 @@ _FROM_PARTS: dict[str, Callable[[list[Any]], Any]] = {
     "complex": lambda parts: complex(*parts),
     "fraction": lambda parts: fractions.Fraction(*parts),
     "namespace": lambda parts: types.SimpleNamespace(**_from_pairs(parts)),
+    "standard": _from_standard,
+}
+
+# Classes of values that are made from their text, in modules that few programs import.
+_STANDARD = {
+    *("pathlib.PosixPath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath", "uuid.UUID"),
+    *(f"ipaddress.IPv{version}{kind}" for version in (4, 6) for kind in ("Address", "Network", "Interface")),
 }
 
 # bool, int, float and str are listed for their subclasses.
@@ -131,6 +154,7 @@ _TEXTS: tuple[tuple[Any, str, Callable[[Any], str]], ...] = (
     (datetime.datetime, "datetime", datetime.datetime.isoformat),
     (datetime.date, "date", datetime.date.isoformat),
     (datetime.time, "time", datetime.time.isoformat),
+    ((type(...), type(NotImplemented)), "constant", repr),
     (datetime.timedelta, "timedelta", lambda value: f"{value.days} {value.seconds} {value.microseconds}"),
 )
 
@@ -145,6 +169,7 @@ _FROM_TEXT: dict[str, Callable[[str], Any]] = {
     "datetime": datetime.datetime.fromisoformat,
     "date": datetime.date.fromisoformat,
     "time": datetime.time.fromisoformat,
+    "constant": {"Ellipsis": ..., "NotImplemented": NotImplemented}.__getitem__,
     "timedelta": lambda text: datetime.timedelta(*map(int, text.split())),
 }
 
