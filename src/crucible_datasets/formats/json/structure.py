@@ -133,7 +133,8 @@ def too_deep(name: str, limit: int) -> LimitExceededError:
 
 def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[bytes]:
     """A JSON array as one line per element. Every byte keeps its offset, so that errors can name it."""
-    place, offset, rest, has_comma = Place(), 0, b"", False
+    place, offset, has_comma = Place(), 0, False
+    unfinished: list[bytes] = []  # of an element that is longer than a block, joined once
     for block in blocks:
         at, kinds, depths = structure(block, place)
         if len(depths) and depths.max() > limit:
@@ -145,7 +146,7 @@ def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[b
             text[block.index(b"[")] = 32
         end = _end_of_array(kinds, depths)
         if end is not None:
-            lines = rest + text[: at[end]].tobytes()
+            lines = b"".join([*unfinished, text[: at[end]].tobytes()])
             yield lines
             if (has_comma or b"\n" in lines) and not lines[lines.rfind(b"\n") + 1 :].strip():
                 raise FileFormatError(name, "a comma ends the array.", None, offset + int(at[end]))
@@ -153,13 +154,15 @@ def array_as_lines(blocks: Iterator[bytes], limit: int, name: str) -> Iterator[b
             for after in blocks:
                 _check_blank(after, name, offset + len(block))
             return
-        lines = rest + text.tobytes()
+        lines = text.tobytes()
         cut = lines.rfind(b"\n") + 1
-        rest = lines[cut:]
         if cut:
             has_comma = True
-            yield lines[:cut]
+            yield b"".join([*unfinished, lines[:cut]])
+            unfinished.clear()
+        unfinished.append(lines[cut:])
         offset += len(block)
+    rest = b"".join(unfinished)
     if rest.strip():
         yield rest
     raise FileFormatError(name, "the array is not closed.", None, offset)
