@@ -132,6 +132,8 @@ MAX_MEMBER_BYTES = 1 << 30  # the largest member of a tar shard that is read int
 MAX_CARD_VALUES = 1_000_000
 # Memory for decoded row groups of Parquet files; more is spilled to disk.
 DECODED_MEMORY_BUDGET = int(os.environ.get("CRUCIBLE_MEMORY_BUDGET", 0)) or _memory() // 4
+# What one filter, query or search of the viewer may take.
+VIEWER_QUERY_SECONDS = float(os.environ.get("CRUCIBLE_VIEWER_QUERY_SECONDS", 60))
 # What a small row group may decode to. A large one may expand 64-fold.
 MAX_DECODED_BYTES = int(os.environ.get("CRUCIBLE_MAX_DECODED_BYTES", 1 << 30))
 # Foreign Arrow files up to this size are fully validated before use.

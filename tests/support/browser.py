@@ -47,7 +47,7 @@ shared = Shared()
 @contextmanager
 def let_in(chromium, viewer):
     """A profile of the browser that a viewer knows, since it has shown the token."""
-    made = chromium.new_context(viewport={"width": 1200, "height": 760}, base_url=viewer.url.partition("/?")[0])
+    made = chromium.new_context(viewport={"width": 1200, "height": 760}, base_url=viewer.origin)
     made.grant_permissions(["clipboard-read", "clipboard-write"])
     first = made.new_page()
     first.goto(viewer.url)

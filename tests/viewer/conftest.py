@@ -25,12 +25,12 @@ def context(viewer):
 @pytest.fixture
 def page(context, viewer):
     """A page that says nothing, and asks nobody but its server."""
-    with silent(context.new_page(), viewer.url.partition("?")[0]) as opened:
+    with silent(context.new_page(), f"{viewer.origin}/") as opened:
         yield opened
 
 
 @pytest.fixture
 def refused_page(context, viewer):
     """The same for tests that ask wrong questions, which the server refuses."""
-    with silent(context.new_page(), viewer.url.partition("?")[0], excused=REFUSED) as opened:
+    with silent(context.new_page(), f"{viewer.origin}/", excused=REFUSED) as opened:
         yield opened

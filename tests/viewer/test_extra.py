@@ -41,6 +41,7 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
 
 from urllib.request import Request, urlopen
 from crucible_datasets import Dataset
+from crucible_datasets.viewer.searching import rows_with
 
 rows = Dataset.from_dict({"level": [1, 2, 3], "text": ["a", "=b", None], "share": [0.5, None, 1.0]})
 with rows.view(browser=False) as viewer:
@@ -50,6 +51,9 @@ with rows.view(browser=False) as viewer:
     ):
         address = f"http://127.0.0.1:{viewer.port}/data/0/{page}"
         urlopen(Request(address, headers={"X-Crucible-Token": viewer.token})).read()
+# The viewer leaves these to another process, from which nothing is hidden.
+rows.filter("level > 2").sql("select level from self")
+rows_with(rows, "b")
 print("pandas" in hidden, "duckdb" in sys.modules, "polars" in sys.modules)
 """
 

@@ -81,16 +81,25 @@ def test_nothing_is_told_without_the_token(asking):
 
 
 def test_the_token_in_the_address_becomes_a_cookie(asking):
-    token = asking.viewer.token
+    own = asking.viewer.origin.removeprefix("http://")
     for path, place in (
-        (f"{DATA}?where=n>1&token={token}&q=a%26b", f"{DATA}?where=n%3E1&q=a%26b"),
-        (f"//evil.example/%0d%0aX:y?token={token}", "/evil.example/%0D%0AX%3Ay"),
+        (f"{DATA}?where=n>1&token={{}}&q=a%26b", f"{DATA}?where=n%3E1&q=a%26b"),
+        ("//evil.example/%0d%0aX:y?token={}", "/evil.example/%0D%0AX%3Ay"),
     ):
-        answer = asking(path, token=False)
-        assert answer.status == 303 and answer.headers["location"] == place and token not in answer.headers["location"]
+        token = asking.viewer.url.partition("?token=")[2]
+        first = asking(path.format(token), token=False)
+        assert first.status == 303 and "set-cookie" not in first.headers
+        base, _, rest = first.headers["location"].partition(own)
+        assert base == "http://" and rest.startswith(place) and token not in rest
+        answer = asking(rest, token=False, Host=own)
+        assert answer.status == 303 and answer.headers["location"] == place
         cookie = answer.headers["set-cookie"]
-        assert "HttpOnly" in cookie and "SameSite=strict" in cookie
-        assert asking(DATA, token=False, Cookie=cookie.split(";")[0]).status == 200
+        assert "HttpOnly" in cookie and "max-age" not in cookie.lower() and "expires" not in cookie.lower()
+        cookie = cookie.split(";")[0]
+        assert asking(DATA, token=False, Cookie=cookie, Host=own).status == 200
+        assert asking(DATA, token=False, Cookie=cookie).status == 401, "every port receives the cookies of 127.0.0.1"
+        for used in (path.format(token), rest):
+            assert asking(used, token=False, Host=own).status == 401
 
 
 def test_no_other_name_is_answered_to(asking):
@@ -143,7 +152,7 @@ def test_it_only_reads(asking, method):
 
 
 def test_every_answer_says_what_a_browser_may_do_with_it(asking):
-    token = asking.viewer.token
+    token = asking.viewer.url.partition("?token=")[2]
     answers = [asking(path) for path in PAGES + NOT_THERE] + [asking("/", method="POST"), asking("/", token=False)]
     answers += [asking("/", Host="evil.example"), asking(f"/?token={token}", token=False), asking("/", method="HEAD")]
     assert {answer.status for answer in answers} >= {200, 303, 400, 401, 403, 404, 405}

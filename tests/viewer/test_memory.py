@@ -38,7 +38,8 @@ class Process:
 
     def __init__(self, running):
         self.status = Path(f"/proc/{running.pid}/status")
-        self.base, self.token = re.search(r"http://\S+", running.stdout.readline())[0].split("?token=")
+        self.base = re.search(r"http://\S+", running.stdout.readline())[0].partition("?token=")[0]
+        self.token = running.stdout.readline().split()[-1]
 
     def __call__(self, path):
         asked = Request(self.base + path, headers={"X-Crucible-Token": self.token})

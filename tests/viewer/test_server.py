@@ -181,6 +181,6 @@ def test_everything_that_can_be_seen_has_a_view(tmp_path):
             asked = Request(viewer.url.split("?")[0].rstrip("/") + page, headers={"X-Crucible-Token": viewer.token})
             with urlopen(asked) as answer:
                 assert json.load(answer)
-            assert viewer.token in viewer.url and viewer.token in viewer._repr_html_()
+            assert viewer.token not in viewer.url and viewer.url in viewer._repr_html_()
     with pytest.raises(ArgumentError, match="expected a name"):
         view(7, browser=False)

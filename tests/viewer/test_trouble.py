@@ -266,7 +266,8 @@ def test_the_command_serves_until_it_is_interrupted_whoever_still_reads(tmp_path
     command = [CRUCIBLE, "view", str(path), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         try:
-            base, token = running.stdout.readline().split()[-1].split("?token=")
+            base = running.stdout.readline().split()[-1].partition("?token=")[0]
+            token = running.stdout.readline().split()[-1]
             asked = Request(f"{base}data/0/rows.json?columns=n&limit=3", headers={"X-Crucible-Token": token})
             with urlopen(asked, timeout=60) as answer:
                 assert [row["cells"] for row in json.load(answer)["rows"]] == [[0], [1], [2]]
@@ -283,7 +284,9 @@ def test_the_command_serves_until_it_is_interrupted_whoever_still_reads(tmp_path
 @pytest.mark.parametrize("streamed", [[], ["--stream"]])
 def test_lines_that_cannot_be_read_are_left_out_when_that_is_asked_for(tmp_path, monkeypatch, streamed):
     seen = []
-    monkeypatch.setattr(server.Viewer, "serve", lambda viewer: seen.append((viewer._opened, viewer._socket.close())))
+    monkeypatch.setattr(
+        server.Viewer, "serve", lambda viewer, announce: (seen.append((viewer._opened, None)), viewer.close())
+    )
     path = tmp_path / "lines.jsonl"
     path.write_text('{"a": 1}\n{"a": \n{"a": 3}\n')
     done("view", path, "--no-browser", "--on-bad-lines", "skip", *streamed)

@@ -175,11 +175,14 @@ def remove_tree(path: str) -> None:
 
 
 @contextmanager
-def scratch_folder(what: str) -> Iterator[str]:
-    """A folder for temporary files, removed at the end, or after a kill when the next one for the same is made."""
+def scratch_folder(what: str, parent: str | None = None) -> Iterator[str]:
+    """A folder for temporary files, removed at the end, or after a kill when the next one for the same is made.
+
+    It is in the system's temporary folder, unless another is given.
+    """
     from tempfile import gettempdir  # it takes milliseconds to import, and loading data needs no such folder
 
-    home = gettempdir()
+    home = parent or gettempdir()
     remove_abandoned(home, what)
     folder = os.path.join(home, unfinished_name(what))
     os.mkdir(folder, 0o700)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
@@ -28,11 +29,11 @@ def view(
     for thing in things:
         require_file(thing)
     viewer = Viewer(opened(tuple(things), stream, revision, options), host, port, allow_remote)
-    yield Facts({"url": viewer.url})
-    yield "Ctrl-C stops it."
+    yield Facts({"url": viewer.url, "token": viewer.token})
+    yield "The url opens it once, programs send the token. Ctrl-C stops it."
     if not no_browser:
         viewer.open_browser()
-    viewer.serve()
+    viewer.serve(lambda url: print(f"To open it once more: {url}", file=sys.stderr))
     return None
 
 

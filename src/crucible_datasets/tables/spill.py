@@ -53,7 +53,7 @@ def touched(size: int) -> None:
 
 def nameless_file() -> IO[bytes]:
     """A new unlinked file, whose space is freed with its last reference."""
-    return tempfile.TemporaryFile(dir=_folder(), prefix="spill-")
+    return tempfile.TemporaryFile(dir=spill_folder(), prefix="spill-")
 
 
 def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -70,7 +70,8 @@ def _joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.concat_batches(waiting)
 
 
-def _folder() -> str:
+def spill_folder() -> str:
+    """The folder for data that exceeds the memory budget."""
     # Not the system's temporary folder, which is often in memory.
     folder = config.SPILL_FOLDER or os.path.join(config.HF_DATASETS_CACHE, "spill")
     os.makedirs(folder, exist_ok=True)

@@ -2,9 +2,10 @@
 
 opening memory_store  what is shown: datasets, benchmarks, stores, single results
 server serving      the running viewer; its HTTP server
-guard addresses     access control; the routes
+entry guard         how browsers get in; access control
+addresses           the routes
 answers frontend    responses as JSON, or as HTML that loads it; errors (`errors`: those of the viewer only)
-pages query rows    pages of data: the query of a URL, and its rows
+pages query rows questions   pages of data: the query of a URL, its rows, the process that computes them
 kinds cells searching summaries media sending downloads   types of columns, cells, search, summaries, media, files
 blocks arrays       block sizes; numbers without pandas
 results/            pages of runs
@@ -28,7 +29,7 @@ def view(
     """Show datasets, benchmarks, result stores or runs, as objects or by name, in the browser.
 
     The server runs in this process until it ends or the viewer is closed. It listens on `host`, which must be a
-    loopback address unless `remote` is true. Every request needs the token in the URL of the viewer.
+    loopback address unless `remote` is true. A browser opens its `url` once; programs send its `token`.
     """
     from crucible_datasets.viewer.opening import opened
     from crucible_datasets.viewer.server import Viewer

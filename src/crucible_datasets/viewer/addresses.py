@@ -11,14 +11,14 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from crucible_datasets.exceptions import FileFormatError
-from crucible_datasets.viewer.answers import Facts, answer, failure, missing
+from crucible_datasets.viewer.answers import Facts, answer, failure, missing, while_connected
+from crucible_datasets.viewer.entry import Entry
 from crucible_datasets.viewer.frontend import asset
 from crucible_datasets.viewer.guard import Guard
 from crucible_datasets.viewer.opening import Opened
@@ -107,7 +107,7 @@ class Pages:
             self._made["data"].close()
 
 
-def application(pages: Pages, token: str, hosts: Iterable[str], cookie: str) -> Guard:
+def application(pages: Pages, entry: Entry, hosts: Iterable[str], cookie: str) -> Guard:
     """The ASGI application."""
     routes = []
     for each in ADDRESSES:
@@ -118,7 +118,7 @@ def application(pages: Pages, token: str, hosts: Iterable[str], cookie: str) -> 
 
     app = Starlette(routes=routes, exception_handlers={HTTPException: _not_there, Exception: _failed})
     app.router.redirect_slashes = False  # no redirects
-    return Guard(app, token, frozenset(hosts), cookie, pages.opened.beginning)
+    return Guard(app, entry, frozenset(hosts), cookie, pages.opened.beginning)
 
 
 def json_paths(address: Address) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def _file(pages: Pages, file: File) -> Any:
     async def sent(request: Request) -> Response:
         try:
             refuse_unknown_parameters(request.query_params, file.parameters)
-            response: Response = await run_in_threadpool(lambda: getattr(pages["data"], file.name)(request))
+            response: Response = await while_connected(request, lambda asked: getattr(pages["data"], file.name)(asked))
         except Exception as error:  # noqa: BLE001  (whatever the data or the question makes of it)
             return failure(error)
         return response

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextvars import ContextVar
 from html import escape
-from typing import Any
+from threading import Event
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -18,9 +21,11 @@ from crucible_datasets.logging import get_logger
 from crucible_datasets.viewer.errors import NotFoundHereError
 from crucible_datasets.viewer.frontend import shell
 
+T = TypeVar("T")
 Facts = dict[str, Any]
 Page = Callable[[Request], Facts]
 
+CLIENT_LEFT: ContextVar[Event | None] = ContextVar("CLIENT_LEFT", default=None)  # of the request
 logger = get_logger(__name__)
 _ENDING = ".json"
 _STATUSES = {404: "NotFound", 405: "ReadOnly"}
@@ -58,12 +63,28 @@ def answer(page: Page, title: str, script: str | None = None) -> Callable[[Reque
         if not request.url.path.endswith(_ENDING):
             return HTMLResponse(shell(title, script))
         try:
-            # In a thread, since work on data would block the event loop.
-            return as_json(await run_in_threadpool(page, request))
+            return as_json(await while_connected(request, page))
         except Exception as error:  # noqa: BLE001  (whatever the data or the question makes of it)
             return failure(error)
 
     return answered
+
+
+async def while_connected(request: Request, work: Callable[[Request], T]) -> T:
+    """The result of work in a thread, since it would block the event loop; the work learns when the client leaves."""
+    left = Event()
+    CLIENT_LEFT.set(left)
+    watching = asyncio.ensure_future(_watch(request, left))
+    try:
+        return await run_in_threadpool(work, request)
+    finally:
+        watching.cancel()
+
+
+async def _watch(request: Request, left: Event) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    left.set()
 
 
 def as_json(facts: Any, status: int = 200) -> Response:

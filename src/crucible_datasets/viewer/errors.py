@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.exceptions.base import closest, listed
 
+_QUOTED = 200  # characters of a query
+
 
 class NotFoundHereError(DatasetsError, LookupError):
     """A page that does not exist."""
@@ -29,3 +31,17 @@ class BrokenStreamError(DatasetsError, RuntimeError):
 
     def message(self, count: int, error: Exception) -> str:
         return f"The stream broke after {count:,} rows: {type(error).__name__}: {error}"
+
+
+class QuestionError(DatasetsError, ValueError):
+    """A filter, query or search that takes too long, too much memory, or crashed its process."""
+
+    def message(self, name: str, text: str, reason: str) -> str:
+        return f"{name} {text[:_QUOTED]!r}: {reason}."
+
+
+class QuestionDroppedError(DatasetsError, RuntimeError):
+    """A filter, query or search for which nobody waits any more."""
+
+    def message(self, name: str, text: str) -> str:
+        return f"{name} {text[:_QUOTED]!r} was dropped: nobody waits for its result."

@@ -1,11 +1,12 @@
-"""Access control: read-only requests with the token, from this machine.
+"""Access control: read-only requests of programs with the token, and of browsers that have entered (`entry`).
 
 A page of another site can make a browser send requests here, and can resolve its own host name to 127.0.0.1 (DNS
-rebinding). So Host and Origin are checked, and every request needs the token.
+rebinding). So Host and Origin are checked, and every request needs the token or the session.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -19,6 +20,7 @@ from crucible_datasets.hosts import is_one_of
 from crucible_datasets.logging import get_logger
 from crucible_datasets.records import dataclass
 from crucible_datasets.viewer.answers import refusal
+from crucible_datasets.viewer.entry import TICKET, Entry
 
 logger = get_logger(__name__)
 HEADER = "x-crucible-token"
@@ -36,7 +38,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _OWN_SITES = ("none", "same-origin")
-_YEAR = 365 * 24 * 3600
+_PORT = re.compile(r":\d{1,5}\Z")
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -47,7 +49,7 @@ class Guard:
     """An ASGI application behind the checks."""
 
     app: Any
-    token: str
+    entry: Entry
     hosts: frozenset[str]  # without a port, which a tunnel may change
     cookie: str
     beginning: str = "/"  # the page to which the URL with the token redirects
@@ -75,12 +77,14 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD"):
             return refusal(405, "ReadOnly", "This server only shows things.", scope)
         query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-        if "token" in query and self._is_known(query.pop("token")):
-            return self._with_cookie(self.beginning if scope["path"] == "/" else scope["path"], query)
-        if self._is_known(headers.get(HEADER, "")) or self._is_known(self._cookie(headers)):
+        if scope["method"] == "GET" and TICKET in query and self.entry.redeem(query.pop(TICKET)):
+            return self._entered(headers.get("host", ""), scope["path"], query)
+        if _same(headers.get(HEADER, ""), self.entry.token):
             return None
-        hint = "Open the address that was printed when the viewer started: it holds the token."
-        return refusal(401, "TokenNeeded", "The token is missing or wrong.", scope, hint)
+        if self.entry.keeps_session(headers.get("host", "")) and _same(self._cookie(headers), self.entry.session):
+            return None
+        hint = "Each address of the viewer opens it once: print `viewer.url`, or see where `crucible view` runs."
+        return refusal(401, "TokenNeeded", "The token is missing, wrong or has been used.", scope, hint)
 
     def _is_own(self, headers: Headers) -> bool:
         own = f"http://{headers.get('host', '')}"
@@ -90,19 +94,27 @@ class Guard:
         # this machine are "same-site".
         return headers.get("sec-fetch-site", "none") in _OWN_SITES or headers.get("sec-fetch-dest") == "document"
 
-    def _is_known(self, token: str) -> bool:
-        return secrets.compare_digest(token.encode(), self.token.encode())
-
     def _cookie(self, headers: Headers) -> str:
         return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
 
-    def _with_cookie(self, path: str, query: dict[str, str]) -> Response:
-        """A redirect to the same page without the token, which so stays out of the history and screenshots."""
-        # Two slashes would begin a host name.
-        place = quote("/" + path.lstrip("/\\")) + (f"?{urlencode(query)}" if query else "")
-        response = RedirectResponse(place, status_code=303)
-        response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", max_age=_YEAR)
+    def _entered(self, host: str, path: str, query: dict[str, str]) -> Response:
+        """A redirect to the private host name; from there to the page without the ticket, with the cookie."""
+        if self.entry.moves(host):
+            port = _PORT.search(host)
+            query = {**query, TICKET: self.entry.passed_on()}
+            return RedirectResponse(f"http://{self.entry.host}{port[0] if port else ''}{_place(path, query)}", 303)
+        response = RedirectResponse(_place(self.beginning if path == "/" else path, query), 303)
+        response.set_cookie(self.cookie, self.entry.session, httponly=True, samesite="lax")
         return response
+
+
+def _place(path: str, query: dict[str, str]) -> str:
+    # Two slashes would begin a host name.
+    return quote("/" + path.lstrip("/\\")) + (f"?{urlencode(query)}" if query else "")
+
+
+def _same(one: str, other: str) -> bool:
+    return secrets.compare_digest(one.encode(), other.encode())
 
 
 class _Answering:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import field, replace
 from tempfile import TemporaryFile
-from threading import Lock
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -23,10 +23,12 @@ from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
 from crucible_datasets.internal_api import stored_rows
 from crucible_datasets.records import dataclass
+from crucible_datasets.viewer.answers import CLIENT_LEFT
 from crucible_datasets.viewer.cells import cell
-from crucible_datasets.viewer.errors import BrokenStreamError, NotFoundHereError
+from crucible_datasets.viewer.errors import BrokenStreamError, NotFoundHereError, QuestionDroppedError
 from crucible_datasets.viewer.opening import Data
 from crucible_datasets.viewer.query import Query
+from crucible_datasets.viewer.questions import Unwanted, answered, rows_where
 from crucible_datasets.viewer.searching import rows_with
 
 ROW = "__crucible_row__"  # the column of row numbers in the split
@@ -48,12 +50,23 @@ class Extent(NamedTuple):
         return self.rows if self.is_all else None
 
 
+class Answer(Future[Any]):
+    """The result of a query, and the clients that wait for it: an event for each, set when it has left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clients: list[Event | None] = []
+
+    def is_unwanted(self) -> bool:
+        return all(client is not None and client.is_set() for client in list(self.clients))
+
+
 @dataclass
 class DatasetRows:
     """One dataset, and the results of the last queries on it."""
 
     data: Data
-    _answers: OrderedDict[Query, Future[Any]] = field(default_factory=OrderedDict)
+    _answers: OrderedDict[Query, Answer] = field(default_factory=OrderedDict)
     _lock: Any = field(default_factory=Lock)
     _extents: dict[tuple[str | None, str], Extent] = field(default_factory=dict)
     last_read: float = 0.0  # time of the last request for rows
@@ -75,40 +88,47 @@ class DatasetRows:
 
     def rows(self, query: Query) -> Any:
         """The rows of a query, with the column `ROW`. Concurrent equal requests wait for one computation."""
-        question = replace(query, columns=None)
-        with self._lock:
-            is_new = question not in self._answers
-            answer = self._answers.setdefault(question, Future())
-            self._answers.move_to_end(question)
-        if is_new:
-            self._work_out(question, answer)
-            self._let_go()
-        return answer.result()
+        question, client = replace(query, columns=None), CLIENT_LEFT.get()
+        while True:
+            with self._lock:
+                is_new = question not in self._answers
+                answer = self._answers.setdefault(question, Answer())
+                self._answers.move_to_end(question)
+                answer.clients.append(client)
+            if is_new:
+                self._work_out(question, answer)
+                self._let_go()
+            try:
+                return answer.result()
+            except QuestionDroppedError:
+                # All who had asked before this client have left.
+                if is_new:
+                    raise
 
     def _let_go(self) -> None:
         """Drop the oldest results if they exceed their share of the memory for decoded data."""
         with self._lock:
-            sizes = {query: _size(answer) for query, answer in self._answers.items()}
+            sizes = {query: _size(query, answer) for query, answer in self._answers.items()}
             for oldest in list(self._answers)[:-1]:
                 if len(self._answers) <= _ANSWERS_KEPT and sum(sizes.values()) <= config.DECODED_MEMORY_BUDGET // 4:
                     return
                 del self._answers[oldest], sizes[oldest]
 
-    def _work_out(self, question: Query, answer: Future[Any]) -> None:
+    def _work_out(self, question: Query, answer: Answer) -> None:
         try:
-            answer.set_result(self._chosen(question))
+            answer.set_result(self._chosen(question, answer.is_unwanted))
         except ColumnNotFoundError as error:  # without the column that was added here
             known = [name for name in error.available if name != ROW]
             self._fail(question, answer, ColumnNotFoundError(error.column, known))
         except BaseException as error:  # noqa: BLE001  whoever waits for the answer gets the error
             self._fail(question, answer, error)
 
-    def _fail(self, question: Query, answer: Future[Any], error: BaseException) -> None:
+    def _fail(self, question: Query, answer: Answer, error: BaseException) -> None:
         with self._lock:
             self._answers.pop(question, None)
         answer.set_exception(error)
 
-    def _chosen(self, query: Query) -> Any:
+    def _chosen(self, query: Query, unwanted: Unwanted) -> Any:
         """The result of a query, computed from the result without its last step."""
         if query.seed is not None:
             return self.rows(replace(query, seed=None)).shuffle(seed=query.seed)
@@ -117,12 +137,13 @@ class DatasetRows:
             return self.rows(replace(query, sort=None)).sort(list(names), reverse=list(down))
         if query.q:
             rows = self.rows(replace(query, q=None))
-            return rows.select(rows_with(rows, query.q))
+            return rows.select(answered("q", query.q, unwanted, rows_with, rows, query.q))
         if query.where:
-            return self.rows(replace(query, where=None)).filter(query.where)
+            rows = self.rows(replace(query, where=None))
+            return rows.select(answered("where", query.where, unwanted, rows_where, rows, query.where, ROW))
         name, split = self.split(query)
         rows, self._extents[query.config, name] = first_rows(split)
-        return numbered(rows.sql(query.sql) if query.sql else rows)
+        return numbered(answered("sql", query.sql, unwanted, rows.sql, query.sql) if query.sql else rows)
 
     def extent(self, query: Query) -> Extent:
         """How much has been read of the split that is asked for."""
@@ -138,12 +159,13 @@ class DatasetRows:
         return [_as_cells(row, names, features, media, whole) for row in readable(chosen)]
 
 
-def _size(answer: Future[Any]) -> int:
-    """The memory of the row numbers of a result; contiguous rows need none."""
+def _size(query: Query, answer: Answer) -> int:
+    """The memory of a result: of its row numbers, unless they are contiguous, and of the table that SQL made."""
     if not answer.done() or answer.exception() is not None:
         return 0
     rows = stored_rows(answer.result())
-    return 0 if isinstance(rows, range) else int(rows.nbytes)
+    made = answer.result().data.nbytes if query.sql else 0
+    return made if isinstance(rows, range) else made + int(rows.nbytes)
 
 
 def shown_columns(rows: Any, query: Query) -> list[str]:

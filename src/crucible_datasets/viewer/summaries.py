@@ -31,6 +31,7 @@ _MOST_DISTINCT = 20_000  # more are not counted
 _KEY_LENGTH = 200
 _EXACT = 2**52  # floats below it have halves
 _PAUSE = 0.2  # seconds after the last request for rows
+_PATIENCE = 30  # seconds after the last request for a summary; then it is dropped
 
 
 @dataclass
@@ -88,6 +89,7 @@ class Summary:
     lengths: Histogram = field(default_factory=Histogram)
     values: Counter[Any] | None = field(default_factory=Counter)
     done: bool = False
+    asked: float = field(default_factory=monotonic)  # time of the last request
     final: dict[str, Any] | None = None
 
     def settle(self) -> None:
@@ -171,6 +173,7 @@ class Summaries:
             summary = self._known.get(key)
         if summary is None:
             summary = self._begun(key)
+        summary.asked = monotonic()
         return summary.facts()
 
     def _begun(self, key: tuple[Query, str]) -> Summary:
@@ -200,7 +203,10 @@ class Summaries:
         count = rows_at_once(rows.select_columns([column]), _ROWS_AT_ONCE)
         for at in range(0, len(rows), count):
             self._give_way()
-            if self._stop.is_set() or key not in self._known:
+            if self._stop.is_set() or self._known.get(key) is not sample:
+                return
+            if monotonic() - sample.asked > _PATIENCE:
+                self._drop(key)
                 return
             summary.add(_column(rows.select(range(at, min(at + count, len(rows)))), column))
         summary.settle()
@@ -211,6 +217,11 @@ class Summaries:
     def forget(self) -> None:
         with self._lock:
             self._known.clear()
+
+    def _drop(self, key: tuple[Query, str]) -> None:
+        """Forget a summary that is not complete; the next request begins it again."""
+        with self._lock:
+            self._known.pop(key, None)
 
     def _give_way(self) -> None:
         """Wait while rows are being requested, since they have priority."""

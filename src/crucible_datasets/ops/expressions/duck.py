@@ -1,8 +1,7 @@
 """DuckDB over views: their rows stream in as Arrow when a query asks for them, and the results stream out.
 
-A session can access no file, network address, extension or Python variable: a query sees the given tables and nothing
-else. Sessions share one empty in-memory database, since creating one takes 20 ms. Only SELECT is run in it, and the
-tables of a session are visible to its own connection only.
+Each session has a database of its own, within the memory budget, whose configuration is locked: it can access no file,
+network address, extension or Python variable. A query is checked by `allowed` before it is planned.
 """
 
 from __future__ import annotations
@@ -11,14 +10,18 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any, NoReturn
 
 import pyarrow as pa
 
+from crucible_datasets import config
+from crucible_datasets.atomic.files import scratch_folder
 from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError, DatasetsError, ExpressionError
+from crucible_datasets.ops.expressions.allowed import DEEPEST, objection, objection_to_text
 from crucible_datasets.ops.expressions.base import Read, first_line, plain_table, types_of
 from crucible_datasets.registry import need
+from crucible_datasets.tables.spill import spill_folder
 
 _SETTINGS = {
     "enable_external_access": "false",
@@ -27,24 +30,41 @@ _SETTINGS = {
     "python_enable_replacements": "false",
     "preserve_insertion_order": "true",
 }
+_LOCKED = (
+    "set enable_progress_bar = false",  # it would mix with the program's output
+    f"set max_expression_depth = {DEEPEST}",
+    "set lock_configuration = true",
+)
+_LEAST_MEMORY = 64 << 20  # less fails for every query
 _ROWS_PER_BATCH = 1 << 16
-_kept: dict[str, Any] = {}
+_parsers: dict[str, Any] = {}
 
 
-def _connection() -> Any:
+def _parser() -> Any:
+    """A database that only parses: texts are its data, it runs none of them."""
     duckdb = need("duckdb", extra="sql")
-    database = _kept.get("database") or _kept.setdefault("database", duckdb.connect(":memory:", config=_SETTINGS))
-    return database.cursor()
+    found = _parsers.get("parser") or _parsers.setdefault("parser", duckdb.connect(":memory:", config=_SETTINGS))
+    return found.cursor()
 
 
 def _let_go() -> None:
-    while _kept:
-        _kept.popitem()[1].close()
+    while _parsers:
+        _parsers.popitem()[1].close()
 
 
 if hasattr(os, "register_at_fork"):
     # A forked process has the database without its threads, and would wait for them at exit.
     os.register_at_fork(before=_let_go)
+
+
+def _database(spill: str) -> Any:
+    duckdb = need("duckdb", extra="sql")
+    memory = max(config.DECODED_MEMORY_BUDGET, _LEAST_MEMORY)
+    settings = {**_SETTINGS, "memory_limit": f"{memory}B", "temp_directory": spill}
+    made = duckdb.connect(":memory:", config=settings)
+    for each in _LOCKED:
+        made.execute(each)
+    return made
 
 
 def version() -> str:
@@ -111,25 +131,41 @@ def _require_different(names: Sequence[str]) -> None:
 
 
 class Session:
-    """A connection, the tables registered with it, and the query's text for error messages."""
+    """The tables of a query, the database that they are registered with, and the query's text for error messages."""
 
-    def __init__(self, connection: Any, tables: Mapping[str, Stream], text: str) -> None:
-        self._connection, self._tables, self._text = connection, tables, text
-        with self.errors():
-            # Its progress bar would mix with the program's output.
-            connection.execute("set enable_progress_bar = false").fetchall()
-            for name, table in tables.items():
-                connection.register(name, table)
+    def __init__(self, tables: Mapping[str, Stream], text: str) -> None:
+        self._tables, self._text = tables, text
+        self._open = ExitStack()
+        self._registered: Any = None
+
+    @property
+    def _connection(self) -> Any:
+        """The database, made when a query is planned: parsing needs none."""
+        if self._registered is None:
+            spill = self._open.enter_context(scratch_folder("crucible-sql", spill_folder()))
+            self._registered = self._open.enter_context(closing(_database(spill)))
+            for name, table in self._tables.items():
+                self._registered.register(name, table)
+        return self._registered
+
+    def close(self) -> None:
+        self._open.close()
 
     def parsed(self, query: str) -> Any:
-        """The syntax tree of the query, which must be a single SELECT statement."""
+        """The syntax tree of the query, which must be a single SELECT statement over the tables."""
         with self.errors():
-            ((text,),) = self._connection.execute("select json_serialize_sql(?)", [query]).fetchall()
-        tree = json.loads(text)
+            self._refuse_if(objection_to_text(query))
+        with self.errors(), closing(_parser()) as parser:
+            ((text,),) = parser.execute("select json_serialize_sql(?)", [query]).fetchall()
+        try:
+            tree = json.loads(text)
+        except RecursionError:
+            self.refuse("it is nested too deeply")
         if tree["error"]:
             self.refuse("only SELECT is run" if tree["error_type"] == "not implemented" else tree["error_message"])
         if len(tree["statements"]) != 1:
             self.refuse("expected one statement")
+        self._refuse_if(objection(tree["statements"][0], self._tables))
         return tree["statements"][0]["node"]
 
     def planned(self, query: str) -> list[str]:
@@ -160,9 +196,13 @@ class Session:
             table = table.set_column(place, table.column_names[place], numbers)
         return plain_table(table)
 
-    def refuse(self, reason: object) -> None:
+    def refuse(self, reason: object) -> NoReturn:
         """Raise an error about the query."""
         raise ExpressionError(self._text, self._types(), reason)
+
+    def _refuse_if(self, problem: str | None) -> None:
+        if problem:
+            self.refuse(problem)
 
     def _types(self) -> dict[str, object]:
         return {name: kind for table in self._tables.values() for name, kind in types_of(table.schema).items()}
@@ -187,12 +227,9 @@ class Session:
 
 @contextmanager
 def session(tables: Mapping[str, Stream], text: str) -> Iterator[Session]:
-    """A connection that sees these tables."""
-    connection = _connection()
-    try:
-        yield Session(connection, tables, text)
-    finally:
-        connection.close()
+    """A session whose queries see these tables."""
+    with closing(Session(tables, text)) as made:
+        yield made
 
 
 def _nodes(plan: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -47,7 +47,7 @@ class SqlEngine:
         return version(), self._query
 
     def wanted(self, schema: pa.Schema) -> Wanted | None:
-        with session({}, self.text) as connection:
+        with session({"self": Stream(schema, _unread)}, self.text) as connection:
             return clauses(self._items(connection)[0], schema)
 
     def computed(self, schema: pa.Schema, read: Read) -> Iterator[pa.Table]:
@@ -70,6 +70,11 @@ class SqlEngine:
             if not item["alias"] and item["class"] not in ("COLUMN_REF", "STAR"):
                 connection.refuse("a result has no name, say which: … as name")
         return items
+
+
+def _unread(columns: Sequence[str]) -> Iterable[pa.Table]:
+    """The rows of a table that is only parsed for."""
+    return ()
 
 
 def _quoted(name: str) -> str:
