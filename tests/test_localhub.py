@@ -208,9 +208,11 @@ def test_revisions_stay_what_they_were(server, api):
 
 def test_wrong_bytes_are_not_kept(server, api):
     sha256 = "0" * 64
-    link = server.access.signed(f"put {sha256}")
+    link = server.access.signed("upload", "acme/plain", sha256, "local", "14")
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
-    connection.request("PUT", f"/datasets/acme/plain.git/info/lfs/upload/{sha256}?{link}", body=b"something else")
+    connection.request(
+        "PUT", f"/datasets/acme/plain.git/info/lfs/upload/{sha256}?user=local&size=14&{link}", body=b"something else"
+    )
     assert connection.getresponse().status == 422
     connection.close()
     assert not server.hub.blobs.has(sha256)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -325,7 +326,7 @@ def test_what_was_sent_before_a_failure_is_not_sent_again(api, dataset, server, 
             raise routes.HubError(403, "Forbidden", "no more today")
         return routes.lfs_upload(request)
 
-    table = [(method, path, failing if one is routes.lfs_upload else one) for method, path, one in routing.ROUTES]
+    table = [replace(one, function=failing) if one.function is routes.lfs_upload else one for one in routing.ROUTES]
     monkeypatch.setattr(routing, "ROUTES", table)
     with pytest.raises(AccessDeniedError, match="local/failed was denied: .*no more today") as refused:
         dataset.push_to_hub("local/failed", num_shards=3)

@@ -1,6 +1,9 @@
-"""The contents of files, each stored once under its sha256.
+"""The contents of files, each stored once under its sha256, and who has uploaded which.
 
 blobs/<first two digits>/<sha256>
+.uploads/by-<user>/<sha256>   an empty file: the user had this content
+
+Knowing a hash is not having the content: listings of gated repositories show hashes to everybody.
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
+from urllib.parse import quote
 
 from crucible_datasets.atomic.files import make_durable
 from crucible_datasets.exceptions import ContentMismatchError
+from crucible_datasets.localhub import names
 
 _BLOCK = 1 << 20
 
@@ -33,17 +38,21 @@ class Blobs:
     folder: str
 
     def path(self, sha256: str) -> str:
+        names.oid(sha256)
         return os.path.join(self.folder, sha256[:2], sha256)
 
     def has(self, sha256: str) -> bool:
         return os.path.isfile(self.path(sha256))
+
+    def size(self, sha256: str) -> int:
+        return os.path.getsize(self.path(sha256))
 
     def open(self, sha256: str) -> BinaryIO:
         return open(self.path(sha256), "rb")
 
     def add(self, pieces: Iterable[bytes], expected: str | None = None) -> Blob:
         """Store a content; raises if its hash is not the expected one."""
-        os.makedirs(self.folder, exist_ok=True)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
         temporary = os.path.join(self.folder, f"incoming-{os.urandom(8).hex()}")
         try:
             with open(temporary, "xb") as file:
@@ -62,6 +71,26 @@ class Blobs:
         os.makedirs(os.path.dirname(self.path(blob.sha256)), exist_ok=True)
         os.replace(path, self.path(blob.sha256))
         return blob
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """Who has uploaded which content."""
+
+    folder: str
+
+    def add(self, user: str, sha256: str) -> None:
+        path = self._path(user, sha256)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb"):
+            pass
+
+    def has(self, user: str, sha256: str) -> bool:
+        return os.path.isfile(self._path(user, sha256))
+
+    def _path(self, user: str, sha256: str) -> str:
+        return os.path.join(self.folder, f"by-{quote(user, safe='')}", names.oid(sha256))
 
 
 def blob_of(path: str) -> Blob:

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote
 
-from crucible_datasets.localhub.bucketwrites import folder_of, is_private, seen_folder
+import msgspec
+
+from crucible_datasets.localhub import names
+from crucible_datasets.localhub.bucketwrites import bucket_reader, folder_of, is_private
 from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import plain_files
+from crucible_datasets.localhub.repos import StoredFile
 from crucible_datasets.localhub.routing import Request, Response, paged, route
 from crucible_datasets.sources.fetching import xet_hash
 
 _ID = r"(?P<id>[^/]+/[^/]+)"
 _PATH = r"(?P<path>.+)"
+
+
+class _Paths(msgspec.Struct):
+    paths: list[str]
 
 
 @dataclass(frozen=True)
@@ -54,21 +61,21 @@ def _moment(nanoseconds: int) -> str:
 
 def _files(request: Request) -> dict[str, BucketFile]:
     """The files of the bucket of a request."""
-    return {name: BucketFile(name, *where) for name, where in plain_files(seen_folder(request))}
+    return {name: BucketFile(name, *where) for name, where in plain_files(folder_of(request))}
 
 
-@route("GET", f"/api/buckets/{_ID}")
+@route("GET", f"/api/buckets/{_ID}", bucket_reader)
 def info(request: Request) -> Response:
     files = _files(request).values()
     created = _moment(min((file.changed for file in files), default=0))
     size = sum(file.size for file in files)
-    id, private = unquote(request.parts["id"]), is_private(folder_of(request))
+    id, private = request.id, is_private(folder_of(request))
     return Response({"id": id, "private": private, "createdAt": created, "size": size, "totalFiles": len(files)})
 
 
-@route("GET", f"/api/buckets/{_ID}/tree(?:/{_PATH})?")
+@route("GET", f"/api/buckets/{_ID}/tree(?:/{_PATH})?", bucket_reader)
 def tree(request: Request) -> Response:
-    folder = unquote(request.parts["path"]).strip("/")
+    folder = request.folder
     entries = list(_tree(_files(request), folder, request.flag("recursive")))
     if folder and not entries:
         raise HubError(404, "EntryNotFound", f"{folder} does not exist.")
@@ -90,17 +97,18 @@ def _tree(files: dict[str, BucketFile], folder: str, recursive: bool) -> Iterato
             yield file.entry
 
 
-@route("POST", f"/api/buckets/{_ID}/paths-info")
+@route("POST", f"/api/buckets/{_ID}/paths-info", bucket_reader)
 def paths_info(request: Request) -> Response:
-    wanted, files = request.json()["paths"], _files(request)
-    return Response([files[path].entry for path in wanted if path in files])
+    files = _files(request)
+    return Response([files[path].entry for path in map(names.path, request.json(_Paths).paths) if path in files])
 
 
-@route("GET", f"/buckets/{_ID}/resolve/{_PATH}")
+@route("GET", f"/buckets/{_ID}/resolve/{_PATH}", bucket_reader)
 def resolve(request: Request) -> Response:
-    files, path = _files(request), unquote(request.parts["path"])
+    files, path = _files(request), request.file
     if path not in files:
         raise HubError(404, "EntryNotFound", f"{path} does not exist.")
     file = files[path]
     headers = {"X-Xet-Hash": file.hash, "ETag": f'"{file.hash}"', "X-Linked-Size": str(file.size)}
-    return Response(file=open(file.path, "rb"), size=file.size, headers={**headers, "Accept-Ranges": "bytes"})
+    content = request.hub.open(StoredFile("", "", file.size, True, (file.path, file.size, file.changed)))
+    return Response(file=content, size=file.size, headers={**headers, "Accept-Ranges": "bytes"})

@@ -10,7 +10,6 @@ store until it exits. So each gets a new one, which is read through a copy of it
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -21,32 +20,50 @@ from glob import escape as glob_escape
 from glob import glob
 from importlib import import_module
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+
+import msgspec
 
 from crucible_datasets.atomic import atomic_file
-from crucible_datasets.exceptions import DownloadError
-from crucible_datasets.localhub.errors import HubError, require_name
-from crucible_datasets.localhub.routing import Request, Response, route
+from crucible_datasets.localhub import names
+from crucible_datasets.localhub.errors import HubError
+from crucible_datasets.localhub.routing import Request, Response, parsed, route, writer
 from crucible_datasets.sources.fetching import xet_hash
-from crucible_datasets.sources.hub.files import safe_path
 
 _ID = r"(?P<id>[^/]+/[^/]+)"
 _VALID_SECONDS = 3600
+_MAX_LINE, _MAX_STEPS = 16 << 10, 100_000
+
+
+class _Bucket(msgspec.Struct):
+    visibility: str | None = None
+
+
+class _Step(msgspec.Struct, rename="camel"):
+    type: str
+    path: str
+    xet_hash: str = ""
 
 
 def folder_of(request: Request) -> str:
     """The folder of the requested bucket, which may not exist."""
-    id = unquote(request.parts["id"])
-    require_name(id)
-    return os.path.join(request.hub.root, "buckets", *id.split("/"))
+    folder = request.hub.own("buckets", request.id)
+    if folder is None:
+        raise HubError(404, "RepoNotFound", f"Bucket not found: {request.id}")
+    return folder
 
 
-def seen_folder(request: Request) -> str:
-    """The folder of the requested bucket; the same error whether it does not exist or the user may not see it."""
+def bucket_reader(request: Request) -> None:
+    """Whoever may see the bucket; the same error whether it does not exist or is hidden."""
     folder, user = folder_of(request), request.user
     if not os.path.isdir(folder) or (is_private(folder) and user is None):
-        raise HubError(404, "RepoNotFound", f"Bucket not found: {unquote(request.parts['id'])}")
-    return folder
+        raise HubError(404, "RepoNotFound", f"Bucket not found: {request.id}")
+
+
+def bucket_writer(request: Request) -> None:
+    """Whoever may write to the bucket."""
+    writer(request)
+    bucket_reader(request)
 
 
 def is_private(folder: str) -> bool:
@@ -59,12 +76,11 @@ def _mark(folder: str) -> str:
     return os.path.join(os.path.dirname(folder), f".{os.path.basename(folder)}.private")
 
 
-@route("POST", f"/api/buckets/{_ID}")
+@route("POST", f"/api/buckets/{_ID}", writer)
 def create(request: Request) -> Response:
-    request.access.require_write(request.user)
-    folder, id, visibility = folder_of(request), unquote(request.parts["id"]), request.json().get("visibility")
+    folder, id, visibility = folder_of(request), request.id, request.json(_Bucket).visibility
     if visibility not in {None, "public", "private"}:
-        raise HubError(501, "NotImplemented", f"This hub does not know buckets that are {visibility!r}.")
+        raise HubError(501, "NotImplemented", f"This hub does not know buckets that are {visibility[:100]!a}.")
     known = {"id": id, "url": f"{request.origin}/buckets/{id}"}
     if os.path.isdir(folder):
         return Response({"error": f"You already created this bucket: {id}", **known}, 409)
@@ -76,9 +92,8 @@ def create(request: Request) -> Response:
     return Response(known)
 
 
-@route("GET", f"/api/buckets/{_ID}/xet-write-token")
+@route("GET", f"/api/buckets/{_ID}/xet-write-token", bucket_writer)
 def write_token(request: Request) -> Response:
-    _writable(request)
     if urlsplit(request.origin).hostname not in {"127.0.0.1", "localhost"}:
         raise HubError(501, "NotImplemented", "Only programs on the machine of this hub can write to its buckets.")
     until, secret, store = int(time.time()) + _VALID_SECONDS, "none-is-needed", f"local://{_new_store(request)}"
@@ -88,32 +103,36 @@ def write_token(request: Request) -> Response:
     )
 
 
-@route("POST", f"/api/buckets/{_ID}/batch")
+@route("POST", f"/api/buckets/{_ID}/batch", bucket_writer, max_bytes=64 << 20)
 def batch(request: Request) -> Response:
     """Apply all steps or none: added contents are complete and verified before anything changes."""
-    folder, steps = _writable(request), list(_steps(request))
+    folder, steps = folder_of(request), list(_steps(request))
     with ExitStack() as written:
         for kind, path, hash in steps:
             if kind == "addFile":
-                os.makedirs(os.path.dirname(path), exist_ok=True)
+                _make_folder(path)
                 _bring(request, hash, written.enter_context(atomic_file(path)))
             elif kind != "deleteFile":
-                raise HubError(501, "NotImplemented", f"This hub does not know {kind!r} in buckets.")
+                raise HubError(501, "NotImplemented", f"This hub does not know {kind[:100]!a} in buckets.")
     for path in [path for kind, path, _ in steps if kind == "deleteFile" and os.path.isfile(path)]:
         os.unlink(path)
         _remove_empty(os.path.dirname(path), folder)
     return Response({"success": True, "processed": len(steps), "succeeded": len(steps), "failed": []})
 
 
-def _writable(request: Request) -> str:
-    request.access.require_write(request.user)
-    return os.path.realpath(seen_folder(request))
+def _make_folder(path: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise HubError(400, "BadRequest", f"{os.path.basename(path)} would be a file and a folder.") from error
+    if os.path.isdir(path):
+        raise HubError(400, "BadRequest", f"{os.path.basename(path)} would be a file and a folder.")
 
 
 def _new_store(request: Request) -> str:
     """A folder for the contents that a client is about to upload; those of long ago are removed."""
     root = os.path.join(os.path.abspath(request.hub.root), ".xet")
-    os.makedirs(root, exist_ok=True)
+    os.makedirs(root, mode=0o700, exist_ok=True)
     for name in os.listdir(root):
         began = name.partition("-")[0]
         if not began.isdigit() or int(began) < time.time() - 2 * _VALID_SECONDS:
@@ -128,16 +147,15 @@ def _stores(request: Request) -> list[str]:
 
 def _steps(request: Request) -> Iterator[tuple[str, str, str]]:
     """The requested steps: action, local path, and hash of the content."""
-    folder = os.path.realpath(folder_of(request))
-    try:
-        for line in request.content().splitlines():
-            step: Any = json.loads(line)
-            path = os.path.realpath(os.path.join(folder, *safe_path(step["path"]).split("/")))
-            if not path.startswith(folder + os.sep):
-                raise ValueError(path)
-            yield str(step["type"]), path, str(step.get("xetHash", ""))
-    except (ValueError, KeyError, TypeError, AttributeError, DownloadError) as error:
-        raise HubError(400, "BadRequest", "The body is no list of steps, or a path is outside the bucket.") from error
+    folder = folder_of(request)
+    for number, line in enumerate(request.lines(_MAX_LINE)):
+        step = parsed(line, _Step)
+        path = os.path.realpath(os.path.join(folder, *names.path(step.path).split("/")))
+        if not path.startswith(folder + os.sep):
+            raise HubError(400, "BadRequest", f"{step.path} is a link that leads out of the bucket.")
+        if number >= _MAX_STEPS:
+            raise HubError(413, "PayloadTooLarge", f"A batch has at most {_MAX_STEPS} steps.")
+        yield step.type, path, names.oid(step.xet_hash) if step.type == "addFile" else ""
 
 
 def _bring(request: Request, hash: str, path: str) -> None:

@@ -8,9 +8,12 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
+from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
+from crucible_datasets.reading import frontmatter
 
+_MAX_CARD = 1 << 20
 # The fields of a card that the Hub shows as tags, such as `license:mit`.
 _TAGGED = {
     *("annotations_creators", "language", "language_creators", "license", "multilinguality"),
@@ -24,7 +27,7 @@ def repo_info(
     """A repository at a commit, with the names of its files; or only some of its properties."""
     settings = repo.settings
     facts: dict[str, Callable[[], Any]] = {
-        "_id": lambda: hashlib.sha1(repo.id.encode(), usedforsecurity=False).hexdigest()[:24],
+        "_id": lambda: _id(repo.id),
         "id": lambda: repo.id,
         "author": lambda: repo.id.partition("/")[0],
         "sha": lambda: commit.id,
@@ -54,17 +57,26 @@ def card_data(hub: HubFolder, commit: Commit) -> Any:
     readme = commit.files.get("README.md")
     if readme is None:
         return None
-    from huggingface_hub import DatasetCard
-    from yaml import YAMLError
-
     with hub.open(readme) as file:
-        try:
-            card: Any = DatasetCard(file.read().decode("utf-8"), ignore_metadata_errors=True)
-            return json.loads(
-                json.dumps(card.data.to_dict(), default=str, skipkeys=True)
-            )  # dates, and keys of any type
-        except (ValueError, TypeError, YAMLError):
+        content = file.read(_MAX_CARD)
+    try:
+        card = frontmatter.parsed(frontmatter.block_of(content.decode("utf-8")), "README.md")
+        if not isinstance(card, dict) or not all(isinstance(key, str) for key in card):
             return None
+        return json.loads(json.dumps(card, default=str, skipkeys=True))  # dates, and keys of any type
+    except (ValueError, TypeError, RecursionError, DatasetsError):
+        return None
+
+
+def unreadable(id: str, reason: str) -> dict[str, Any]:
+    """The entry of a repository that cannot be read."""
+    moment = "1970-01-01T00:00:00.000Z"
+    known = {"lastModified": moment, "createdAt": moment, "private": True, "gated": False, "tags": [], "siblings": []}
+    return {"_id": _id(id), "id": id, "author": id.partition("/")[0], "disabled": True, "error": reason, **known}
+
+
+def _id(id: str) -> str:
+    return hashlib.sha1(id.encode(), usedforsecurity=False).hexdigest()[:24]
 
 
 def _tags(card: Any) -> list[str]:

@@ -14,8 +14,9 @@ from urllib.parse import quote
 from crucible_datasets import config, progress
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.exceptions import ArgumentError, DatasetNotFoundError
+from crucible_datasets.localhub import names as checks
 from crucible_datasets.localhub.blobs import blob_of
-from crucible_datasets.localhub.errors import HubError, require_name
+from crucible_datasets.localhub.errors import HubError
 from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
 from crucible_datasets.logging import get_logger
@@ -25,7 +26,7 @@ from crucible_datasets.sources.hub.repo import HubRepo
 
 logger = get_logger(__name__)
 _AT_ONCE = 8
-_EXPORT, _MAIN = "refs/convert/parquet", "refs/heads/main"
+_EXPORT, _MAIN = "refs/convert/parquet", checks.MAIN
 
 
 def mirror(root: str, names: list[str], endpoint: str | None = None, token: str | bool | None = None) -> Iterator[str]:
@@ -59,7 +60,7 @@ def mirror(root: str, names: list[str], endpoint: str | None = None, token: str 
 
 def _require_name(name: str) -> None:
     try:
-        require_name(name)
+        checks.repo(name)
     except HubError as error:
         raise ArgumentError("names", name, "expected org/name or org/name@revision.") from error
 
@@ -97,6 +98,7 @@ def _ref(there: HubRepo, commit: str) -> str | None:
 def _copied(hub: HubFolder, repo: Repo, there: HubRepo) -> Mapping[str, StoredFile]:
     """The files of a commit, after downloading missing and damaged contents, each once."""
     known = _known(repo)
+    os.makedirs(hub.blobs.folder, mode=0o700, exist_ok=True)
     contents = {file.hash: file for file in there.files.values()}
     incoming = os.path.join(hub.root, "blobs", "incoming")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -123,7 +125,10 @@ def _known(repo: Repo) -> dict[str, str]:
 
 def _found(hub: HubFolder, known: Mapping[str, str], file: HubFile) -> StoredFile | None:
     """A content of an earlier run, of this dataset or another; None if there is none, or it is damaged."""
-    path = hub.blobs.path(file.hash if file.is_large else known.get(file.hash, file.hash))
+    sha256 = file.hash if file.is_large else known.get(file.hash, "")
+    if not checks.is_oid(sha256):
+        return None
+    path = hub.blobs.path(sha256)
     try:
         blob = blob_of(path)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """One repository: commits, branches and tags.
 
-    repo.json         settings: private, gated
+    repo.json         owner, and settings: private, gated, allowed
     commits/<id>.json a commit, with all files of that state
     refs/<ref>        the commit of a branch, tag or pull request
     plain.json        the files of a plain folder when it was last looked at
@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +22,12 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from crucible_datasets.atomic import atomic_file
+from crucible_datasets.localhub import names
 from crucible_datasets.localhub.blobs import Blob
 from crucible_datasets.localhub.errors import HubError
 
 Where = tuple[str, int, int]
+_NEW = {"private": False, "gated": False, "allowed": (), "owner": None, "created": ""}
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Repo:
 
     id: str
     folder: str
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def exists(self) -> bool:
@@ -67,28 +68,40 @@ class Repo:
 
     @property
     def settings(self) -> dict[str, Any]:
-        with open(os.path.join(self.folder, "repo.json"), encoding="utf-8") as file:
-            return dict(json.load(file))
+        try:
+            return {**_NEW, **_read_json(os.path.join(self.folder, "repo.json"))}
+        except (OSError, ValueError, TypeError) as error:
+            raise self._unreadable("repo.json") from error
+
+    @property
+    def owners(self) -> set[str]:
+        """Who may change the settings: who created it, and the user with the name of its organization."""
+        return {self.id.partition("/")[0], *filter(None, [self.settings["owner"]])}
+
+    def _unreadable(self, name: str) -> HubError:
+        return HubError(500, "RepoUnreadable", f"{self.id} cannot be read on the server: {name} is missing or damaged.")
 
     @property
     def imported(self) -> dict[str, Where] | None:
         """The files of the plain folder when it was last looked at, by name; None if that was not noted."""
         try:
-            with open(os.path.join(self.folder, "plain.json"), encoding="utf-8") as file:
-                return {path: tuple(where) for path, where in json.load(file).items()}
+            known = _read_json(os.path.join(self.folder, "plain.json"))
+            return {path: tuple(where) for path, where in known.items()}
         except OSError:
             return None
+        except (ValueError, TypeError, AttributeError) as error:
+            raise self._unreadable("plain.json") from error
 
     def keep_imported(self, files: Mapping[str, Where]) -> None:
         _write_json(os.path.join(self.folder, "plain.json"), files)
 
     def create(self, **settings: Any) -> Repo:
         """Create it, with an empty first commit, or change its settings."""
-        with self._lock:
+        with self.lock:
             os.makedirs(os.path.join(self.folder, "refs"), exist_ok=True)
             os.makedirs(os.path.join(self.folder, "commits"), exist_ok=True)
             is_new = not self.exists
-            known = {"private": False, "gated": False, "created": _now()} if is_new else self.settings
+            known = {**_NEW, "created": _now()} if is_new else self.settings
             _write_json(os.path.join(self.folder, "repo.json"), {**known, **settings})
             if is_new:
                 self.commit({}, "initial commit", author="hub")
@@ -96,20 +109,29 @@ class Repo:
 
     def refs(self) -> dict[str, str]:
         """All branches (`refs/heads/…`), tags and others, with their commits."""
-        folder = os.path.join(self.folder, "refs")
-        return {unquote(name): self._ref(unquote(name)) or "" for name in sorted(os.listdir(folder)) if name[0] != "."}
+        present = map(unquote, sorted(os.listdir(os.path.join(self.folder, "refs"))))
+        return {ref: commit for ref in present if names.is_ref(ref) and (commit := self._ref(ref))}
+
+    def heads(self) -> Iterator[Commit]:
+        """The commits of all refs."""
+        return map(self.load, set(self.refs().values()))
 
     def find(self, revision: str) -> Commit:
         """The commit that a branch, tag, ref or commit id names."""
-        for ref in (f"refs/heads/{revision}", f"refs/tags/{revision}", revision):
-            if found := self._ref(ref):
-                return self.load(found)
-        if re.fullmatch(r"[0-9a-f]{40}", revision) and os.path.isfile(self._commit_path(revision)):
-            return self.load(revision)
-        raise HubError(404, "RevisionNotFound", f"{self.id} has no revision {revision!r}.")
+        if names.is_commit(revision):
+            if os.path.isfile(self._commit_path(revision)):
+                return self.load(revision)
+        else:
+            for ref in names.refs(revision):
+                if found := self._ref(ref):
+                    return self.load(found)
+        raise HubError(404, "RevisionNotFound", f"{self.id} has no revision {revision[:100]!a}.")
 
     def load(self, id: str) -> Commit:
-        return _loaded(self._commit_path(id), id)
+        try:
+            return _loaded(self._commit_path(id), id)
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            raise self._unreadable(f"commit {id}") from error
 
     def commit(
         self,
@@ -117,12 +139,12 @@ class Repo:
         title: str,
         message: str = "",
         author: str = "user",
-        onto: str = "refs/heads/main",
+        onto: str = names.MAIN,
         expected: str | None = None,
         base: str | None = None,
     ) -> Commit:
         """Set (or with None delete) files, on top of the commit of `onto` or of `base`."""
-        with self._lock:
+        with self.lock:
             parent = self._ref(onto) or base
             if expected is not None and parent != expected:
                 raise HubError(412, "PreconditionFailed", f"A commit has happened since: {onto} stands at {parent}.")
@@ -137,7 +159,7 @@ class Repo:
 
     def squash(self, ref: str, title: str, author: str) -> Commit:
         """Replace the history of a branch by one commit with its files."""
-        with self._lock:
+        with self.lock:
             return self._write(ref, None, self.find(ref).files, title, "", author)
 
     def _write(
@@ -158,12 +180,12 @@ class Repo:
 
     def ids(self) -> list[str]:
         """The ids of all commits."""
-        names = os.listdir(os.path.join(self.folder, "commits"))
-        return sorted(name.removesuffix(".json") for name in names if re.fullmatch(r"[0-9a-f]{40}\.json", name))
+        present = (name.removesuffix(".json") for name in os.listdir(os.path.join(self.folder, "commits")))
+        return sorted(filter(names.is_commit, present))
 
     def adopt(self, commit: Commit, refs: Iterable[str]) -> None:
         """Store a commit of another hub under its id there, and point refs to it."""
-        with self._lock:
+        with self.lock:
             stated = {name: value for name, value in asdict(commit).items() if name != "id"}
             _write_json(self._commit_path(commit.id), stated)
             for ref in refs:
@@ -178,9 +200,9 @@ class Repo:
 
     def point(self, ref: str, commit: str | None) -> None:
         """Point a ref to a commit, or remove it."""
-        path = os.path.join(self.folder, "refs", quote(ref, safe=""))
+        path = self._ref_path(ref)
         if commit is None:
-            if not os.path.exists(path):
+            if ref not in self.refs():  # looked up in the listing, since some disks take `Main` for `main`
                 raise HubError(404, "RevisionNotFound", f"{self.id} has no {ref}.")
             os.unlink(path)
             return
@@ -189,10 +211,13 @@ class Repo:
 
     def _ref(self, ref: str) -> str | None:
         try:
-            with open(os.path.join(self.folder, "refs", quote(ref, safe="")), encoding="ascii") as file:
+            with open(self._ref_path(ref), encoding="ascii") as file:
                 return file.read()
         except OSError:
             return None
+
+    def _ref_path(self, ref: str) -> str:
+        return os.path.join(self.folder, "refs", quote(names.ref(ref), safe=""))
 
     def _commit_path(self, id: str) -> str:
         return os.path.join(self.folder, "commits", f"{id}.json")
@@ -210,8 +235,7 @@ def _require_tree(files: Mapping[str, StoredFile]) -> None:
 
 @lru_cache(maxsize=8)
 def _loaded(path: str, id: str) -> Commit:
-    with open(path, encoding="utf-8") as file:
-        stated = json.load(file)
+    stated = _read_json(path)
     files = {
         path: StoredFile(**{**facts, "where": tuple(facts["where"]) if facts["where"] else None})
         for path, facts in stated.pop("files").items()
@@ -232,6 +256,11 @@ _LARGE = {
     *(".7z", ".arrow", ".bin", ".bz2", ".feather", ".gz", ".h5", ".lz4", ".npy", ".npz", ".parquet", ".rar", ".tar"),
     *(".xz", ".zip", ".zst", ".tgz", ".wav", ".mp3", ".flac", ".ogg", ".mp4", ".png", ".jpg", ".jpeg", ".webp", ".gif"),
 }
+
+
+def _read_json(path: str) -> Any:
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def _write_json(path: str, value: Any) -> None:

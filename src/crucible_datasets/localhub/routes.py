@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import parse_qs, unquote
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlencode
+
+import msgspec
 
 from crucible_datasets.exceptions import ContentMismatchError
-from crucible_datasets.localhub import json_views, uploads
+from crucible_datasets.localhub import json_views, names, uploads
 from crucible_datasets.localhub.errors import HubError
-from crucible_datasets.localhub.routing import PAGE, Request, Response, paged, route
+from crucible_datasets.localhub.repos import Repo
+from crucible_datasets.localhub.routing import (
+    PAGE,
+    Request,
+    Response,
+    anyone,
+    contents_reader,
+    owner,
+    paged,
+    reader,
+    repo_writer,
+    route,
+    writer,
+)
 
 _ID = r"(?P<id>[^/]+(?:/[^/]+)?)"
 _REVISION = r"(?P<revision>[^/]+)"
 _PATH = r"(?P<path>.+)"
 
 
-@route("GET", "/api/whoami-v2")
+@route("GET", "/api/whoami-v2", anyone)
 def who(request: Request) -> Response:
     user = request.user
     if user is None:
@@ -30,20 +44,32 @@ def who(request: Request) -> Response:
     )
 
 
-@route("GET", "/api/datasets")
+@route("GET", "/api/datasets", anyone)
 def listing(request: Request) -> Response:
     words, author = request.query.get("search", []), request.query.get("author", [""])[0]
-    shown = []
-    for name in request.hub.names():
-        repo = request.hub.repo(name)
-        if not repo.exists or (repo.settings["private"] and request.user is None):
-            continue
-        if all(word.lower() in name.lower() for word in words) and (not author or name.startswith(f"{author}/")):
-            shown.append(json_views.repo_info(request.hub, repo, repo.find("main")))
-    shown = [one for one in shown if _is_wanted(request, one)]
+    matches = [
+        name
+        for name in request.hub.names()
+        if all(word.lower() in name.lower() for word in words) and (not author or name.startswith(f"{author}/"))
+    ]
+    entries = [entry for name in matches if (entry := _listed(request, name)) is not None]
+    shown = [entry for entry in entries if _is_wanted(request, entry)]
     if (by := request.query.get("sort", [""])[0]) in {"lastModified", "createdAt"}:
         shown.sort(key=lambda one: str(one[by]), reverse=True)
     return paged(request, shown)
+
+
+def _listed(request: Request, name: str) -> dict[str, Any] | None:
+    """The entry of a repository in the listing: None if it is not visible, and what is wrong if it cannot be read."""
+    try:
+        repo = request.hub.repo(name)
+        request.access.require_visible(repo, request.user)
+        return json_views.repo_info(request.hub, repo, repo.find("main"))
+    except HubError as error:
+        # Whether it is private may be unknown too, so it is shown only to those who may see it in any case.
+        if error.code == "RepoNotFound" or request.user is None:
+            return None
+        return json_views.unreadable(name, error.sentence)
 
 
 def _is_wanted(request: Request, shown: Mapping[str, Any]) -> bool:
@@ -53,200 +79,278 @@ def _is_wanted(request: Request, shown: Mapping[str, Any]) -> bool:
     )
 
 
-@route("POST", "/api/validate-yaml")
+@route("POST", "/api/validate-yaml", anyone, max_bytes=16 << 20)  # which is not looked at
 def validate(request: Request) -> Response:
-    request.content()
     return Response({"errors": [], "warnings": []})
 
 
-@route("POST", "/api/repos/create")
+class _Named(msgspec.Struct):
+    """A repository, named in the body of a request."""
+
+    name: str
+    organization: str | None = None
+    type: str = "model"
+
+    def id(self, user: str) -> str:
+        return names.repo(self.name if "/" in self.name else f"{self.organization or user}/{self.name}")
+
+
+class _Created(_Named):
+    private: bool | None = None
+    visibility: Literal["public", "private"] | None = None
+
+
+class _Moved(msgspec.Struct, rename="camel"):
+    from_repo: str
+    to_repo: str
+
+
+class _Settings(msgspec.Struct):
+    private: bool | None = None
+    visibility: Literal["public", "private"] | None = None
+    gated: Literal["auto", "manual"] | bool | None = None
+    allowed: list[str] | None = None
+
+
+class _Branch(msgspec.Struct, rename="camel"):
+    starting_point: str | None = None
+
+
+class _Tag(msgspec.Struct):
+    tag: str
+
+
+class _Message(msgspec.Struct):
+    message: str | None = None
+
+
+class _Files(msgspec.Struct):
+    files: list[uploads.UploadedFile]
+
+
+class _Objects(msgspec.Struct):
+    objects: list[uploads.LargeObject]
+
+
+class _Paths(msgspec.Struct):
+    paths: list[str] | str
+
+
+@route("POST", "/api/repos/create", writer)
 def create(request: Request) -> Response:
-    user, wanted = request.access.require_write(request.user), request.json()
-    if wanted.get("type", "model") != "dataset":
-        raise HubError(400, "BadRequest", f"This hub holds datasets, not a {wanted.get('type', 'model')}.")
-    name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
+    wanted = request.json(_Created)
+    if wanted.type != "dataset":
+        raise HubError(400, "BadRequest", f"This hub holds datasets, not a {wanted.type[:100]}.")
+    name = wanted.id(request.writer)
     repo = request.hub.repo(name)
     url = f"{request.origin}/datasets/{name}"
-    if repo.exists:
-        return Response({"error": "You already created this dataset repo", "url": url, "name": name, "id": name}, 409)
-    repo.create(private=bool(wanted.get("private") or wanted.get("visibility") == "private"))
+    with repo.lock:
+        if repo.exists:
+            error = "You already created this dataset repo"
+            return Response({"error": error, "url": url, "name": name, "id": name}, 409)
+        repo.create(private=wanted.private or wanted.visibility == "private", owner=request.writer)
     return Response({"url": url, "name": name, "id": name})
 
 
-@route("DELETE", "/api/repos/delete")
+@route("DELETE", "/api/repos/delete", writer)
 def delete(request: Request) -> Response:
-    user, wanted = request.access.require_write(request.user), request.json()
-    name = wanted["name"] if "/" in wanted["name"] else f"{wanted.get('organization') or user['name']}/{wanted['name']}"
-    repo = request.hub.repo(name)
-    request.access.require_read(repo, user)
-    if (plain := request.hub.plain(repo)) is not None:
-        raise HubError(403, "Forbidden", f"{name} is the folder {plain} on the server: remove it there.")
+    repo = request.hub.repo(request.json(_Named).id(request.writer))
+    _require_movable(request, repo, "remove")
     shutil.rmtree(repo.folder)
     return Response({})
 
 
-@route("POST", "/api/repos/move")
+@route("POST", "/api/repos/move", writer)
 def move(request: Request) -> Response:
-    user, wanted = request.access.require_write(request.user), request.json()
-    repo, to = request.hub.repo(wanted["fromRepo"]), request.hub.repo(wanted["toRepo"])
-    request.access.require_read(repo, user)
-    if (plain := request.hub.plain(repo)) is not None:
-        raise HubError(403, "Forbidden", f"{repo.id} is the folder {plain} on the server: rename it there.")
+    wanted = request.json(_Moved)
+    repo, to = request.hub.repo(wanted.from_repo), request.hub.repo(wanted.to_repo)
+    _require_movable(request, repo, "rename")
     if to.exists:
         raise HubError(409, "Conflict", f"{to.id} exists already.")
+    if "/" not in to.id:
+        raise HubError(400, "BadRequest", f"{to.id} is not org/name.")
     os.makedirs(os.path.dirname(to.folder), exist_ok=True)
     os.rename(repo.folder, to.folder)
+    if request.writer not in to.owners:  # who owned it by its former name
+        to.create(owner=request.writer)
     return Response({})
 
 
-@route("GET", f"/api/datasets/{_ID}/tree/{_REVISION}(?:/{_PATH})?")
+def _require_movable(request: Request, repo: Repo, verb: str) -> None:
+    request.access.require_visible(repo, request.user)
+    plain = request.hub.plain(repo)
+    # The folder of a repository without an organization also holds those of the organization with that name.
+    if plain is not None or "/" not in repo.id:
+        where = plain or repo.folder
+        raise HubError(403, "Forbidden", f"{repo.id} is the folder {where} on the server: {verb} it there.")
+    request.access.require_owner(repo, request.user)
+
+
+@route("GET", f"/api/datasets/{_ID}/tree/{_REVISION}(?:/{_PATH})?", reader)
 def tree(request: Request) -> Response:
-    commit, folder = request.commit, unquote(request.parts["path"]).strip("/")
+    commit, folder = request.commit, request.folder
     entries = json_views.tree(commit, folder, request.flag("recursive"))
     if folder and not entries:
         raise HubError(404, "EntryNotFound", f"{folder} does not exist on {request.revision!r}.")
     return paged(request, entries, {"X-Repo-Commit": commit.id})
 
 
-@route("POST", f"/api/datasets/{_ID}/paths-info/{_REVISION}")
+@route("POST", f"/api/datasets/{_ID}/paths-info/{_REVISION}", reader)
 def paths_info(request: Request) -> Response:
-    commit, sent = request.commit, request.content()
-    is_json = request.headers.get("Content-Type", "").startswith("application/json")
-    asked = json.loads(sent)["paths"] if is_json else parse_qs(sent.decode()).get("paths", [])
-    found: list[Any] = []
-    for path in [asked] if isinstance(asked, str) else asked:
-        if path in commit.files:
-            found.append(json_views.entry(path, commit.files[path], commit))
-        elif any(name.startswith(f"{path}/") for name in commit.files):
-            found += [one for one in json_views.tree(commit, path.rpartition("/")[0], False) if one["path"] == path]
-    return Response(found)
+    if request.headers.get("Content-Type", "").startswith("application/json"):
+        paths = request.json(_Paths).paths
+    else:
+        paths = _form(request.content()).get("paths", [])
+    entries = {entry["path"]: entry for entry in json_views.tree(request.commit, "", True)}
+    wanted = [names.path(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    return Response([entries[path] for path in wanted if path in entries])
 
 
-@route("GET", f"/api/datasets/{_ID}/refs")
+def _form(content: bytes) -> dict[str, list[str]]:
+    try:
+        return parse_qs(content.decode("ascii"), errors="strict")
+    except ValueError as error:
+        raise HubError(400, "BadRequest", "The content is not a form in UTF-8.") from error
+
+
+@route("GET", f"/api/datasets/{_ID}/refs", reader)
 def refs(request: Request) -> Response:
     return Response(json_views.refs(request.repo))
 
 
-@route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}")
+@route("GET", f"/api/datasets/{_ID}/commits/{_REVISION}", reader)
 def commits(request: Request) -> Response:
     shown = json_views.commits(request.repo, request.revision)
     known = {"X-Total-Count": str(len(shown))}
     if "p" not in request.query:
         return paged(request, shown, known)
-    page, size = int(request.query["p"][0]), int(request.query.get("limit", [str(PAGE)])[0])
+    page, size = request.number("p", 0), request.number("limit", PAGE, least=1)
     return Response(shown[page * size : (page + 1) * size], headers=known)
 
 
-@route("POST", f"/api/datasets/{_ID}/super-squash/{_REVISION}")
+@route("POST", f"/api/datasets/{_ID}/super-squash/{_REVISION}", repo_writer)
 def squash(request: Request) -> Response:
-    repo, name = request.writable_repo()
-    ref = uploads.branch(repo, request.revision)
-    return Response({"commitOid": repo.squash(ref, str(request.json().get("message") or "squashed"), name).id})
+    repo, title = request.repo, request.json(_Message).message or "squashed"
+    return Response({"commitOid": repo.squash(uploads.branch(repo, request.revision), title, request.writer).id})
 
 
-@route("GET", f"/api/datasets/{_ID}/auth-check")
+@route("GET", f"/api/datasets/{_ID}/auth-check", contents_reader)
 def auth_check(request: Request) -> Response:
-    request.access.require_read(request.repo, request.user, contents=True)
     return Response({})
 
 
-@route("PUT", f"/api/datasets/{_ID}/settings")
+@route("PUT", f"/api/datasets/{_ID}/settings", owner)
 def settings(request: Request) -> Response:
-    repo, _ = request.writable_repo()
-    sent = request.json()
-    known = {name: sent[name] for name in ("private", "gated", "allowed") if name in sent}
-    if "visibility" in sent:
-        known["private"] = sent["visibility"] == "private"
-    repo.create(**known)
+    sent = request.json(_Settings)
+    known = {name: value for name, value in msgspec.structs.asdict(sent).items() if value is not None}
+    if visibility := known.pop("visibility", None):
+        known["private"] = visibility == "private"
+    request.repo.create(**known)
     return Response(known)
 
 
-@route("POST", f"/api/datasets/{_ID}/branch/{_REVISION}")
+@route("POST", f"/api/datasets/{_ID}/branch/{_REVISION}", repo_writer)
 def branch(request: Request) -> Response:
-    repo, _ = request.writable_repo()
-    ref = _ref("heads", request.revision)
-    if ref in repo.refs():
-        return Response({"error": f"Reference already exists: {ref}"}, 409)
-    repo.point(ref, repo.find(request.json().get("startingPoint") or "main").id)
+    repo, ref, start = request.repo, names.ref(request.revision), request.json(_Branch).starting_point
+    with repo.lock:
+        if ref in repo.refs():
+            return Response({"error": f"Reference already exists: {ref}"}, 409)
+        _require_branch(ref)
+        repo.point(ref, repo.find(start or "main").id)
     return Response({})
 
 
-@route("DELETE", f"/api/datasets/{_ID}/branch/{_REVISION}")
+@route("DELETE", f"/api/datasets/{_ID}/branch/{_REVISION}", repo_writer)
 def delete_branch(request: Request) -> Response:
-    repo, _ = request.writable_repo()
-    if request.revision == "main":
+    ref = names.ref(request.revision)
+    if ref == names.MAIN:
         raise HubError(403, "Forbidden", "The branch main cannot be deleted.")
-    repo.point(_ref("heads", request.revision), None)
+    _require_branch(ref)
+    request.repo.point(ref, None)
     return Response({})
 
 
-@route("POST", f"/api/datasets/{_ID}/tag/{_REVISION}")
+def _require_branch(ref: str) -> None:
+    if not ref.startswith(("refs/heads/", "refs/convert/")):
+        raise HubError(400, "BadRequest", f"{ref} is not a branch.")
+
+
+@route("POST", f"/api/datasets/{_ID}/tag/{_REVISION}", repo_writer)
 def tag(request: Request) -> Response:
-    repo, _ = request.writable_repo()
-    ref, commit = _ref("tags", request.json()["tag"]), repo.find(request.revision).id
-    if ref in repo.refs():
-        return Response({"error": f"Tag reference exists already: {ref}"}, 409)
-    repo.point(ref, commit)
+    repo, ref = request.repo, _tag(request.json(_Tag).tag)
+    with repo.lock:
+        commit = repo.find(request.revision).id
+        if ref in repo.refs():
+            return Response({"error": f"Tag reference exists already: {ref}"}, 409)
+        repo.point(ref, commit)
     return Response({})
 
 
-@route("DELETE", f"/api/datasets/{_ID}/tag/{_REVISION}")
+@route("DELETE", f"/api/datasets/{_ID}/tag/{_REVISION}", repo_writer)
 def delete_tag(request: Request) -> Response:
-    repo, _ = request.writable_repo()
-    repo.point(_ref("tags", request.revision), None)
+    request.repo.point(_tag(request.revision), None)
     return Response({})
 
 
-def _ref(kind: str, name: str) -> str:
-    return name if name.startswith("refs/") else f"refs/{kind}/{name}"
+def _tag(name: str) -> str:
+    ref = names.ref(name, "tags")
+    if not ref.startswith("refs/tags/"):
+        raise HubError(400, "BadRequest", f"{ref} is not a tag.")
+    return ref
 
 
-@route("POST", f"/api/datasets/{_ID}/preupload/{_REVISION}")
+@route("POST", f"/api/datasets/{_ID}/preupload/{_REVISION}", repo_writer, max_bytes=4 << 20)
 def preupload(request: Request) -> Response:
-    repo, _ = request.writable_repo()
-    files = uploads.upload_modes(repo, request.revision, request.json()["files"])
-    return Response({"files": files, "commitOid": repo.find(request.revision).id})
+    files = uploads.upload_modes(request.repo, request.revision, request.json(_Files).files)
+    return Response({"files": files, "commitOid": request.commit.id})
 
 
-@route("POST", rf"/datasets/{_ID}\.git/info/lfs/objects/batch")
+@route("POST", rf"/datasets/{_ID}\.git/info/lfs/objects/batch", repo_writer)
 def lfs_batch(request: Request) -> Response:
-    request.writable_repo()
-    here = f"{request.origin}/datasets/{request.parts['id']}.git/info/lfs"
-    objects = uploads.lfs_batch(request.hub, request.json()["objects"], f"{here}/upload", f"{here}/verify")
-    return Response({"transfer": "basic", "objects": [_signed(request, one) for one in objects]})
+    url = f"{request.origin}/datasets/{request.id}.git/info/lfs"
+
+    def upload_url(content: uploads.LargeObject) -> str:
+        what = {"user": request.writer, "size": str(content.size)}
+        link = request.access.signed("upload", request.id, content.oid, *what.values())
+        return f"{url}/upload/{content.oid}?{urlencode(what)}&{link}"
+
+    known = uploads.LargeFiles(request.hub, request.repo, request.writer)
+    objects = uploads.lfs_batch(known, request.json(_Objects).objects, upload_url, f"{url}/verify")
+    return Response({"transfer": "basic", "objects": objects})
 
 
-def _signed(request: Request, response: dict[str, Any]) -> dict[str, Any]:
-    if "actions" in response:
-        upload = response["actions"]["upload"]
-        upload["href"] += f"?{request.access.signed('put ' + response['oid'])}"
-    return response
+def _uploader(request: Request) -> None:
+    """Whoever has the link that `lfs_batch` signed, for as many bytes as were announced."""
+    user, size = (request.query.get(name, [""])[0] for name in ("user", "size"))
+    _require_signature(request, "upload", request.id, request.parts["sha256"], user, size)
+    if str(request.length) != size:
+        raise HubError(400, "BadRequest", f"{request.length} bytes were announced as {size}.")
 
 
-@route("PUT", rf"/datasets/{_ID}\.git/info/lfs/upload/(?P<sha256>[0-9a-f]{{64}})")
+@route("PUT", rf"/datasets/{_ID}\.git/info/lfs/upload/(?P<sha256>[0-9a-f]{{64}})", _uploader, max_bytes=1 << 50)
 def lfs_upload(request: Request) -> Response:
-    sha256 = request.parts["sha256"]
-    _require_signature(request, f"put {sha256}")
+    sha256 = names.oid(request.parts["sha256"])
     try:
         request.hub.blobs.add(request.pieces(), sha256)
     except ContentMismatchError as error:
         raise HubError(422, "BadRequest", str(error)) from error
+    request.hub.uploads.add(request.query["user"][0], sha256)
     return Response({})
 
 
-@route("POST", rf"/datasets/{_ID}\.git/info/lfs/verify")
+@route("POST", rf"/datasets/{_ID}\.git/info/lfs/verify", repo_writer)
 def lfs_verify(request: Request) -> Response:
-    sent = request.json()
-    if not request.hub.blobs.has(str(sent["oid"])):
-        raise HubError(404, "EntryNotFound", "The content is not here.")
+    oid = names.oid(request.json(uploads.LargeObject).oid)
+    if uploads.LargeFiles(request.hub, request.repo, request.writer).find(oid) is None:
+        raise HubError(404, "EntryNotFound", "The content was never uploaded.")
     return Response({})
 
 
-@route("POST", f"/api/datasets/{_ID}/commit/{_REVISION}")
+@route("POST", f"/api/datasets/{_ID}/commit/{_REVISION}", repo_writer, max_bytes=uploads.MAX_COMMIT)
 def commit(request: Request) -> Response:
-    (repo, name), pull = request.writable_repo(), request.flag("create_pr")
-    lines = request.content().splitlines()
-    made = uploads.commit(request.hub, repo, request.revision, lines, name, pull)
+    repo, pull = request.repo, request.flag("create_pr")
+    lines = request.lines(uploads.MAX_LINE)
+    made = uploads.commit(request.hub, repo, request.revision, lines, request.writer, pull)
     url = f"{request.origin}/datasets/{repo.id}"
     shown = {"success": True, "commitOid": made.id, "commitUrl": f"{url}/commit/{made.id}", "hookOutput": ""}
     if pull:
@@ -255,25 +359,21 @@ def commit(request: Request) -> Response:
     return Response(shown)
 
 
-@route("POST", f"/api/datasets/{_ID}/discussions/(?P<number>[0-9]+)/merge")
+@route("POST", f"/api/datasets/{_ID}/discussions/(?P<number>[0-9]+)/merge", repo_writer)
 def merge(request: Request) -> Response:
-    repo, name = request.writable_repo()
-    return Response({"mergeCommitId": uploads.merge(repo, request.parts["number"], name).id})
+    return Response({"mergeCommitId": uploads.merge(request.repo, request.parts["number"], request.writer).id})
 
 
-@route("GET", f"/api/datasets/{_ID}(?:/revision/{_REVISION})?")
+@route("GET", f"/api/datasets/{_ID}(?:/revision/{_REVISION})?", reader)
 def info(request: Request) -> Response:
-    shown = json_views.repo_info(
-        request.hub, request.repo, request.commit, request.flag("blobs"), request.query.get("expand")
-    )
-    return Response(shown, headers={"X-Repo-Commit": request.commit.id})
+    commit, expand = request.commit, request.query.get("expand")
+    shown = json_views.repo_info(request.hub, request.repo, commit, request.flag("blobs"), expand)
+    return Response(shown, headers={"X-Repo-Commit": commit.id})
 
 
-@route("GET", f"/datasets/{_ID}/(?:resolve|raw)/{_REVISION}/{_PATH}")
+@route("GET", f"/datasets/{_ID}/(?:resolve|raw)/{_REVISION}/{_PATH}", contents_reader)
 def resolve(request: Request) -> Response:
-    repo, path = request.repo, unquote(request.parts["path"])
-    request.access.require_read(repo, request.user, contents=True)
-    commit = request.commit
+    id, path, commit = request.id, request.file, request.commit
     if path not in commit.files:
         raise HubError(404, "EntryNotFound", f"{path} does not exist on {request.revision!r}.")
     file = commit.files[path]
@@ -281,23 +381,24 @@ def resolve(request: Request) -> Response:
     if not file.is_lfs:
         return Response(file=request.hub.open(file), size=file.size, headers=headers)
     headers |= {"X-Linked-Etag": f'"{file.sha256}"', "X-Linked-Size": str(file.size)}
-    what = f"{repo.id}/{commit.id}/{path}"
-    headers["Location"] = (
-        f"{request.lfs_origin}/contents/{repo.id}/{commit.id}/{request.parts['path']}?{request.access.signed(what)}"
-    )
+    link = request.access.signed("contents", id, commit.id, path)
+    headers["Location"] = f"{request.lfs_origin}/contents/{id}/{commit.id}/{request.parts['path']}?{link}"
     return Response({}, 302, headers)
 
 
-@route("GET", f"/contents/{_ID}/(?P<revision>[0-9a-f]{{40}})/{_PATH}")
+def _linked(request: Request) -> None:
+    """Whoever has the link that `resolve` signed."""
+    _require_signature(request, "contents", request.id, request.revision, request.file)
+
+
+@route("GET", f"/contents/{_ID}/(?P<revision>[0-9a-f]{{40}})/{_PATH}", _linked)
 def contents(request: Request) -> Response:
-    """A large file, by a signed link from `resolve`."""
-    repo, path = request.hub.repo(unquote(request.parts["id"])), unquote(request.parts["path"])
-    _require_signature(request, f"{repo.id}/{request.revision}/{path}")
-    file = repo.find(request.revision).files[path]
+    """A large file."""
+    file = request.commit.files[request.file]
     headers = {"ETag": f'"{file.sha256}"', "Accept-Ranges": "bytes"}
     return Response(file=request.hub.open(file), size=file.size, headers=headers)
 
 
-def _require_signature(request: Request, what: str) -> None:
+def _require_signature(request: Request, *what: str) -> None:
     until, signature = (request.query.get(name, [""])[0] for name in ("until", "signature"))
     request.access.require_signature(what, until, signature)

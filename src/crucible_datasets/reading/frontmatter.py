@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import CardError, LimitExceededError
 
 _FENCE = "---"
+_MAX_DEPTH = 100
 
 
 def described_by(folder: str) -> dict[str, Any]:
@@ -48,6 +50,8 @@ def parsed(text: str, path: str) -> Any:
     """YAML as plain Python values; raises for aliases that expand to too many values."""
     import yaml
 
+    if _is_deep(text):
+        raise CardError(path, "its YAML is nested too deeply, or contains itself.")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
         root = loader.get_single_node()
@@ -66,6 +70,19 @@ def parsed(text: str, path: str) -> Any:
         raise CardError(path, "its YAML is nested too deeply, or contains itself.") from error
     finally:
         loader.dispose()
+
+
+def _is_deep(text: str) -> bool:
+    """Whether values are nested so deeply that the composer, which recurses in C, would end the process."""
+    import yaml
+
+    depth = 0
+    with suppress(yaml.YAMLError):  # which is raised again when the text is parsed
+        for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:
+                return True
+    return False
 
 
 def _num_values(node: Any, known: dict[int, int]) -> int:
