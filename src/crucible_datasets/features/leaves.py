@@ -37,13 +37,14 @@ def is_missing(value: Any) -> bool:
 
 def leaves_of(values: list[Any], arrow: pa.DataType | None = None) -> pa.Array | None:
     """Values of one plain type as an array, of the given type if any; None if they are not."""
-    found = _only_texts(values) if values and type(values[0]) is str else None
+    found = only_texts(values) if values and type(values[0]) is str else None
     if found is None:
         found = _of_one_kind(values)
     return found if found is None or arrow in (None, found.type) else None
 
 
-def _only_texts(values: list[Any]) -> pa.Array | None:
+def only_texts(values: list[Any]) -> pa.Array | None:
+    """The array of values that are all texts, else None."""
     # Checking every type takes half as long as the conversion, which fails for anything but text anyway.
     try:
         return _texts(values, None)

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from crucible_datasets import compute as pc
 from crucible_datasets.features.dtypes import is_bytes, is_list, is_text
-from crucible_datasets.features.leaves import avoids_pandas, is_missing, is_pandas, leaves_of
+from crucible_datasets.features.leaves import avoids_pandas, is_missing, is_pandas, leaves_of, only_texts
 
 _PIECE_ROWS = 8000
 _SYSTEM = pa.system_memory_pool()
@@ -162,6 +162,10 @@ def _convert_at_once(values: list[Any], arrow: pa.DataType | None) -> pa.Array |
 
 
 def _convert(values: list[Any], arrow: pa.DataType | None = None) -> pa.Array | pa.ChunkedArray:
+    if values and type(values[0]) is str and arrow in (None, pa.string()) and avoids_pandas():
+        texts = only_texts(values)  # before the types of all values are looked up, which takes as long
+        if texts is not None:
+            return texts
     types = set(map(type, values))
     has_nulls = type(None) in types
     types.discard(type(None))
