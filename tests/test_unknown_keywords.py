@@ -153,7 +153,7 @@ class _Calls:
         with self.splits.formatted_as("numpy", **given):
             pass
 
-    def Prepared_download_and_prepare(self, **given):
+    def DatasetBuilder_download_and_prepare(self, **given):
         _Builder(cache_dir=self.folder).download_and_prepare(**given)
 
     def IndexableMixin_search(self, **given):

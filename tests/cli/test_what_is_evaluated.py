@@ -244,8 +244,8 @@ def test_a_quote_that_is_not_closed_is_an_error_that_names_the_file(tmp_path, br
     path.write_bytes(gzip.compress(text.encode()) if compressed else text.encode())
     files = [path if broken == name else tmp_path / f"{name}.csv" for name in ("data", "predictions")]
     ran = crucible("eval", *files, "--metrics", "exact_match", "--no-store")
-    byte = 16 if broken == "data" else 14
-    assert ran.code == exit_codes.BAD_DATA and f"{path}, line 2, byte {byte}: a quoted field is not closed" in ran.err
+    place = "line 2, row 0, byte 16" if broken == "data" else "line 2, byte 14"
+    assert ran.code == exit_codes.BAD_DATA and f"{path}, {place}: a quoted field is not closed" in ran.err
 
 
 def test_runs_under_different_rules_are_told_apart_in_a_sentence(runs):
