@@ -52,7 +52,7 @@ class Segment:
             yield chunked(batch.column(0))
 
     def stored(self) -> pa.Table:
-        """The table in the file; Arrow cuts names of columns at a NUL, so they come from the features of all of them."""
+        """The table in the file; Arrow cuts names of columns at a NUL, so they come from the features of all."""
         table = open_table(self.path, trusted=True)
         return table.rename_columns(list(self.features)) if len(self.features) == table.num_columns else table
 
