@@ -7,6 +7,11 @@ RUN := $(UV) run --frozen
 # As installers do with every package but an editable one; where PYTHONDONTWRITEBYTECODE is set, imports would not.
 COMPILED = python -m compileall -q -j 0 src
 
+# Certificates of the system, where there are some, as a proxy may have an authority of its own.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
+export UV_SYSTEM_CERTS ?= true
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help env demo test soak lint format bench docs clean
 

@@ -161,6 +161,13 @@ def test_a_missing_column_lists_what_exists(mapping, field, column):
     assert pickle.loads(pickle.dumps(caught.value)).available == ["q", "a", "options", "level"]
 
 
+def test_data_without_a_usual_column_are_told_how_to_name_it():
+    told = r"field 'input': .* Available: q, a\. Name the column that holds it, as fields=\{'input': 'q'\}\."
+    with pytest.raises(MissingFieldError, match=told) as caught:
+        load_samples([{"q": "2 + 2?", "a": "4"}], name="mine")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
 NESTED = [
     {
         "task": {"texts": ["first", "second"], "info": {"level": 3}},

@@ -290,6 +290,9 @@ def test_rules_are_explained_by_what_they_read_and_why():
     letters, numbers = told if isinstance(told, list) else told["rows"]
     assert (letters["reads"], letters["right"], letters["why"]) == ("B", True, "the last statement: The answer is B.")
     assert (numbers["reads"], numbers["status"], numbers["right"]) == (None, "unparsed", None)
+    assert numbers["why"] == "no sentence states an answer; no line gives one by itself"
+    (line,) = done("metrics", "explain", "So x = 38.", "38", "--rule", "gsm8k/stated", "--json").json
+    assert (line["reads"], line["why"]) == ("38", "no sentence states an answer; a line gives one by itself")
     by_text = done(
         "metrics", "explain", "It is Rome.", "B", "--choices", "Paris", "Rome", "--rule", "choice/letter", "--json"
     ).json

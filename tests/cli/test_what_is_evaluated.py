@@ -244,8 +244,8 @@ def test_a_quote_that_is_not_closed_is_an_error_that_names_the_file(tmp_path, br
     path.write_bytes(gzip.compress(text.encode()) if compressed else text.encode())
     files = [path if broken == name else tmp_path / f"{name}.csv" for name in ("data", "predictions")]
     ran = crucible("eval", *files, "--metrics", "exact_match", "--no-store")
-    place = "line 2, row 0, byte 16" if broken == "data" else "line 2, byte 14"
-    assert ran.code == exit_codes.BAD_DATA and f"{path}, {place}: a quoted field is not closed" in ran.err
+    place = "row 0, byte 16" if broken == "data" else "byte 14"
+    assert ran.code == exit_codes.BAD_DATA and f"{path}, line 2, {place}: a quoted field is not closed" in ran.err
 
 
 def test_runs_under_different_rules_are_told_apart_in_a_sentence(runs):
@@ -288,7 +288,8 @@ def test_a_comparison_does_not_hide_what_was_missing(tmp_path, policy, told):
 @pytest.mark.parametrize(
     ("said", "metrics", "told"),
     [
-        ("It is 2, I think.", "exact_match", "some wrong answers contain the target"),
+        ("The answer is 2. It is even.", "exact_match", "--extract answer/stated reads the answer out of a sentence"),
+        ("Here 1+1 is 2.", "exact_match", "compares whole texts; --metrics contains accepts it anywhere."),
         ("nobody knows", "numeric", "some answers could not be read, and count as wrong"),
         ("3", "exact_match", None),
     ],

@@ -283,6 +283,16 @@ def test_declared_types_get_what_is_written_or_the_error_names_the_row(tmp_path,
             assert list(load_dataset("json", data_files=str(path), **options)) == [{"a": None}, {"a": expected}]
 
 
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("first", ["NaN", '"t"'])
+def test_nan_is_no_text_and_infinity_is_not_null(tmp_path, first, streaming):
+    values = [first, "NaN", "-Infinity", "[NaN,1]", '{"x":Infinity}', "null"]
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"a": {value}}}\n' for value in values))
+    options = {"split": "train", "features": Features({"a": Value("string")}), "streaming": streaming}
+    read = [row["a"] for row in load_dataset("json", data_files=str(tmp_path / "a.jsonl"), **options)]
+    assert read == [None if first == "NaN" else "t", None, "-Infinity", "[NaN,1]", '{"x":Infinity}', None]
+
+
 @pytest.mark.parametrize("text", ['{"a": 1}\n{"\\ud800": 1}', '[{"\\ud800": [1]}]', '{"a": {"\\ud800": 1}}'])
 def test_a_key_that_utf8_has_no_form_for_is_an_error_that_names_the_file(tmp_path, text):
     path = tmp_path / "a.json"

@@ -258,7 +258,7 @@ def test_names_lead_to_configurations_and_splits(tmp_path):
         told = asking("/data/0.json?config=one&split=tets").body.decode()
         assert "There is no split 'tets'. Did you mean 'test'? Available: " in told
         assert [each["rows"] for each in asking.json("/data/1.json")["splits"]] == [1, 2]
-        assert asking.json("/data/2.json")["dataset"] == "gsm8k"
+        assert asking.json("/data/2.json")["dataset"] == "gsm8k" and asking.json("/data/2.json")["split"] == "test"
         assert {"input", "target"} <= {*asking.json("/data/2.json")["shown"]}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from crucible_datasets.evaluation.runs.record import EvaluationResult
@@ -29,11 +29,15 @@ def _unread(results: Iterable[EvaluationResult], stored: bool) -> Iterable[str]:
 
 
 def _in_sentences(results: Iterable[EvaluationResult]) -> Iterable[str]:
-    found = [one for one in results if "exact_match@2" in one.summary and _reads_nothing(one) and _hides_targets(one)]
+    judged = (one for one in results if "exact_match@2" in one.summary and _reads_nothing(one))
+    found = [(one, hidden) for one in judged if (hidden := _hidden(one))]
     if found:
+        models = _models(one for one, _ in found)
+        is_read = any(_is_stated(hidden) for _, hidden in found)
+        reads = "--extract answer/stated reads the answer out of a sentence, " if is_read else ""
         yield (
-            f"{_models(found)}: some wrong answers contain the target among other words. exact_match compares whole "
-            "texts; --extract answer/stated reads the answer out of a sentence, --metrics contains accepts it anywhere."
+            f"{models}: some wrong answers contain the target among other words. exact_match compares whole "
+            f"texts; {reads}--metrics contains accepts it anywhere."
         )
 
 
@@ -42,16 +46,25 @@ def _reads_nothing(result: EvaluationResult) -> bool:
     return all(rule.startswith("strip_thinking@") and "|" not in rule for rule in result.info.rules)
 
 
-def _hides_targets(result: EvaluationResult) -> bool:
-    """Whether many of the wrong answers contain their targets."""
+def _hidden(result: EvaluationResult) -> list[tuple[str, Any]]:
+    """The wrong answers that contain their targets, with these, if they are many."""
     from crucible_datasets.evaluation.metrics import METRICS
 
     wrong = (one for one in result.samples if one.outcomes["exact_match@2"].value == 0 and one.target)
     pairs = [(one.prediction, one.target) for one in islice(wrong, _LOOKED_AT) if isinstance(one.prediction, str)]
     if not pairs:
-        return False
+        return []
     outcomes = METRICS["contains"].score_many(*map(list, zip(*pairs, strict=True)), whole_words=True)
-    return sum(outcome.value == 1 for outcome in outcomes) >= 2 * _MANY * len(pairs)
+    hidden = [pair for pair, outcome in zip(pairs, outcomes, strict=True) if outcome.value == 1]
+    return hidden if len(hidden) >= 2 * _MANY * len(pairs) else []
+
+
+def _is_stated(hidden: Sequence[tuple[str, Any]]) -> bool:
+    """Whether the rule for sentences reads the target in any of these answers, so that it is worth trying."""
+    from crucible_datasets.evaluation.metrics import METRICS
+
+    outcomes = METRICS["exact_match"].score_many(*map(list, zip(*hidden, strict=True)), extract="answer/stated")
+    return any(outcome.value == 1 for outcome in outcomes)
 
 
 def _models(results: Iterable[EvaluationResult]) -> str:

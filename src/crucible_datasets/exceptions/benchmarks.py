@@ -49,9 +49,11 @@ class BadRowError(DatasetsError, ValueError, TypeError):
 class MissingFieldError(ColumnNotFoundError):
     """A field of a sample is read from a column that the dataset does not have."""
 
-    def message(self, dataset: str, field: str, column: str, available: Iterable[str]) -> str:  # type: ignore[override]
+    def message(  # type: ignore[override]
+        self, dataset: str, field: str, column: str, available: Iterable[str], advice: str = ""
+    ) -> str:
         self.dataset, self.field = dataset, field
-        return f"{dataset}, field {field!r}: {super().message(column, available)}"
+        return f"{dataset}, field {field!r}: {super().message(column, available)}{advice}"
 
 
 class BenchmarkFileError(DatasetsError, ValueError):

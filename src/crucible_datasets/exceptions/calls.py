@@ -93,10 +93,10 @@ class ExpressionError(DatasetsError, ValueError, TypeError):
     """An expression or a query cannot be evaluated on the columns."""
 
     def message(self, expression: str, types: Mapping[str, object], reason: object) -> str:
-        self.expression = expression
+        self.expression, self.reason = expression, str(reason).rstrip(".")
         self.types = {name: str(kind) for name, kind in types.items()}
         columns = listed(f"{name}: {kind}" for name, kind in self.types.items())
-        return f"{expression}: {str(reason).rstrip('.')}. Columns: {columns}."
+        return f"{expression}: {self.reason}. Columns: {columns}."
 
 
 class DatasetTransformationNotAllowedError(DatasetsError):

@@ -171,7 +171,7 @@ def _data(thing: Any, name: str, streaming: bool, revision: str | None, reading:
     if isinstance(thing, (str, os.PathLike)):
         return Named(os.fspath(thing), streaming, revision, reading)
     if hasattr(thing, "entry") and hasattr(thing, "dataset"):  # a benchmark
-        return InMemory(str(thing.entry.name), as_splits(thing.dataset))
+        return InMemory(str(thing.entry.name), {str(thing.split or "train"): thing.dataset})
     if isinstance(thing, Mapping) or hasattr(thing, "features"):
         splits = as_splits(thing)
         info = getattr(next(iter(splits.values()), None), "info", None)

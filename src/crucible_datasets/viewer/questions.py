@@ -79,7 +79,8 @@ def _refuse_late(name: str, text: str, unwanted: Unwanted, end: float) -> None:
     if unwanted():
         raise QuestionDroppedError(name, text)
     if monotonic() > end:
-        raise QuestionError(name, text, f"it took longer than {config.VIEWER_QUERY_SECONDS:g} s (VIEWER_QUERY_SECONDS)")
+        taken = f"it took longer than {config.VIEWER_QUERY_SECONDS:g} s (CRUCIBLE_VIEWER_QUERY_SECONDS)"
+        raise QuestionError(name, text, taken)
 
 
 def _out_of_memory() -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError, FileFormatError
+from crucible_datasets.exceptions import ColumnNamesError, ColumnNotFoundError, ExpressionError, FileFormatError
 from crucible_datasets.exceptions.base import closest
 from crucible_datasets.features.media import Media
 from crucible_datasets.features.types import with_leaves
@@ -120,6 +120,9 @@ class DatasetRows:
         except ColumnNotFoundError as error:  # without the column that was added here
             known = [name for name in error.available if name != ROW]
             self._fail(question, answer, ColumnNotFoundError(error.column, known))
+        except ExpressionError as error:
+            types = {name: kind for name, kind in error.types.items() if name != ROW}
+            self._fail(question, answer, ExpressionError(error.expression, types, error.reason))
         except BaseException as error:  # noqa: BLE001  whoever waits for the answer gets the error
             self._fail(question, answer, error)
 

@@ -85,7 +85,8 @@ def found(
         if getattr(mapping, name) is None
     }
     if guess.get("input", "") is None:
-        raise MissingFieldError(dataset, "input", "input", columns)
+        named = f" Name the column that holds it, as fields={{'input': {columns[0]!r}}}." if columns else ""
+        raise MissingFieldError(dataset, "input", "input", columns, named)
     return replace(mapping, **guess)
 
 

@@ -59,9 +59,9 @@ def known_answers(
     else:
         answers = [answers_in(one, numbers_are_one) for one in given]
     if len(answers) != len(ids):
-        raise PredictionsError(
-            f"There are {len(answers)} predictions for {len(ids)} samples, and no ids to tell which."
-        )
+        there = "is 1 prediction" if len(answers) == 1 else f"are {len(answers)} predictions"
+        wanted = "1 sample" if len(ids) == 1 else f"{len(ids)} samples"
+        raise PredictionsError(f"There {there} for {wanted}, and no ids to tell which.")
     require_answers(chain.from_iterable(answers))
     return answers
 

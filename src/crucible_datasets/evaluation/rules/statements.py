@@ -196,7 +196,10 @@ def reason(text: str, kind: Kind) -> str:
     part = _part(text, kind)
     said = _said(part, kind)
     if said.answer is None:
-        return "it ends within an answer" if part.is_cut else "no sentence states an answer; its lines are read"
+        if part.is_cut:
+            return "it ends within an answer"
+        found = "a line gives one by itself" if stated(text, kind).text else "no line gives one by itself"
+        return f"no sentence states an answer; {found}"
     sentence = re.sub(f"[{wording.CLAIM}]", lambda claim: part.contents[ord(claim[0]) - 0xE000], said.why).strip()
     return f"the last statement: {sentence[:200]}" if said.answer else f"no answer, or several: {sentence[:200]}"
 

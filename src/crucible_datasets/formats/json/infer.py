@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -553,7 +554,21 @@ def _as_text(value: Any, feature: Any) -> Any:
         return {name: _as_text(item, feature.get(name)) for name, item in value.items()}
     if isinstance(feature, (List, LargeList)) and isinstance(value, list):
         return [_as_text(item, feature.feature) for item in value]
-    return dumps(value) if _is_text(feature) and not isinstance(value, str) else value
+    return _text_of(value) if _is_text(feature) and not isinstance(value, str) else value
+
+
+def _text_of(value: Any) -> str | None:
+    """The JSON text of a value; None for NaN, with which other programs write that a text is missing."""
+    if _is_finite(value):
+        return dumps(value)
+    # msgspec writes null for an infinity.
+    return None if value != value else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return all(map(_is_finite, value)) if isinstance(value, list) else not isinstance(value, float) or isfinite(value)
 
 
 def _is_text(feature: Any) -> bool:
