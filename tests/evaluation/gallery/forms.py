@@ -482,6 +482,10 @@ TAILS = (
     "\n\nPregunta: ¿Y la siguiente?\nRespuesta: ⟨wrong⟩",
     "\n\n问题：下一题是什么？\n答案：⟨wrong⟩",
     "\n\nWhich of these comes after the one above?\nAnswer: ⟨wrong⟩",
+    "\n\n### Question\nWhat comes next?\n\n### Answer\n⟨wrong⟩",
+    "\n\n**Question 2**\nWhat comes next?\n\n**Answer**\n⟨wrong⟩",
+    "\n\n---\n*Note: please check it with a source.*",
+    "\n\nIf you'd like, I can explain each step.",
     "\n\nConfidence: high",
     "\n\nNote that ⟨wrong⟩ is a common mistake.",
 )
@@ -507,6 +511,10 @@ THOUGHTS = (
     "<THINK>The answer is ⟨wrong⟩.</THINK>\n",
     "<think></think>\n\n",
     "<inner_thoughts>The answer is ⟨wrong⟩.</inner_thoughts>\n",
+    "<mm:think>The answer is ⟨wrong⟩.</mm:think>\n",
+    "<internal_monologue>The answer is ⟨wrong⟩.</internal_monologue>\n",
+    "<|thinking|>The answer is ⟨wrong⟩.<|/thinking|>\n",
+    "<|channel>thought\nThe answer is ⟨wrong⟩.<channel|>",
 )
 # Thinking that never ends, so that nothing was answered.
 ENDLESS = (

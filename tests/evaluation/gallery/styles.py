@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.evaluation.gallery import forms
+from tests.evaluation.gallery import forms, further
 
 HALVES = ("development", "report")
 OPTIONS = ("Paris", "Rome", "Oslo", "Bern")
@@ -76,14 +76,14 @@ def _in_half(parts: tuple[str, ...], half: str) -> list[str]:
 def styles(kind: str, half: str) -> Iterator[Style]:
     """The styles of a half for answers of a type: every form plain, and in three surroundings."""
     own = {
-        "number": (forms.NUMBERS, forms.SILENT_OF_NUMBERS),
-        "letter": (forms.LETTERS, forms.SILENT_OF_LETTERS),
-        "option": (forms.OPTIONS, ()),
-        "text": (forms.TEXTS, ()),
+        "number": (forms.NUMBERS + further.NUMBERS, forms.SILENT_OF_NUMBERS + further.SILENT_OF_NUMBERS),
+        "letter": (forms.LETTERS + further.LETTERS, forms.SILENT_OF_LETTERS + further.SILENT_OF_LETTERS),
+        "option": (forms.OPTIONS + further.OPTIONS, ()),
+        "text": (forms.TEXTS + further.TEXTS, ()),
         "formula": ((), ()),
     }[kind]
-    stated = own[0] if kind == "option" else forms.STATED + own[0] + forms.RETRACTED
-    silent = () if kind == "option" else forms.SILENT + own[1]
+    stated = own[0] if kind == "option" else forms.STATED + further.STATED + own[0] + forms.RETRACTED
+    silent = () if kind == "option" else forms.SILENT + further.SILENT + own[1]
     if kind == "formula":  # two values may be the answer
         silent = tuple(form for form in silent if "⟩ or ⟨" not in form or "sure" in form or "either" in form)
     for says, texts in ((True, stated), (False, silent)):

@@ -52,6 +52,13 @@ def test_the_rule_of_a_benchmark_reads_what_a_careful_person_reads(kind, half):
     assert (garbage <= GARBAGE, unread <= UNREAD) == (True, True), (garbage, unread)
 
 
+@pytest.mark.parametrize("kind", list(ANSWERS))
+def test_a_reading_consists_of_characters_of_the_text(kind):
+    rule = rule_of(Catalog()[BENCHMARKS[kind]].extract)
+    texts = [text for half in HALVES for _, text in readings(kind, half, rule) if text]
+    assert not [text for text in texts if re.search("[\ue000-\uf8ff]", text)]
+
+
 @pytest.mark.parametrize("half", HALVES)
 def test_letters_are_read_without_the_options(half):
     rule = rule_of("strip_thinking | choice/letter")

@@ -18,6 +18,7 @@ _PROSE = re.compile(r"[^\W\d_]{3,}")
 _COMMAND = re.compile(r"\\(?:text|mathrm|mbox|textbf|begin|end|operatorname)\s?\{[^{}]*\}|\\[A-Za-z]+")
 _MEANING = re.compile(r"[^\W_]|[∅∞]")
 _DELIMITERS = re.compile(r"[\s$\\\[\]]*\Z")
+_ENDS = re.compile(r"\A(?:\\[,;:! ]|[\s~;])+|(?:\\[,;:! ]|[\s~]|(?<!\\)\\\Z)+\Z")
 _WEAK = re.compile(r"\b(?:we|i)\s(?:get|obtain|conclude|find)(?:\sthat)?\b:?\s*(?=[$\\\d(\[{-])", re.IGNORECASE)
 
 
@@ -27,7 +28,7 @@ def _inside(match: re.Match[str]) -> str:
 
 def _content(text: str) -> str | None:
     """The formula of a box, a tag or a field, without dollars and a full stop."""
-    text = text.strip()
+    text = _ENDS.sub("", text)
     text = text[:-1].strip() if text.endswith(".") else text
     whole = _AT_HEAD.fullmatch(text)
     text = (_inside(whole) if whole and text.count("$") < 3 else text).strip()
@@ -62,6 +63,8 @@ def _implied(lines: list[str]) -> str | None:
     for line in dict.fromkeys((lines[-1], lines[0])):
         words = _PROSE.findall(_COMMAND.sub(" ", line))
         if not words or (len(lines) == 1 and len(line.split()) <= 2 and implied_text([line])):
+            if is_denied(line) or is_nothing(_spelt(line)):
+                return None
             return None if line.rstrip().endswith(("=", "+", "?", ":", "…", "...")) else _content(line)
     sentence = last_sentence(lines)
     formulas = [_inside(formula) for formula in _ANYWHERE.finditer(sentence)]

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from crucible_datasets.evaluation.rules.base import Reading, rule
-from crucible_datasets.evaluation.rules.numbers import NUMBER, canonical, with_plain_fractions
+from crucible_datasets.evaluation.rules.numbers import NUMBER, canonical, only_number, with_plain_fractions
 from crucible_datasets.evaluation.rules.statements import (
     NONE,
     Kind,
@@ -74,21 +74,29 @@ def _noted(number: str, text: str, start: int, end: int) -> Reading:
 _UNWRAPPED = re.compile(r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|sf|it)|mbox|boldsymbol|displaystyle|left|right)\b\s?")
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{(\d{1,50})\}\s?\{(\d{1,50})\}")
 _SPACE = re.compile(r"\\[,;!: ]|~|\^\{?\\circ\}?|\{(?=,\})|(?<=\{,)\}|(?<=,)\}(?=\d)|\{,\}")
-_BEFORE = r"""(?:[\s:=*_"'“‘`([{|>→➡✅≈~.…\ufe0f{}]|\$(?=\s|\()|about|approximately|exactly|only|just|simply|roughly
+_BEFORE = r"""(?:[\s:;=*_»⇒∴「『"'“‘`([{|>→➡✅≈~.…\ufe0f{}]|\$(?=[\sA-Za-z(\\])|一共|总共|共有?|大?约
+    |\\(?:approx|sim|simeq|displaystyle)\b|about|approximately|exactly|only|just|simply|roughly
     |around
-    |therefore|thus|hence|clearly|now
+    |therefore|thus|hence|clearly|now|in\sfact|actually|really
     |indeed|then|also|probably|likely|most|definitely|certainly|equal\sto|equals?|is|the|an?|number|total|sum|value|amount|of|to|be|it|that|comes|out
     |la|el|le|die|der|das|[A-Za-z]\w{0,20}\s?(?==[^=])|\w{1,20}\s\w{1,20}\s?(?==[^=]))"""
 _HEAD = re.compile(rf"(?i:{_BEFORE}){{0,24}}(?<![A-Za-z0-9.])(?=[-−–+$€£¥₹\d.UR])", re.VERBOSE)
 _UNIT = re.compile(
-    r"""(?![.):]\s+[^\W\d])[\s{})\]*_"'”’`$.!。|°%✅/]*(?:(?:per|a|an|each|every|in|of|/)?\s?[^\W\d]{1,20}[\s.)}\]"'”*!|/]*){0,5}\Z"""
+    r"""(?![.):]\s+[^\W\d])[\s{})\]*_"'”’」』`$€£¥₹.!。|°%✓✅/]*(?:(?:per|a|an|each|every|in|of|/)?\s?[^\W\d]{1,20}[\s.)}\]"'”*!|/]*){0,5}(?:\([^()\d]{0,40}\))?(?:\^\{?[23]\}?)?[\s.})$]*\Z"""
 )
-_OPERATION = re.compile(r"\s?(?:[+*/×÷^=]|\\(?:times|cdot|div)|[-−–]\s?(?=[\d$(]))")
-_RANGE = re.compile(r"\s?(?:,\s|-|–|to|or|or\sabout|and|/|oder|ou|o|或)\s?[$€£]?\d")
+_OPERATION = re.compile(r"\s?(?:[+/×÷^=]|\*(?=\s?[\w($\\])|\\(?:times|cdot|div)|[-−–]\s?(?=[\d$(]))")
+_RANGE = re.compile(r"\s?(?:,\s|-|–|to|or|or\sabout|or\smaybe|or\sperhaps|or\spossibly|and|/|oder|ou|o|或)\s?[$€£]?\d")
 _LIST_NUMBER = re.compile(
-    r"\s*(?:step|part|case|day|figure|table|equation|line|question|problem|option|page)\s#?\d{1,4}\b:?|\s*\(?\d{1,2}[.):]\s+(?=\D)",
+    r"\s{0,4}(?:step|part|case|day|chapter|section|version|exercise|paragraph|theorem|lemma|phase|round|figure|table|equation|line|question|problem|option|page)\s#?\d{1,4}\b:?|\s{0,4}\(?\d{1,2}[.):]\s{1,4}(?=\D)",
     re.IGNORECASE,
 )
+_UNSOLVED = re.compile(r"\d[xyzn]\b[^=]*\Z|\b[xyzn]\s?[-+*/×][^=]*\Z")
+_LIST_END = re.compile(r"\s*\(?\d{1,2}[.)]\s*")  # the number of an item that was not written
+_STEP = re.compile(r"\W*(?:step|part)\s\d", re.IGNORECASE)
+_ABOUT_ITSELF = re.compile(
+    r"\bI\s(?:can|have|am|will|could|need|would|cannot|used|answered)\b(?!\s\$?\d)|\b(?:this|the|your)\s(?:question|problem|prompt)\b"
+)
+_ABOUT_THE_ANSWER = re.compile(r"\W*(?:the|my)\sanswer\s+\S+\s[a-z]+s\s[a-z]", re.IGNORECASE)  # "The answer 5 makes no"
 _CONCLUDING = re.compile(
     r"=|\b(?:so|therefore|thus|hence|total|altogether|left|remain|result|makes?|gives?|is|are|has|have|get|sum|needs?|costs?)\b",
     re.IGNORECASE,
@@ -130,7 +138,10 @@ def _of_claim(claim: str) -> str | None:
         return _only_number(plain)
     if _RANGE.match(plain, number.end()):
         return NONE
-    return _result(plain) if _OPERATION.match(plain, number.end()) else canonical(number)
+    operation = _OPERATION.match(plain, number.end())
+    if operation is None:
+        return canonical(number)
+    return _result(plain) or (canonical(number) if operation[0].endswith("=") else None)
 
 
 def _only_number(claim: str) -> str | None:
@@ -138,15 +149,14 @@ def _only_number(claim: str) -> str | None:
     sentence = _LIST_NUMBER.sub(" ", re.split(r"(?<=[.!?])\s", claim, maxsplit=1)[0])
     if is_nothing(sentence) or is_denied(sentence) or is_unfinished(sentence) or not _CONCLUDING.search(sentence):
         return None
-    numbers = {canonical(number) for number in NUMBER.finditer(sentence)}
-    return numbers.pop() if len(numbers) == 1 and "=" not in sentence else None
+    return None if "=" in sentence else only_number(sentence)
 
 
 def _result(calculation: str) -> str | None:
     """The number behind the last equals sign of the first sentence."""
     sentence = re.split(r"(?<=[.!?])\s", calculation, maxsplit=1)[0]
-    _, equals, result = sentence.rpartition("=")
-    return _of_claim(result) if equals else None
+    before, equals, result = sentence.rpartition("=")
+    return _of_claim(result) if equals and not _UNSOLVED.search(before) else None
 
 
 def _before_answer(words: str) -> str | None:
@@ -163,23 +173,32 @@ def _before_answer(words: str) -> str | None:
 def implied_number(lines: list[str]) -> str | None:
     """The number of a line of its own, else the result, or the only number, of the last sentence."""
     for line in dict.fromkeys((lines[-1], lines[0])) if lines else ():
+        if len(lines) > 1 and _LIST_END.fullmatch(line):
+            continue
         if (number := _content(line)) is not None and not is_denied(line):
             return number
+    if len(lines) > 1 and _LIST_END.fullmatch(lines[-1]):
+        return None
     sentence = _LIST_NUMBER.sub(" ", _plain(last_sentence(lines)))
-    if is_denied(sentence) or is_unfinished(sentence):
+    if (
+        is_denied(sentence)
+        or is_unfinished(sentence)
+        or _ABOUT_ITSELF.search(sentence)
+        or _ABOUT_THE_ANSWER.match(sentence)
+    ):
         return None
     is_ended = sentence.rstrip("*_)\"'”` ").endswith((".", "!", "。"))
-    if not is_ended and not _CONCLUDING.search(sentence):
+    if not is_ended and (not _CONCLUDING.search(sentence) or (_STEP.match(lines[-1]) and "=" not in sentence)):
         return None
+    sentence = sentence.replace(" equals ", " = ")
     if "=" in sentence:
         return _result(sentence.rstrip(".! "))
-    numbers = {canonical(number) for number in NUMBER.finditer(sentence)}
-    return numbers.pop() if len(numbers) == 1 else None
+    return only_number(sentence)
 
 
 _WEAK = re.compile(
     r"\b(?:(?:final|grand|overall)\s(?:result|total|value|amount)(?:\s\w{1,12}){0,3}?(?:\s(?:is|was|comes\sto)|[:=])"
-    r"|i\sget|we\sget|it\s(?:is|should\sbe|must\sbe))\s*",
+    r"|i\sget|we\sget|i(?:'d|\swould|'ll|\swill)\s(?:say|answer)|it\s(?:is|should\sbe|must\sbe))\s*",
     re.IGNORECASE,
 )
 

@@ -30,6 +30,17 @@ def with_plain_fractions(text: str) -> str:
     return _MIXED.sub(lambda match: f"{int(match[1]) * int(match[3]) + int(match[2])}/{match[3]}", text)
 
 
+def only_number(text: str) -> str | None:
+    """The only number of a text, which may occur several times."""
+    numbers: dict[str, str | None] = {}
+    for match in NUMBER.finditer(text):
+        if match[0] not in numbers:
+            numbers[match[0]] = canonical(match)
+            if len({*numbers.values()}) > 1:
+                return None
+    return next(iter(numbers.values()), None)
+
+
 def canonical(match: re.Match[str]) -> str | None:
     """The number of a match: without separators and needless zeros, as a decimal if it has an end."""
     digits = match["digits"]
@@ -46,6 +57,8 @@ def canonical(match: re.Match[str]) -> str | None:
 
 def written(value: Fraction) -> str:
     """A number as a decimal if it has an end, else as a fraction."""
+    if value.denominator == 1:
+        return str(value.numerator)
     rest = value.denominator
     for factor in (2, 5):
         while rest % factor == 0:

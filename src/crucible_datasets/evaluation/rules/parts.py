@@ -17,13 +17,25 @@ _START = re.compile(
 )
 _ROLES = (
     r"question|q|problem|human|user|instructions?|input|passage|exercise|task|next question|new question"
-    r"|pregunta|frage|pergunta|domanda|вопрос|vraag|fråga|pytanie|soru|câu hỏi|pertanyaan|问题|問題|题目|질문|سؤال|प्रश्न"
+    r"|pregunta|frage|pergunta|domanda|вопрос|vraag|fråga|pytanie|soru|câu hỏi|pertanyaan|问题|問題|题目|问|問|질문"
+    r"|سؤال"
+    r"|प्रश्न"
 )
-# A question, or another speaker, at the start of a line: "Question 2:", "**Q:**", "### Instruction:".
+_NUMBERED = rf"(?:{_ROLES})[ \t]?\d{{0,3}}"
+# A question, or another speaker, at the start of a line: "Question 2:", "**Q:**", "### Instruction:", "## Question".
 _QUESTION = re.compile(
-    rf"(?:^|\n)[ \t]{{0,8}}[#>*_\[]{{0,5}}[ \t]{{0,4}}(?:{_ROLES})[ \t]?\d{{0,3}}[*_\]]{{0,3}}[ \t]?[:：]",
+    rf"(?:^|\n)[ \t]{{0,8}}(?:[#>*_\[]{{0,5}}[ \t]{{0,4}}{_NUMBERED}[*_\]]{{0,3}}[ \t]?[:：]"
+    rf"|(?:#{{1,6}}[ \t]{{1,4}}[*_]{{0,3}}|[*_]{{2,3}}){_NUMBERED}[*_]{{0,3}}[ \t]{{0,4}}(?=\n))",
     re.IGNORECASE,
 )
+# What comes before a question that is only repeated.
+_INTRODUCING = re.compile(
+    r"\s*(?:(?:sure|certainly|okay|ok|of course|absolutely|great)\b[!,.]*\s+)?(?:let's|let us|let me"
+    r"|here)\b(?!\s(?:assume|suppose|try|say|know|go|pick|choose|select|answer))"
+    r"[^\n]{0,200}[.:!]\Z",
+    re.IGNORECASE,
+)
+_REPEATED = re.compile(r"question|problem|exercise|task|问|問", re.IGNORECASE)  # no other speaker
 _ASKING = re.compile(r"\n[ \t]{0,8}\n(?=(?P<line>[^\n]{15,600}\?)[ \t]{0,8}\n)")
 _CLAIMING = re.compile(r"answer|boxed|####", re.IGNORECASE)
 _ANSWERED = re.compile(
@@ -34,6 +46,7 @@ _ASKING_ITSELF = re.compile(
     r"\b(?:i|me|my|we|us|you|your|let's|wait|hmm|this|that|it|right|check)\b|^(?:but|so|is|are|and|or)\b", re.IGNORECASE
 )
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
+_BLANKS = re.compile(r"([^\S\n])[^\S\n]{7}[^\S\n]++|(\n{8})\n++")  # no reading depends on how many there are
 _HEAD, _TAIL = 4_000, 20_000  # characters of a long text in which an answer is looked for
 _WIDE: Final = {code + 0xFEE0: code for code in range(0x21, 0x7F)} | {0x3000: 0x20, 0x202F: 0x20, 0xA0: 0x20}
 
@@ -42,12 +55,12 @@ def answer_part(text: str) -> str:
     """The part that answers, in half-width letters and ASCII digits, without what the model asks itself afterwards."""
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-    text = normalized(text)
+    text = _BLANKS.sub(lambda blanks: blanks[2] or blanks[1] * 8, normalized(text.replace("\r\n", "\n")))
     if start := _START.match(text):
         text = text[start.end() :]
     begun = len(text) - len(text.lstrip())
     text = text[: next((end.start() for end in _END.finditer(text) if end.start() > begun), len(text))]
-    return _before_the_next_question(text.replace("\r\n", "\n"))
+    return _before_the_next_question(text)
 
 
 def normalized(text: str) -> str:
@@ -69,7 +82,12 @@ def _ascii_digit(character: str) -> str:
 def _before_the_next_question(text: str) -> str:
     """A text may begin by repeating its question; a question after anything else is the next one."""
     begun = len(text) - len(text.lstrip())
-    ends = [question.start() for question in _QUESTION.finditer(text) if question.start() > begun]
+    matches = [question for question in _QUESTION.finditer(text) if question.start() > begun]
+    questions = [question.start() for question in matches]
+    before = text[: questions[0]].strip() if questions else ""
+    if matches and _REPEATED.search(matches[0][0]) and _INTRODUCING.match(before) and not _CLAIMING.search(before):
+        questions = questions[1:]
+    ends = questions[:1]
     ends += [
         asking.start()
         for asking in _ASKING.finditer(text)

@@ -36,15 +36,19 @@ def _without_blank_lines(text: str) -> str:
     return (before.rpartition("\n")[2] if "\n" in before else "") + stripped.rstrip()
 
 
-_NAMES = (
-    r"(?:seed:)?think(?:ing)?|thoughts?|thought_process|inner_?(?:thoughts|monologue)|antthinking|reasoning|reflection"
-    r"|scratchpad|analysis|chain_of_thought|cot"
+# A tag may have a prefix, as in `<seed:think>` and `<inner_thoughts>`, an ending, as in `<thought_process>`.
+_NAME = (
+    r"(?:[a-z]{1,16}[:_-])?(?:(?:ant)?think(?:ing)?|thoughts?|monologue|reasoning|reflection|scratchpad|analysis"
+    r"|chain_of_thought|cot|ponder(?:ing)?|deliberation)(?:_\w{1,24})?(?:\s[^<>\n]{0,80})?"
 )
-# Tags of DeepSeek, Qwen, Seed · Magistral · Kimi · OpenThoughts · Cohere · MedGemma. A quoted tag is only mentioned.
+# Tags of DeepSeek, Qwen, Seed, MiniMax · Magistral · Kimi · OpenThoughts · Cohere · MedGemma, Gemma. A quoted tag is
+# only mentioned.
 _MARK = re.compile(
     rf"""(?:<(?=[/a-z|])|\[(?=/?THINK)|◁(?=/?think))
-        (?: (?P<closing>/(?:{_NAMES})>|/THINK\]|/think▷|\|end_of_thought\|>|\|END_THINKING\|>|unused95>)
-          | (?P<opening>(?:{_NAMES})>|THINK\]|think▷|\|begin_of_thought\|>|\|START_THINKING\|>|unused94>) )""",
+        (?: (?P<closing>/(?:{_NAME})>|\|/(?:{_NAME})\|>|/THINK\]|/think▷|\|end_of_thought\|>|\|END_THINKING\|>|unused95>
+              |channel\|>)
+          | (?P<opening>(?:{_NAME})>|\|(?:{_NAME})\|>|THINK\]|think▷|\|begin_of_thought\|>|\|START_THINKING\|>|unused94>
+              |\|channel>(?:thought|analysis)) )""",
     re.IGNORECASE | re.VERBOSE,
 )
 # gpt-oss: channels of thinking, then one that is final; decoders may leave out the special tokens.
@@ -60,7 +64,10 @@ _WORDS: Final = (
     "reflection",
     "scratchpad",
     "analysis",
-    "cot>",
+    "<cot",
+    ":cot",
+    "ponder",
+    "deliberation",
     "<unused9",
 )
 
