@@ -77,6 +77,8 @@ HF_DATASETS_CACHE = _folder("HF_DATASETS_CACHE", DEFAULT_HF_DATASETS_CACHE)
 CRUCIBLE_CACHE_LIMIT = os.environ.get("CRUCIBLE_CACHE_LIMIT", "20%")
 # Folders of TOML files that describe benchmarks, separated like PATH.
 CRUCIBLE_BENCHMARKS = os.environ.get("CRUCIBLE_BENCHMARKS", "")
+# Whether entries of the cache that belong to other users are used. Those of root always are.
+SHARED_CACHE = _switch("CRUCIBLE_SHARED_CACHE", "0")
 # The lock file under which benchmarks and samples are loaded; empty for none.
 CRUCIBLE_LOCK = os.environ.get("CRUCIBLE_LOCK", "")
 # Whether benchmarks are loaded at their pinned commits, which a mirror of the Hub may not have.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import ArgumentError
+from crucible_datasets.frontmatter import card_of
 from crucible_datasets.lazy_imports import names_of_datasets
 from crucible_datasets.records import dataclass
 from crucible_datasets.splits import SplitDict
@@ -297,9 +298,7 @@ def _yaml_entry(name: str, info: DatasetInfo) -> dict[str, Any]:
 
 
 def _card(path: str) -> Any:
-    from huggingface_hub import DatasetCard
-
-    return DatasetCard(read_text(path), ignore_metadata_errors=True) if os.path.exists(path) else None
+    return card_of(read_text(path), path) if os.path.exists(path) else None
 
 
 def _write_readme(path: str, infos: DatasetInfosDict) -> None:

@@ -135,12 +135,15 @@ def _flush(path: str, done: threading.Event, failed: list[OSError]) -> None:
             return
 
 
-def make_folders(folder: str) -> None:
+def make_folders(folder: str, mode: int = 0o777) -> None:
     """Create a folder and its parents, and sync their names to disk."""
     made, place = [], os.path.abspath(folder)
     while not os.path.isdir(place):
         made.append(place)
         place = os.path.dirname(place)
+    for each in reversed(made):
+        with suppress(FileExistsError):  # another process was first
+            os.mkdir(each, mode)
     os.makedirs(folder, exist_ok=True)
     for each in made:
         make_durable(os.path.dirname(each))

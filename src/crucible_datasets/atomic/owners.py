@@ -58,7 +58,7 @@ def taken_apart(name: str) -> Unfinished | None:
 
 def unfinished_in(folder: str, what: str | None = None) -> Iterator[tuple[str, Unfinished]]:
     """The temporary files in a folder, of one target or all, with their parsed names."""
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, PermissionError):  # there are none, or they are not for us
         for name in sorted(os.listdir(folder)):
             parts = taken_apart(name) if "~" in name else None
             if parts is not None and (what is None or parts.what == _short(what)):

@@ -63,7 +63,7 @@ def found_or_claimed(
 def _claim(work: str, name: str, suffix: str) -> tuple[str, float]:
     """A new folder, and how far the clock of the file system is ahead of this machine's."""
     mine = os.path.join(work, unfinished_name(name, suffix))
-    os.mkdir(mine)
+    os.mkdir(mine, 0o700)
     return mine, os.stat(mine).st_mtime - time.time()
 
 

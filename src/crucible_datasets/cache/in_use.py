@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 
 from crucible_datasets.atomic.owners import is_abandoned, me, unfinished_in, unfinished_name
+from crucible_datasets.atomic.private import make_private
 
 _SUFFIX = ".uses"
 
@@ -30,7 +31,7 @@ class Uses:
         if name in noted:
             return
         with suppress(OSError):  # a read-only cache: its owners cannot know of us
-            os.makedirs(self._work, exist_ok=True)
+            make_private(self._work)
             with open(path, "a", encoding="utf-8") as file:
                 file.write(f"{name}\n")
             noted.add(name)

@@ -21,6 +21,7 @@ import xxhash
 
 from crucible_datasets.atomic import atomic_file
 from crucible_datasets.atomic.files import make_tree_durable, paths_in
+from crucible_datasets.atomic.private import is_own, open_own
 
 MANIFEST = "manifest.json"
 _BLOCK = 4 << 20
@@ -93,7 +94,9 @@ def read_manifest(folder: str) -> Entry | None:
     """The entry in a folder, or None if it has no valid manifest."""
     path = os.path.join(folder, MANIFEST)
     try:
-        with open(path, encoding="utf-8") as file:
+        if not is_own(folder):
+            return None
+        with open_own(path, encoding="utf-8") as file:
             last_used, stated = os.fstat(file.fileno()).st_mtime, json.load(file)
         files = {name: StoredFile(**facts) for name, facts in stated.pop("files").items()}
         return Entry(folder=folder, last_used=last_used, files=files, **stated)

@@ -19,6 +19,7 @@ from typing import Any
 
 from crucible_datasets.atomic.files import remove_tree
 from crucible_datasets.atomic.owners import is_abandoned, unfinished_in, unfinished_name
+from crucible_datasets.atomic.private import is_own, open_own
 from crucible_datasets.cache.manifest import Entry
 from crucible_datasets.cache.parts import PLAN, Parts
 
@@ -56,6 +57,8 @@ def salvage_abandoned(work: str, name: str | None = None) -> None:
     for path, parts in list(unfinished_in(work, what)):
         with suppress(FileNotFoundError):
             silent_for = time.time() - os.stat(path).st_mtime
+            if not is_own(path):
+                continue
             if parts.suffix == LEFT:
                 _keep_finished_parts(path)
             elif parts.suffix == MADE_IN_PARTS and is_abandoned(parts.owner, silent_for):
@@ -65,7 +68,7 @@ def salvage_abandoned(work: str, name: str | None = None) -> None:
 def partial_entries(work: str) -> Iterator[Entry]:
     """The abandoned entries, with the parts that are finished."""
     for path, parts in unfinished_in(work):
-        plan = _plan(path) if parts.suffix == LEFT else None
+        plan = _plan(path) if parts.suffix == LEFT and is_own(path) else None
         finished = Parts(path)
         last = finished.last_finished() if plan else None
         if plan and last is not None:
@@ -103,7 +106,7 @@ def _write_plan(folder: str, key: str, facts: Mapping[str, Any]) -> None:
 def _plan(folder: str) -> tuple[str, dict[str, Any], float] | None:
     """The plan in a folder: its key, its facts and when it was made; None if there is none."""
     try:
-        with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
+        with open_own(os.path.join(folder, PLAN), encoding="utf-8") as file:
             stated = json.load(file)
         return str(stated["key"]), dict(stated["facts"]), float(stated["created"])
     except (OSError, ValueError, TypeError, KeyError):

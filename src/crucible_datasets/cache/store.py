@@ -25,6 +25,7 @@ from crucible_datasets import config
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import make_durable, remove_abandoned, remove_tree
 from crucible_datasets.atomic.owners import unfinished_name
+from crucible_datasets.atomic.private import is_own, make_private
 from crucible_datasets.cache.claims import found_or_claimed
 from crucible_datasets.cache.in_use import Uses
 from crucible_datasets.cache.ledger import Ledger
@@ -152,7 +153,7 @@ class Cache:
         name = _name(key)
         folder = os.path.join(self.root, name)
         with storage_errors(folder):
-            os.makedirs(self._work, exist_ok=True)
+            make_private(self._work)
             with found_or_claimed(self._work, name, lambda: self.find(key), suffix) as (found, temporary):
                 if found:
                     return found
@@ -202,7 +203,7 @@ class Cache:
             return False
         aside = os.path.join(self._work, unfinished_name(os.path.basename(folder), ".gone"))
         try:
-            os.makedirs(self._work, exist_ok=True)
+            make_private(self._work)
             os.rename(folder, aside)
         except FileNotFoundError:
             return False
@@ -224,6 +225,8 @@ class Cache:
 def default_cache(folder: str | os.PathLike[str] | None = None) -> Cache:
     """The cache inside `folder`, or inside `config.HF_DATASETS_CACHE`."""
     root = os.path.join(os.path.abspath(folder or config.HF_DATASETS_CACHE), "crucible")
+    if os.path.lexists(root) and not is_own(root):
+        root += f"-{os.geteuid()}"  # another user's is neither trusted nor written to
     return _caches.setdefault(root, Cache(root))
 
 

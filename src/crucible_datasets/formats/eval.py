@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import zipfile
 import zlib
@@ -17,7 +18,7 @@ from crucible_datasets.features.storage import to_extension
 from crucible_datasets.formats.base import Filters, Format
 from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json.rows import loads
-from crucible_datasets.formats.streams import batched, name_of, rewound
+from crucible_datasets.formats.streams import Budget, batched, name_of, rewound
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
 _ROWS, _BYTES = 1000, 32 << 20
@@ -37,8 +38,9 @@ def _rows(stream: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     name = name_of(stream)
     try:
         with rewound(stream) as source, zipfile.ZipFile(source) as log:
+            budget = Budget(name, source.seek(0, os.SEEK_END))
             for member in sorted(_samples(log), key=_place):
-                text = content(log, member, name)
+                text = content(log, member, name, budget)
                 yield len(text), _row(text, member.filename, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         if isinstance(error, (FileFormatError, LimitExceededError)):

@@ -9,28 +9,31 @@ import zlib
 import pyarrow as pa
 
 from crucible_datasets.exceptions import LimitExceededError
+from crucible_datasets.formats.streams import Budget
 
 LARGEST = 1 << 30
 _ZSTD = 93
 _HEADER = struct.Struct("<4s22xHH")
 
 
-def content(log: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> bytes:
-    """The bytes of a file inside a log."""
+def content(log: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, budget: Budget) -> bytes:
+    """The bytes of a file inside a log, which count to its budget."""
+    most = min(LARGEST, budget.left) + 1
     if member.compress_type == _ZSTD:
-        text = _unpacked(log, member)
+        text = _unpacked(log, member, most)
     else:
         with log.open(member) as opened:
-            text = opened.read(LARGEST + 1)
+            text = opened.read(most)
+    budget.spend(len(text))
     if len(text) > LARGEST:
         raise LimitExceededError(name, f"sample {member.filename}", LARGEST, "formats.eval_members.LARGEST")
     return text
 
 
-def _unpacked(log: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+def _unpacked(log: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
     with pa.input_stream(pa.py_buffer(_packed(log, member)), compression="zstd") as stream:
-        text: bytes = stream.read(LARGEST + 1)
-    if len(text) <= LARGEST and zlib.crc32(text) != member.CRC:
+        text: bytes = stream.read(most)
+    if len(text) < most and zlib.crc32(text) != member.CRC:
         raise zipfile.BadZipFile(f"{member.filename} is damaged")
     return text
 

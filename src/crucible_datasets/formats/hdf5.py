@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,6 +21,7 @@ from crucible_datasets.formats.streams import name_of, rewound
 from crucible_datasets.registry import need
 
 _BYTES = 32 << 20
+_MOST_OBJECTS = 100_000
 _DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, pa.ArrowException)
 
 
@@ -39,7 +41,8 @@ def read(
             size = source.seek(0, os.SEEK_END)
             wanted = columns if columns is not None else list(features) if features else None
             names = [key for key in file if wanted is None or key in {*wanted, *columns_of(filters, list(file))}]
-            found = {key: leaf for key in names if (leaf := _checked(h5py, file, key, name)) is not None}
+            left = count(_MOST_OBJECTS, -1)
+            found = {key: leaf for key in names if (leaf := _checked(h5py, file, key, name, left)) is not None}
             length, stated = _common_length(found, name), sum(map(_size, found.values()))
             _refuse_bombs(stated, size, name)
             _refuse_endless(h5py, source, found, name)
@@ -67,17 +70,21 @@ def _tables(h5py: Any, found: dict[str, Any], start: int, stop: int) -> Iterator
     yield from _tables(h5py, found, middle, stop)
 
 
-def _checked(h5py: Any, group: Any, key: str, name: str) -> Any:
-    """A dataset, or a dict of the datasets in a group; None for an empty group. External storage and links are
-    refused.
+def _checked(h5py: Any, group: Any, key: str, name: str, left: Iterator[int]) -> Any:
+    """A dataset, or a dict of the datasets in a group; None for an empty group. Other files are refused, and so are
+    groups that links show in too many places.
     """
+    if not next(left):
+        raise LimitExceededError(name, "the number of its objects", _MOST_OBJECTS, "formats.hdf5._MOST_OBJECTS")
     if isinstance(group.get(key, getlink=True), h5py.ExternalLink):
         raise FileFormatError(name, f"{key!r} is a link to another file.")
     node = group[key]
+    if h5py.h5o.get_info(node.id).fileno != h5py.h5o.get_info(group.id).fileno:  # by a link to a link
+        raise FileFormatError(name, f"{key!r} is a link to another file.")
     if isinstance(node, h5py.Group):
         if node in (group, group.file):
             raise FileFormatError(name, f"group {key!r} contains itself.")
-        return {inner: leaf for inner in node if (leaf := _checked(h5py, node, inner, name)) is not None} or None
+        return {inner: leaf for inner in node if (leaf := _checked(h5py, node, inner, name, left)) is not None} or None
     if not isinstance(node, h5py.Dataset):
         return None
     if node.external or node.is_virtual:

@@ -52,18 +52,40 @@ def require_size(name: str, size: Any) -> None:
         raise ArgumentError(name, size, "expected a number, at least 1.")
 
 
+class Account:
+    """What was unpacked of the members of one archive; a member that is read again counts once."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, int] = {}
+        self._total = 0
+
+    def total_with(self, member: str, spent: int) -> int:
+        """All bytes so far, with those that a member has given."""
+        more = spent - self._members.get(member, 0)
+        if more > 0:
+            self._members[member] = spent
+            self._total += more
+        return self._total
+
+
 class Budget:
     """How many bytes a file may unpack to, given its size; shared by all that comes out of that file."""
 
-    def __init__(self, path: str, size: int) -> None:
+    def __init__(self, path: str, size: int, account: Account | None = None) -> None:
         self.path = path
         self.allowed = max(config.MAX_UNPACKED_BYTES_AT_ANY_RATIO, size * config.MAX_UNPACKED_RATIO)
         self.spent = 0
+        self._account = Account() if account is None else account
 
     def spend(self, count: int) -> None:
         """Count bytes that were produced, or refuse."""
         self.spent += count
-        self.require(self.spent)
+        self.require(self._account.total_with(self.path, self.spent))
+
+    @property
+    def left(self) -> int:
+        """How many bytes may still be produced."""
+        return self.allowed - self.spent
 
     def require(self, count: int) -> None:
         """Refuse a number of bytes that is too much as a whole."""

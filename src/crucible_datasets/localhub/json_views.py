@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
+from crucible_datasets import frontmatter
 from crucible_datasets.exceptions import DatasetsError
 from crucible_datasets.localhub.folder import HubFolder
 from crucible_datasets.localhub.repos import Commit, Repo, StoredFile
-from crucible_datasets.reading import frontmatter
 
 _MAX_CARD = 1 << 20
 # The fields of a card that the Hub shows as tags, such as `license:mit`.

@@ -3,7 +3,7 @@
 What a name refers to
     resolve, resolved     name and arguments → the files of each split, their format and description
     access, place         tokens and revisions; local and remote folders
-    card, frontmatter     the README of a dataset; configs: which configuration is meant
+    card                  the README of a dataset; configs: which configuration is meant
     selection, data_files, patterns, braces, discover    which files belong to which split
     format_choice         the format of files, by their extensions; modes: enums of arguments
 Bytes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from crucible_datasets.exceptions import LimitExceededError
 
-_RANGE = re.compile(r"\{(\d{1,18})\.\.(\d{1,18})\}|\{([^{}]*,[^{}]*)\}")
+_RANGE = re.compile(r"\{(\d{1,18})\.\.(\d{1,18})\}|\{([^{},]*,[^{}]*)\}")
 MOST = 1_000_000
 
 

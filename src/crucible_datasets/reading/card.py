@@ -9,16 +9,19 @@ from dataclasses import field
 from typing import Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import CardError, content_errors
+from crucible_datasets.exceptions import CardError, LimitExceededError, content_errors
+from crucible_datasets.frontmatter import described_by
 from crucible_datasets.info import DatasetInfo
 from crucible_datasets.logging import get_logger
-from crucible_datasets.reading.frontmatter import described_by
 from crucible_datasets.records import dataclass
+from crucible_datasets.sources.wildcards import is_pattern
 from crucible_datasets.splits import NamedSplit
 
 logger = get_logger(__name__)
 
 Patterns = dict[str, list[str]]
+# A folder is listed for each pattern, and no file system has longer paths and names.
+_MOST_PATTERNS, _LONGEST_PATH, _LONGEST_NAME = 2000, 4096, 1024
 _UNFIT_FOR_FILE_NAMES = r"<>:/\|?*"
 
 
@@ -80,6 +83,18 @@ def _config(entry: Any, place: str) -> CardConfig:
 
 
 def _patterns(stated: Any, place: str) -> Patterns:
+    found = _by_split(stated, place)
+    several = [one for patterns in found.values() for one in patterns]
+    if sum(map(is_pattern, several)) > _MOST_PATTERNS:
+        raise LimitExceededError(place, "the number of patterns", _MOST_PATTERNS, "reading.card._MOST_PATTERNS")
+    if any(len(one) > _LONGEST_PATH or max(map(len, one.split("/"))) > _LONGEST_NAME for one in several):
+        raise CardError(
+            place, f"data_files holds a path of over {_LONGEST_PATH} characters, or a name of over {_LONGEST_NAME}."
+        )
+    return found
+
+
+def _by_split(stated: Any, place: str) -> Patterns:
     if isinstance(stated, str):
         return {"train": [stated]}
     if isinstance(stated, list) and all(isinstance(item, str) for item in stated):

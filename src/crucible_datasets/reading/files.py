@@ -10,11 +10,12 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, BinaryIO
 
 from crucible_datasets.exceptions import DataFilesNotFoundError, FileFormatError, FileNotFoundDatasetsError
 from crucible_datasets.fingerprint import version_of
-from crucible_datasets.formats.streams import Budget, PieceStream
+from crucible_datasets.formats.streams import Account, Budget, PieceStream
 from crucible_datasets.hashing.files import sampled_content
 from crucible_datasets.reading import archives
 from crucible_datasets.reading.archivenames import chain_of, has_archive_name
@@ -106,8 +107,15 @@ def opened(file: DataFile, compression: str | None = "infer") -> Iterator[Binary
             yield raw
             return
         # The limit for a member is based on the size of the archive, which may itself be a decompression bomb.
-        with decompressed(raw, kind, file.name, Budget(file.name, _stored_size(file))) as stream:
+        budget = Budget(file.name, _stored_size(file), None if file.inner is None else _account(file.identity[:-1]))
+        with decompressed(raw, kind, file.name, budget) as stream:
             yield stream
+
+
+@lru_cache(maxsize=64)
+def _account(archive: tuple[str | int, ...]) -> Account:
+    """What compressed members of an archive, given by its identity, have unpacked to."""
+    return Account()
 
 
 def _stored_size(file: DataFile) -> int:

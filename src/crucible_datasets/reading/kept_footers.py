@@ -18,6 +18,7 @@ import xxhash
 
 from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
+from crucible_datasets.atomic.private import make_private, open_own
 
 if TYPE_CHECKING:
     from crucible_datasets.reading.files import DataFile
@@ -37,7 +38,7 @@ def _digest(identity: Identity, footer: bytes) -> bytes:
 def kept_footer(identity: Identity) -> BinaryIO | None:
     """The footer of a file, if it is kept and undamaged."""
     try:
-        with open(_path(identity), "rb") as file:
+        with open_own(_path(identity), "rb") as file:
             digest, footer = file.read(_DIGEST_BYTES), file.read()
     except OSError:
         return None
@@ -66,6 +67,6 @@ def keep_footers(parts: Iterable[ParquetPart]) -> None:
         footer = io.BytesIO()
         part.metadata.write_metadata_file(footer)
         with suppress(OSError):  # a read-only cache
-            os.makedirs(os.path.dirname(_path(part.identity)), exist_ok=True)
+            make_private(os.path.dirname(_path(part.identity)))
             with atomic_file(_path(part.identity), is_lasting=False) as temporary, open(temporary, "wb") as file:
                 file.write(_digest(part.identity, footer.getvalue()) + footer.getvalue())

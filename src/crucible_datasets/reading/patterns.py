@@ -103,13 +103,34 @@ def _split(whole: str, base: str) -> tuple[str, list[str]]:
 
 
 def _agree(names: Sequence[str], parts: Sequence[str]) -> bool:
-    if not parts or not names:
-        return not parts and not names
-    if parts[0] != "**":
-        return fnmatchcase(names[0], parts[0]) and _agree(names[1:], parts[1:])
-    if len(parts) == 1:
-        return True
-    return any(_agree(names[skipped:], parts[1:]) for skipped in range(len(names)))
+    """Whether a path matches, in time that grows with the product of both lengths.
+
+    The parts after the last `**` that was met are tried at one place after the other; what came before it stays.
+    """
+    if len(parts) - parts.count("**") > len(names):
+        return False
+    name = part = 0
+    retry: tuple[int, int] | None = None  # behind the last `**`: its place in the pattern, and in the path
+    while name < len(names):
+        if part < len(parts) and parts[part] == "**":
+            part += 1
+            retry = part, name
+            if part == len(parts):
+                return True
+        elif part < len(parts) and fnmatchcase(names[name], _closed(parts[part])):
+            name, part = name + 1, part + 1
+        elif retry:
+            part, name = retry[0], retry[1] + 1
+            retry = part, name
+        else:
+            return False
+    return part == len(parts)
+
+
+def _closed(part: str) -> str:
+    """A part of a pattern with brackets that are not closed as literals, which `fnmatch` finds in quadratic time."""
+    head, mark, rest = part.rpartition("]")
+    return head + mark + rest.replace("[", "[[]")
 
 
 def _is_shown(name: str, parts: Sequence[str]) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from crucible_datasets.exceptions import ArgumentTypeError
+from crucible_datasets.exceptions import ArgumentError, ArgumentTypeError
 from crucible_datasets.features import Features
 from crucible_datasets.formats.base import Format
 from crucible_datasets.formats.scan_options import require_no_effect
@@ -74,9 +75,19 @@ class Resolved:
         return next((one for one in known if one is not None), file.identity)
 
 
+# Separators that are found in linear time: signs, classes of signs, and one of them repeated.
+_SIGN = r"(?:[^\\.^$*+?{}\[\]|()]|\\.|\[\^?[^\^\[\]\\]+\])"
+_LINEAR = re.compile(rf".|{_SIGN}*|{_SIGN}\+", re.DOTALL)
+
+
 def with_options(found: Resolved, stated: Mapping[str, Any]) -> Resolved:
     """With the options, features and description that a card's configuration states; unknown options are ignored."""
     known = {name: value for name, value in stated.items() if name in (*found.format.options(), *ANY_FORMAT)}
+    for name in ("sep", "delimiter"):
+        if isinstance(known.get(name), str) and not _LINEAR.fullmatch(known[name]):
+            raise ArgumentError(
+                name, known[name], "a card may not state such a regular expression: pass it in the call."
+            )
     features = stated.get("features") if found.info.features is None else None  # dataset_info comes first
     about = {name: stated[name] for name in ("version", "description") if name in stated}
     if not isinstance(about.get("version"), str | None):

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from crucible_datasets import config
 from crucible_datasets.atomic.files import remove_tree
+from crucible_datasets.atomic.private import make_private
 from crucible_datasets.features import Features
 from crucible_datasets.fingerprint import is_caching_enabled
 from crucible_datasets.formats.sql import read_sql
@@ -60,7 +61,7 @@ def _in_memory(batches: Iterator[Batch], wanted: Features | None, origin: str) -
 def _in_files(batches: Iterator[Batch], wanted: Features | None, origin: str, cache_dir: str) -> Batch:
     """The rows over memory-mapped, unlinked files, whose space is freed when they are no longer used."""
     place = os.path.join(cache_dir, "spill")
-    os.makedirs(place, exist_ok=True)
+    make_private(place)
     folder = tempfile.mkdtemp(prefix="sql-", dir=place)
     try:
         writer = TypedWriter(os.path.join(folder, "rows"))

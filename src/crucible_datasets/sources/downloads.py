@@ -20,6 +20,7 @@ from crucible_datasets import config, progress
 from crucible_datasets.atomic import atomic_file, storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
 from crucible_datasets.atomic.owners import unfinished_name
+from crucible_datasets.atomic.private import make_private, open_own
 from crucible_datasets.cache.claims import found_or_claimed
 from crucible_datasets.cache.manifest import identity_of
 from crucible_datasets.exceptions import OfflineError, without_secrets
@@ -76,7 +77,7 @@ def is_downloaded(file: SourceFile) -> bool:
 def _fetch(file: SourceFile, path: str, body: Body, expected: Expected, advance: Advance) -> None:
     work, name = _work(), os.path.basename(os.path.dirname(path))
     with storage_errors(path):
-        os.makedirs(work, exist_ok=True)
+        make_private(work)
         with found_or_claimed(work, name, lambda: path if _is_there(file, path) else None) as (found, _):
             if found:
                 advance(file.size or 0)
@@ -98,7 +99,7 @@ def _place(file: SourceFile) -> str:
 def _is_there(file: SourceFile, path: str) -> bool:
     """Whether the file has been downloaded and not changed since."""
     try:
-        with open(_note_of(path), encoding="utf-8") as note:
+        with open_own(_note_of(path), encoding="utf-8") as note:
             identity, digest = json.load(note)
         if file.size not in {None, os.path.getsize(path)}:
             return False
@@ -114,7 +115,7 @@ def _is_there(file: SourceFile, path: str) -> bool:
 
 def _note(path: str, digest: str) -> None:
     note = _note_of(path)
-    os.makedirs(os.path.dirname(note), exist_ok=True)
+    make_private(os.path.dirname(note))
     with atomic_file(note, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as file:
         json.dump([identity_of(path), digest], file)
 

@@ -19,6 +19,7 @@ import xxhash
 
 from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
+from crucible_datasets.atomic.private import make_private, open_own
 from crucible_datasets.exceptions import OfflineError, without_secrets
 from crucible_datasets.sources.base import Options, SourceFile, scheme_of, source_of
 from crucible_datasets.sources.downloads import already_downloaded
@@ -57,14 +58,14 @@ def _keep(url: str, options: Options, files: Sequence[SourceFile]) -> None:
     facts = [[_difference(url, file.url), file.path, file.size, _masked(file)] for file in files]
     path = _note_of(url, options)
     with suppress(OSError):  # a read-only cache
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_private(os.path.dirname(path))
         with atomic_file(path, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as note:
             json.dump(facts, note)
 
 
 def _kept(url: str, options: Options) -> list[SourceFile] | None:
     try:
-        with open(_note_of(url, options), encoding="utf-8") as note:
+        with open_own(_note_of(url, options), encoding="utf-8") as note:
             return [_file(url, *facts) for facts in json.load(note)]
     except (OSError, ValueError, TypeError):
         return None

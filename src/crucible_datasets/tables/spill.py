@@ -16,6 +16,7 @@ from weakref import WeakSet
 import pyarrow as pa
 
 from crucible_datasets import config
+from crucible_datasets.atomic.private import make_private
 from crucible_datasets.tables.budget import BUDGET
 
 _WRITE_BYTES = 32 << 20
@@ -74,5 +75,5 @@ def spill_folder() -> str:
     """The folder for data that exceeds the memory budget."""
     # Not the system's temporary folder, which is often in memory.
     folder = config.SPILL_FOLDER or os.path.join(config.HF_DATASETS_CACHE, "spill")
-    os.makedirs(folder, exist_ok=True)
+    make_private(folder)
     return os.fspath(folder)

@@ -324,7 +324,7 @@ def _text(path: str) -> str:
 def _read(file: str, text: str, place: str) -> dict[str, Any]:
     try:
         stated = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BenchmarkFileError(place, f"it is no TOML: {error}") from error
     name = stated.setdefault("name", file.removesuffix(".toml"))
     if not isinstance(name, str) or name != name.lower().replace("-", "_"):

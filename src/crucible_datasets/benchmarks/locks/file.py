@@ -144,7 +144,7 @@ class Lock:
                 stated = tomllib.load(file)
         except FileNotFoundError as error:
             raise LockFileError(path, "there is no such file; `crucible lock NAME …` writes one") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise LockFileError(path, f"it is no TOML: {error}") from error
         return cls(_entries(stated, path), path)
 

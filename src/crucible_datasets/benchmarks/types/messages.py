@@ -29,7 +29,7 @@ class Record(msgspec.Struct, frozen=True):
         """The value of a JSON text."""
         try:
             return msgspec.json.decode(text, type=cls)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise InvalidRecordError(cls.__name__, str(error)) from error
 
     @classmethod

@@ -19,6 +19,7 @@ from crucible_datasets.evaluation.runs.record import EvaluationResult, SampleRes
 from crucible_datasets.exceptions import FileFormatError, FileNotFoundDatasetsError, LimitExceededError
 from crucible_datasets.formats.eval_members import content
 from crucible_datasets.formats.json.rows import loads
+from crucible_datasets.formats.streams import Budget
 from crucible_datasets.reading.format_choice import names_beside
 
 _SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)\.json")
@@ -47,11 +48,12 @@ def _read_zip(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         members = {member.filename: member for member in log.infolist()}
         # An interrupted run has no header.
         first = members.get("header.json") or members["_journal/start.json"]
-        header = loads(content(log, first, path))
+        budget = Budget(path, os.path.getsize(path))
+        header = loads(content(log, first, path, budget))
         if "reductions.json" in members:
-            header["reductions"] = loads(content(log, members["reductions.json"], path))
+            header["reductions"] = loads(content(log, members["reductions.json"], path, budget))
         chosen = [member for member in log.infolist() if _SAMPLE.fullmatch(member.filename)]
-        return header, [loads(content(log, member, path)) for member in chosen]
+        return header, [loads(content(log, member, path, budget)) for member in chosen]
 
 
 def _read_json(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:

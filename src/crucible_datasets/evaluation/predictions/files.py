@@ -47,6 +47,8 @@ def _value(text: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """The value of a JSON text. NaN, which Python writes although JSON does not have it, becomes None."""
     try:
         return decoder.decode(text)
+    except RecursionError as error:
+        raise msgspec.DecodeError("it is nested too deeply") from error
     except msgspec.DecodeError:
         if b"NaN" not in text and b"Infinity" not in text:
             raise

@@ -41,6 +41,7 @@ def complete(places: Places, run_id: str) -> None:
     if seal is None:
         return
     if seal.completes_file or not os.path.exists(path):
+        make_folders(places.root, 0o700)
         make_folders(places.runs)
         with suppress(FileNotFoundError):  # another process was faster and has removed the journals
             _write(path, folder, seal.run)

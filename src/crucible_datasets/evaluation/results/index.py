@@ -71,7 +71,7 @@ def _read(path: str) -> dict[str, _Entry]:
     entries = {}
     with suppress(FileNotFoundError), open(path, "rb") as file:
         for line in file:
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 entry = msgspec.json.decode(unframed(line) or b"", type=_Entry)
                 entries[entry.file] = entry
     return entries

@@ -47,6 +47,7 @@ def save(places: Places, result: EvaluationResult) -> str:
     if os.path.exists(path) or os.path.isdir(places.journals(result.info.run_id)):
         raise RunExistsError(result.info.run_id, places.root, "Runs are never changed: give this one another run_id.")
     with storage_errors(path):
+        make_folders(places.root, 0o700)
         make_folders(places.runs)
     with bar(total=len(result), desc="Saving", unit=" samples") as progress:
         write_run(path, result.info, result.summary, counted(result.samples, progress.update))

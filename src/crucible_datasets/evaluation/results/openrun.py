@@ -173,6 +173,7 @@ def begin(places: Places, info: RunInfo, resume: bool = False) -> OpenRun:
 
 def _begun(places: Places, info: RunInfo, resume: bool) -> OpenRun:
     folder = places.journals(info.run_id)
+    make_folders(places.root, 0o700)
     make_folders(places.open)
     try:
         os.mkdir(folder)
@@ -313,7 +314,7 @@ def _read(path: str, kind: type[T]) -> T | None:
     with suppress(FileNotFoundError), open(path, "rb") as file:
         try:
             return msgspec.json.decode(file.read(), type=kind)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FileFormatError(path, f"it is damaged: {error}") from error
     return None
 

@@ -146,7 +146,7 @@ def _file_errors(path: str) -> Iterator[None]:
             yield
     except FileFormatError:
         raise
-    except (KeyError, ValueError, OSError) as error:
+    except (KeyError, ValueError, OSError, RecursionError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FileFormatError(path, f"not a run of this library, or damaged: {error}") from error

@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as arrow_json
 
-from crucible_datasets import compute as pc
 from crucible_datasets import config
 from crucible_datasets.exceptions import ColumnNamesError, LimitExceededError, ValueTypeError
 from crucible_datasets.features import Features
@@ -54,6 +53,7 @@ from crucible_datasets.formats.json.structure import gaps_in, has_null_line
 
 ERRORS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, UnicodeDecodeError)
 _FAILURES = (pa.ArrowException, TypeError, ValueError, OverflowError)
+_MANY_KEYS = 1000
 _DEEPEST_TYPE = 50  # Arrow cannot write types that nest deeper than 64
 _TIME = pa.timestamp("s")
 _NULL = Value("null")
@@ -201,9 +201,11 @@ class Parser:
                 values = [row.get(name) for row in rows]
                 columns[name] = self._split_keys(table[name], values, name, encode)
             columns |= {name: self._column([row.get(name) for row in rows], name, encode) for name in others}
-        for name, column in columns.items():
-            table = table.set_column(table.column_names.index(name), name, column)
-        return table
+        if not columns:
+            return table
+        return pa.table(
+            {name: columns.get(name, column) for name, column in zip(table.column_names, table.columns, strict=True)}
+        )
 
     def _is_not_declared(self, table: pa.Table, name: str) -> bool:
         """Whether Arrow's type of a column cannot show its values as its declared type does."""
@@ -456,10 +458,13 @@ def _uneven_columns(table: pa.Table, text: bytes) -> list[str]:
         for chunk in column.chunks:
             if not _count(chunk, objects, doubtful[name]):
                 uneven.add(name)
+    if sum(map(len, doubtful.values())) > _MANY_KEYS:  # each of which would be counted in the whole text
+        return [name for name in table.column_names if name in uneven or doubtful[name]]
+    nulls = {name: column.null_count for name, column in zip(table.column_names, table.columns, strict=True)}
     return [
         name
         for name in table.column_names
-        if name in uneven or not all(_in_all(key, objects[key], table, text) for key in doubtful[name])
+        if name in uneven or not all(_in_all(key, objects[key], nulls, table, text) for key in doubtful[name])
     ]
 
 
@@ -470,8 +475,7 @@ def _count(array: pa.Array, objects: Counter[str], doubtful: set[str]) -> bool:
     if not pa.types.is_struct(array.type):
         return True
     even = array.type.num_fields > 0
-    for index, item in enumerate(array.type):
-        items = pc.struct_field(array, [index])
+    for item, items in zip(array.type, array.flatten(), strict=True):
         objects[item.name] += len(array) - array.null_count
         if items.null_count > array.null_count:
             doubtful.add(item.name)
@@ -479,9 +483,9 @@ def _count(array: pa.Array, objects: Counter[str], doubtful: set[str]) -> bool:
     return even
 
 
-def _in_all(key: str, objects: int, table: pa.Table, text: bytes) -> bool:
-    if key in table.column_names:
-        if table[key].null_count:
+def _in_all(key: str, objects: int, nulls: Mapping[str, int], table: pa.Table, text: bytes) -> bool:
+    if key in nulls:
+        if nulls[key]:
             return False
         objects += table.num_rows
     quoted = json.dumps(key, ensure_ascii=False).encode() + b":"

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from crucible_datasets import config
-from crucible_datasets.exceptions import ArgumentError, CardError
+from crucible_datasets.exceptions import ArgumentError, CardError, LimitExceededError
 from crucible_datasets.features import Features
+from crucible_datasets.frontmatter import card_of
 from crucible_datasets.info import DatasetInfo, DatasetInfosDict
 from crucible_datasets.splits import SplitDict, SplitInfo
 
@@ -150,12 +151,11 @@ def _added(before: SplitInfo, new: SplitInfo) -> SplitInfo:
 
 
 def _card(readme: str | None) -> Any:
-    import yaml
-    from huggingface_hub import DatasetCard
-
     text = "---\n{}\n---\n" if readme is None else readme.removeprefix("\ufeff")  # behind which no YAML would be seen
     try:
-        return DatasetCard(text, ignore_metadata_errors=True)
-    except (yaml.YAMLError, ValueError, TypeError) as error:
+        return card_of(text, config.REPOCARD_FILENAME)
+    except LimitExceededError:
+        raise
+    except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise CardError(config.REPOCARD_FILENAME, f"no YAML of a card, which a push would lose: {reason}") from error

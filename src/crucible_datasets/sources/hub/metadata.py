@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from crucible_datasets.atomic import atomic_file
+from crucible_datasets.atomic.private import make_private, open_own
 from crucible_datasets.cache.manifest import identity_of
 from crucible_datasets.records import dataclass
 from crucible_datasets.sources.hub.files import COMMIT, HubFile
@@ -30,7 +31,7 @@ class HubMetadata:
     def commit(self, revision: str) -> str | None:
         """The last known commit of a revision."""
         try:
-            with open(self._ref(revision), encoding="utf-8") as file:
+            with open_own(self._ref(revision), encoding="utf-8") as file:
                 found = file.read().strip()
         except (OSError, ValueError):
             return None
@@ -51,7 +52,7 @@ class HubMetadata:
     def files(self, commit: str) -> list[HubFile] | None:
         """The files of a commit, if it was listed before."""
         try:
-            with open(self._listing(commit), encoding="utf-8") as file:
+            with open_own(self._listing(commit), encoding="utf-8") as file:
                 return [HubFile(*facts) for facts in json.load(file)]
         except (OSError, ValueError, TypeError):
             return None
@@ -62,7 +63,7 @@ class HubMetadata:
     def is_verified(self, file: HubFile, path: str) -> bool:
         """Whether a file has been verified and not changed since."""
         try:
-            with open(self._verified(file), encoding="utf-8") as note:
+            with open_own(self._verified(file), encoding="utf-8") as note:
                 return bool(json.load(note) == identity_of(path))
         except (OSError, ValueError):
             return False
@@ -85,6 +86,6 @@ class HubMetadata:
 
 def _write(path: str, text: str) -> None:
     with suppress(OSError):  # a read-only cache
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_private(os.path.dirname(path))
         with atomic_file(path, is_lasting=False) as temporary, open(temporary, "w", encoding="utf-8") as file:
             file.write(text)

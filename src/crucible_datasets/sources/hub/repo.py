@@ -14,6 +14,7 @@ from urllib.parse import quote
 from crucible_datasets import config, progress
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import remove_abandoned
+from crucible_datasets.atomic.private import make_private
 from crucible_datasets.cache.claims import found_or_claimed
 from crucible_datasets.exceptions import (
     AccessDeniedError,
@@ -196,7 +197,7 @@ class HubRepo(HubApi):
             raise OfflineError(f"{file.path} of {self.id} at {self.commit}")
         target = self._blob(file)
         with storage_errors(target), storage_errors(os.path.join(self._work, file.hash)):
-            os.makedirs(self._work, exist_ok=True)
+            make_private(self._work)
             with found_or_claimed(self._work, file.hash[:40], partial(self.found, file)) as (found, _):
                 if found:
                     advance(file.size)

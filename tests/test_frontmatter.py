@@ -4,7 +4,7 @@ import pytest
 
 from crucible_datasets import config
 from crucible_datasets.exceptions import CardError, LimitExceededError
-from crucible_datasets.reading.frontmatter import block_of, described_by, parsed
+from crucible_datasets.frontmatter import block_of, described_by, parsed
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
@@ -32,7 +32,19 @@ def test_the_limit_is_a_setting(monkeypatch):
         parsed("[1, 2, 3]", "README.md")
 
 
-@pytest.mark.parametrize("text", ["a: &a [*a]\n", "a: [\n", "a: *b\n", "!!python/object/apply:os.getcwd []\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]\n",
+        "a: [\n",
+        "a: *b\n",
+        "!!python/object/apply:os.getcwd []\n",
+        "a: !!bool x",
+        "a: !!int ''",
+        "a: !!timestamp x",
+        "a: 1" + ":1" * 999 + ".5",
+    ],
+)
 def test_what_makes_no_sense_is_an_error_with_its_place(text):
     with pytest.raises((CardError, LimitExceededError), match=r"README\.md"):
         parsed(text, "README.md")
