@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crucible_datasets.evaluation import METRICS, score
-from crucible_datasets.evaluation.metrics.normal import words, words_many
+from crucible_datasets.evaluation.metrics.normal import signed_words, signed_words_many, words, words_many
 from crucible_datasets.exceptions import ArgumentError
 
 RULES = [
@@ -220,6 +220,12 @@ plain_answers = st.text(alphabet="aB 059.,-/$%'<>_:(+#=!*&|~^", max_size=10).map
 @given(st.lists(answers, max_size=8) | st.lists(plain_answers, max_size=8))
 def test_many_texts_have_the_forms_that_each_has(texts):
     assert words_many(texts) == [words(text) for text in texts]
+    assert signed_words_many(texts) == [signed_words(text) for text in texts]
+
+
+@given(st.lists(st.text(alphabet="aB1,-−[]() .", max_size=9), min_size=60, max_size=70))
+def test_signs_of_many_texts_are_those_that_each_has(texts):
+    assert signed_words_many(texts) == [signed_words(text) for text in texts]
 
 
 @given(st.lists(st.tuples(answers, answers), max_size=6))

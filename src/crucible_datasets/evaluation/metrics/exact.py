@@ -13,7 +13,7 @@ from crucible_datasets.evaluation.metrics.normal import (
     form_of,
     leading_number,
     signed_words,
-    with_signs,
+    signed_words_many,
     words,
     words_many,
 )
@@ -66,13 +66,9 @@ def _many(predictions: list[Any], targets: list[Any], form: Form, tolerance: flo
     return outcomes
 
 
-def _signed_words_many(texts: list[str]) -> list[str]:
-    return [*map(with_signs, words_many(texts), texts)]
-
-
 _FORMS_OF_MANY: Final[dict[Form, Callable[[list[str]], list[str]]]] = {
     words: words_many,
-    signed_words: _signed_words_many,
+    signed_words: signed_words_many,
 }
 
 
