@@ -203,9 +203,9 @@ def _step_at(steps: dict[int, int], position: int) -> int:
     return next(step for start, step in reversed(steps.items()) if start <= position)
 
 
-def read_to_fault(stream: BinaryIO, size: int) -> tuple[bytes, FileFormatError | None]:
-    """Up to `size` bytes, with the error that ended them early, if any."""
-    pieces = []
+def read_to_fault(stream: BinaryIO, size: int, before: bytes = b"") -> tuple[bytes, FileFormatError | None]:
+    """`before` and up to `size` bytes more, with the error that ended them early, if any."""
+    pieces = [before] if before else []
     try:
         while size > 0 and (data := stream.read(min(size, _STEP))):
             pieces.append(data)

@@ -120,8 +120,7 @@ class BlockShard(FileShard):
             size_up_to_mark = (done // BLOCK + 1) * BLOCK - done
             # One byte more than the block has shows whether the file ends: then the last line belongs to the block.
             wanted = size_up_to_mark + 1 if last is None else min(size_up_to_mark + 1, last - done)
-            data, error = read_to_fault(stream, wanted)
-            text = rest + data
+            text, error = read_to_fault(stream, wanted, rest)
             nothing_more = len(text) == len(rest)
             is_end = len(text) - len(rest) < wanted or (last is not None and at + len(text) >= last)
             end = len(text) if is_end and error is None else self._end(text)
