@@ -97,7 +97,7 @@ def test_a_pin_is_what_is_loaded_whatever_the_branch_has(push, tmp_path, monkeyp
     assert not isinstance(told.value, PinNotFoundError), "that one was asked for, and is not of the entry"
 
     repo = HubFolder(str(tmp_path / "hub")).repo("openai/gsm8k")
-    repo.adopt(replace(repo.find(first), id=pin), "refs/heads/kept")  # as `crucible hub mirror` does
+    repo.adopt(replace(repo.find(first), id=pin), ["refs/heads/kept"])  # as `crucible hub mirror` does
     push(QUESTIONS[:2])
     for options in ({}, {"streaming": True}, {"revision": pin}):
         made = load_benchmark("gsm8k", **options)

@@ -38,7 +38,7 @@ def served(tmp_path, monkeypatch):
         hub.blobs.take_over(str(path), blob.sha256)
         repo = hub.repo("acme/sums").create()
         file = StoredFile(blob.sha256, blob.git_sha1, blob.size, is_lfs)
-        repo.adopt(replace(repo.find("main"), id=PIN, files={f"train{path.suffix}": file}), "refs/heads/main")
+        repo.adopt(replace(repo.find("main"), id=PIN, files={f"train{path.suffix}": file}), ["refs/heads/main"])
         return hub.blobs.path(blob.sha256)
 
     with serving(hub.root) as server:
