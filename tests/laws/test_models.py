@@ -193,11 +193,9 @@ def _join(table: Table, data: Any, n: int) -> tuple[Table, Any]:
     name = _new(table, "joined")
     keys = [0, 2, 3, 3, n, 1000]
     right = ours.Dataset.from_dict({"row": keys, name: [f"{key} {place}" for place, key in enumerate(keys)]})
-    pairs = [(row, f"{key} {place}") for row in table.rows for place, key in enumerate(keys) if row["row"] == key]
-    if n % 2:
-        missing = [(row, None) for row in table.rows if row["row"] not in keys]
-        pairs = [pair for row in table.rows for pair in [*pairs, *missing] if pair[0] is row]
-        pairs = list({(id(row), text): (row, text) for row, text in pairs}.values())
+    texts = [[f"{key} {place}" for place, key in enumerate(keys) if row["row"] == key] for row in table.rows]
+    absent = [None] if n % 2 else []
+    pairs = [(row, text) for row, found in zip(table.rows, texts, strict=True) for text in found or absent]
     rows = [{**row, name: text} for row, text in pairs]
     return Table([*table.columns, name], rows), data.join(right, on="row", how="left" if n % 2 else "inner")
 

@@ -7,8 +7,9 @@ should become integers again can only be decided when all rows are known, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -58,6 +59,8 @@ class Typing:
             return column, feature
 
     def _of_own_form(self, values: Any, original: Any, name: str) -> TypedColumn:
+        if not _have_all_keys(values, original):
+            return infer_column(values, name, self.on_mixed_types)
         try:
             return column_of(values, original, name), original
         except (DatasetsError, pa.ArrowException, ValueError, TypeError):
@@ -65,6 +68,23 @@ class Typing:
             if isinstance(original, ClassLabel) and (feature == Value("string") or is_related(feature, Value("int64"))):
                 raise  # an unknown label is an error, not another type
             return column, feature
+
+
+def _have_all_keys(values: Iterable[Any], feature: Any) -> bool:
+    """Whether all objects have every key of their type, which would be padded with nulls."""
+    if isinstance(feature, dict):
+        objects = [value for value in values if isinstance(value, Mapping)]
+        return all(value.keys() >= feature.keys() for value in objects) and all(
+            _have_all_keys((value[key] for value in objects), inner) for key, inner in feature.items()
+        )
+    if isinstance(feature, (List, LargeList)) and _has_objects(feature):
+        lists = (value for value in values if isinstance(value, (list, tuple)))
+        return _have_all_keys(chain.from_iterable(lists), feature.feature)
+    return True
+
+
+def _has_objects(feature: Any) -> bool:
+    return isinstance(feature, dict) or (isinstance(feature, (List, LargeList)) and _has_objects(feature.feature))
 
 
 def is_related(found: Any, original: Any) -> bool:
