@@ -63,7 +63,7 @@ class PolarsFormatter:
         objects = self.polars.Series(name, values, dtype=self.polars.Object)
         try:
             series = self.polars.Series(name, values, strict=True)
-        except (TypeError, ValueError, OverflowError, self.polars.exceptions.PolarsError):
+        except (TypeError, ValueError, OverflowError, *self._refusals):
             return objects
         # A type inferred from some values would change the others: 0 beside 0.5 is equal to 0.0, and not the same.
         return series if repr(series.to_list()) == repr(values) else objects
