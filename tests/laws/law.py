@@ -80,10 +80,12 @@ class Law:
 
 
 class Broken(AssertionError):
-    """An example that breaks a law, ready to be added to the corpus."""
+    """An example that breaks a law, and its line for the corpus if it can have one."""
 
     def __init__(self, name: str, drawn: dict[str, Any], error: Exception) -> None:
-        self.name, self.line = name, literal(drawn)
+        # What is drawn on the way cannot be written down.
+        is_kept = not any(isinstance(value, st.DataObject) for value in drawn.values())
+        self.name, self.line = name, literal(drawn) if is_kept else ""
         reason = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
         shown = "\n".join(f"  {key} = {equality.show(value, 2000)}" for key, value in drawn.items())
         super().__init__(f"{name} does not hold for\n{shown}\nbecause {reason[:3000]}")
