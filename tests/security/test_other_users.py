@@ -14,30 +14,20 @@ from crucible_datasets.evaluation import EvaluationResult, ResultStore, RunInfo
 STRANGER = 54_321
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 
-PLANT = """
+MAKE = """
 import os, sys, tempfile
 from crucible_datasets.cache import Cache, default_cache
 def make(folder):
     with open(os.path.join(folder, "value"), "w") as file:
-        file.write("planted")
+        file.write({value!r})
 with tempfile.TemporaryDirectory() as warm:  # the interpreter may be in a folder that the other user cannot read
     Cache(warm).made("warm", make)
 os.setgid(int(sys.argv[1]))
 os.setuid(int(sys.argv[1]))
-print(Cache(sys.argv[2]).made("key", make))
+print({cache}(sys.argv[2]).made("key", make))
 """
-KEEP = """
-import os, sys, tempfile
-from crucible_datasets.cache import Cache, default_cache
-def make(folder):
-    with open(os.path.join(folder, "value"), "w") as file:
-        file.write("mine")
-with tempfile.TemporaryDirectory() as warm:  # the interpreter may be in a folder that the other user cannot read
-    Cache(warm).made("warm", make)
-os.setgid(int(sys.argv[1]))
-os.setuid(int(sys.argv[1]))
-print(default_cache(sys.argv[2]).made("key", make))
-"""
+PLANT = MAKE.format(value="planted", cache="Cache")
+KEEP = MAKE.format(value="mine", cache="default_cache")
 
 
 def as_stranger(program, *arguments):
@@ -151,6 +141,38 @@ def test_a_cache_folder_of_another_user_is_not_written_to(everybodys):
     made = default_cache(everybodys).made("key", write)
     assert os.path.dirname(made) == f"{theirs}-{os.geteuid()}"
     assert not os.listdir(theirs)
+
+
+def four(sample):
+    return "4"
+
+
+def answers_of(folder, monkeypatch):
+    from crucible_datasets.evaluation.predictions.cache import prediction_cache
+
+    monkeypatch.setattr("crucible_datasets.config.HF_DATASETS_CACHE", str(folder))
+    return prediction_cache(four, "model", True, "key")
+
+
+def test_the_folders_of_cached_answers_are_for_their_owner(tmp_path, monkeypatch):
+    with answers_of(tmp_path / "new" / "cache", monkeypatch) as answers:
+        folder = answers.folder
+    assert {mode(folder), mode(os.path.dirname(folder)), mode(tmp_path / "new")} == {0o700}
+
+
+@needs_root
+@pytest.mark.parametrize("planted", ["predictions", "answers"])
+def test_answers_of_another_user_are_not_used(planted, everybodys, monkeypatch):
+    with answers_of(everybodys, monkeypatch) as answers:
+        answers.put("2 + 2?", 0, "5")
+        folder = answers.folder
+    theirs = os.path.dirname(folder) if planted == "predictions" else folder
+    for path, _, files in os.walk(theirs):
+        for name in [path, *(os.path.join(path, file) for file in files)]:
+            os.chown(name, STRANGER, STRANGER)
+    with answers_of(everybodys, monkeypatch) as answers:
+        assert answers.get("2 + 2?", 0) == (False, None)
+        assert answers.folder != folder and f"-{os.geteuid()}" in answers.folder
 
 
 @needs_root

@@ -137,16 +137,21 @@ def _flush(path: str, done: threading.Event, failed: list[OSError]) -> None:
 
 def make_folders(folder: str, mode: int = 0o777) -> None:
     """Create a folder and its parents, and sync their names to disk."""
-    made, place = [], os.path.abspath(folder)
-    while not os.path.isdir(place):
-        made.append(place)
-        place = os.path.dirname(place)
-    for each in reversed(made):
+    for path in created_folders(folder, mode):
+        make_durable(os.path.dirname(path))
+
+
+def created_folders(folder: str | os.PathLike[str], mode: int) -> list[str]:
+    """Create a folder and its parents, and return those that were missing; the others keep their permissions."""
+    missing, path = [], os.path.abspath(folder)
+    while not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for path in reversed(missing):
         with suppress(FileExistsError):  # another process was first
-            os.mkdir(each, mode)
+            os.mkdir(path, mode)
     os.makedirs(folder, exist_ok=True)
-    for each in made:
-        make_durable(os.path.dirname(each))
+    return missing
 
 
 def make_tree_durable(folder: str) -> None:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
 from typing import IO, Any
 
 from crucible_datasets import config
+from crucible_datasets.atomic.files import created_folders
 
 _ROOT = 0
 
 
 def make_private(folder: str | os.PathLike[str]) -> None:
     """Create a folder and its parents for their owner only; those that are there keep their permissions."""
-    missing, place = [], os.path.abspath(folder)
-    while not os.path.lexists(place):
-        missing.append(place)
-        place = os.path.dirname(place)
-    for each in reversed(missing):
-        with suppress(FileExistsError):  # another process was first
-            os.mkdir(each, 0o700)
-    os.makedirs(folder, exist_ok=True)
+    created_folders(folder, 0o700)
+
+
+def own_folder(folder: str) -> str:
+    """The folder, or one beside it if another user has put it there, which is neither trusted nor written to."""
+    return f"{folder}-{os.geteuid()}" if os.path.lexists(folder) and not is_own(folder) else folder
 
 
 def open_own(path: str, mode: str = "r", encoding: str | None = None) -> IO[Any]:

@@ -25,7 +25,7 @@ from crucible_datasets import config
 from crucible_datasets.atomic import storage_errors
 from crucible_datasets.atomic.files import make_durable, remove_abandoned, remove_tree
 from crucible_datasets.atomic.owners import unfinished_name
-from crucible_datasets.atomic.private import is_own, make_private
+from crucible_datasets.atomic.private import make_private, own_folder
 from crucible_datasets.cache.claims import found_or_claimed
 from crucible_datasets.cache.in_use import Uses
 from crucible_datasets.cache.ledger import Ledger
@@ -224,9 +224,7 @@ class Cache:
 
 def default_cache(folder: str | os.PathLike[str] | None = None) -> Cache:
     """The cache inside `folder`, or inside `config.HF_DATASETS_CACHE`."""
-    root = os.path.join(os.path.abspath(folder or config.HF_DATASETS_CACHE), "crucible")
-    if os.path.lexists(root) and not is_own(root):
-        root += f"-{os.geteuid()}"  # another user's is neither trusted nor written to
+    root = own_folder(os.path.join(os.path.abspath(folder or config.HF_DATASETS_CACHE), "crucible"))
     return _caches.setdefault(root, Cache(root))
 
 

@@ -108,6 +108,8 @@ def write_cache(folder: Path) -> None:
     load_dataset("webdataset", data_files="rows-000.tar", split="train")  # the index of a tar
     cache = Path(os.environ["HF_DATASETS_CACHE"])
     shutil.copytree(cache, folder / "cache", ignore=shutil.ignore_patterns(".work"))
+    for manifest in (folder / "cache").rglob("manifest.json"):
+        manifest.write_text(manifest.read_text("utf-8").replace(os.getcwd(), "/data"), "utf-8")
 
 
 def _length(row):

@@ -16,7 +16,7 @@ import xxhash
 
 from crucible_datasets import config
 from crucible_datasets.atomic import atomic_file
-from crucible_datasets.atomic.files import make_folders
+from crucible_datasets.atomic.private import make_private, own_folder
 from crucible_datasets.evaluation.predictions.settings import settings_of
 from crucible_datasets.evaluation.results.encoding import encode
 from crucible_datasets.evaluation.results.journal import Journal, left_in, lines_in, packed
@@ -42,7 +42,7 @@ class PredictionCache:
     """The answers of one model, by the content of the samples."""
 
     def __init__(self, folder: str) -> None:
-        make_folders(folder)
+        make_private(folder)
         self.folder = folder
         self._answers = _known(folder)
         self._journal = Journal(folder)
@@ -119,14 +119,13 @@ def prediction_cache(
     function: Callable[..., Any], model: str, cache: Any, cache_key: str | None
 ) -> PredictionCache | None:
     """The cache of one model and function; None if nothing identifies the function. `cache` may be a folder."""
-    root = (
-        str(cache) if isinstance(cache, (str, os.PathLike)) else os.path.join(config.HF_DATASETS_CACHE, "predictions")
-    )
+    is_named = isinstance(cache, (str, os.PathLike))
+    root = str(cache) if is_named else own_folder(os.path.join(config.HF_DATASETS_CACHE, "predictions"))
     digest = cache_key or _digest(function)
     if digest is None:
         return None
     identity = {"model": model, "function": digest, "form": 1}
-    folder = os.path.join(os.path.expanduser(root), xxhash.xxh3_128_hexdigest(encode(identity)))
+    folder = own_folder(os.path.join(os.path.expanduser(root), xxhash.xxh3_128_hexdigest(encode(identity))))
     kept = PredictionCache(folder)
     note = os.path.join(folder, "about.json")
     if not os.path.exists(note):
